@@ -1,0 +1,515 @@
+//! Locking expressions: how the code names a lock (paper, 4.1).
+//!
+//! Two locks count as equal when they are written the same way: `this`, a parameter, a local
+//! variable, a static field or a class literal, followed by at most [`MOST_STEPS`] fields and array
+//! elements. An expression that is longer, or that cannot be rebuilt from the bytecode, has no
+//! value here and stands for the paper's `*`: a lock unequal to every other.
+//!
+//! Beyond the paper: a getter that returns such an expression is looked through; the value that a
+//! lambda captured is a step; the views of a collection (iterators, key sets) lead back to it; and
+//! the read and write halves of a lock are that lock.
+
+use std::cell::OnceCell;
+
+use classes::bytecode::Literal;
+use program::callgraph::{CallGraph, Target, Via, created_lambda};
+use program::ids::{ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
+use program::ir::{Body, Call, Constant, Definition, Operation, Terminator};
+use program::models::{Effect, Operand};
+use program::{Method, Program};
+
+/// Fields and array elements in an expression, at most.
+pub const MOST_STEPS: usize = 4;
+
+/// Definitions are followed back through at most this many others.
+const MOST_DEPTH: usize = 16;
+
+/// Where a locking expression starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Root {
+    /// A parameter, the receiver being 0.
+    Parameter(u16),
+    /// A static field.
+    Static(FieldId),
+    /// A class literal.
+    Class(ClassId),
+    /// A value of the method at hand; it means nothing outside.
+    Local(ValueId),
+}
+
+/// One step from an object to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// Not used.
+    None,
+    /// A field.
+    Field(FieldId),
+    /// An array element.
+    Element(Index),
+    /// A view of a collection, such as its iterator.
+    View,
+    /// What a lambda captured, by position.
+    Captured(LambdaId, u16),
+}
+
+/// The index of an array element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Index {
+    /// A constant.
+    Constant(i32),
+    /// A parameter.
+    Parameter(u16),
+    /// A value of the method at hand.
+    Local(ValueId),
+}
+
+/// A locking expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockExpression {
+    /// Where it starts.
+    pub root: Root,
+    steps: [Step; MOST_STEPS],
+    length: u8,
+}
+
+impl LockExpression {
+    /// The expression that is only a root.
+    #[must_use]
+    pub fn new(root: Root) -> LockExpression {
+        LockExpression { root, steps: [Step::None; MOST_STEPS], length: 0 }
+    }
+
+    /// The steps after the root.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps[..usize::from(self.length)]
+    }
+
+    /// With one more step; `None` when it gets too long.
+    #[must_use]
+    pub fn then(mut self, step: Step) -> Option<LockExpression> {
+        *self.steps.get_mut(usize::from(self.length))? = step;
+        self.length += 1;
+        Some(self)
+    }
+
+    /// Without its last step.
+    fn shortened(mut self) -> LockExpression {
+        self.length -= 1;
+        self.steps[usize::from(self.length)] = Step::None;
+        self
+    }
+
+    /// Whether the lock is another one once `value` has been defined anew (the paper's DEPENDS).
+    #[must_use]
+    pub fn depends_on_value(&self, value: ValueId) -> bool {
+        self.root == Root::Local(value)
+            || self.steps().contains(&Step::Element(Index::Local(value)))
+    }
+
+    /// Whether the lock may be another one once this field has been assigned, in any object.
+    #[must_use]
+    pub fn depends_on_field(&self, field: FieldId) -> bool {
+        self.root == Root::Static(field) || self.steps().contains(&Step::Field(field))
+    }
+
+    /// Whether the lock may be another one once an array element has been assigned.
+    #[must_use]
+    pub fn depends_on_elements(&self) -> bool {
+        self.steps().iter().any(|step| matches!(step, Step::Element(_)))
+    }
+
+    /// Whether it means the same in every method.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        let local_step = |step: &Step| matches!(step, Step::Element(Index::Local(_)));
+        matches!(self.root, Root::Local(_)) || self.steps().iter().any(local_step)
+    }
+}
+
+/// Adds a step, undoing what the expression has just done: the outer object of a view's inner class
+/// is what it is a view of.
+fn append(program: &Program, to: LockExpression, step: Step) -> Option<LockExpression> {
+    match (to.steps().last(), step) {
+        (Some(Step::View), Step::Field(field))
+            if program.fields[field].name.starts_with("this$") =>
+        {
+            Some(to.shortened())
+        }
+        (Some(Step::View), Step::View) => Some(to),
+        _ => to.then(step),
+    }
+}
+
+/// What translation needs to know of one argument.
+#[derive(Clone, Debug)]
+struct ArgumentTerm {
+    expression: Option<LockExpression>,
+    /// The argument as an array index.
+    index: Index,
+    /// The lambda that the argument is, and what it captured, when it is created right here.
+    captured: Option<(LambdaId, Vec<Option<LockExpression>>)>,
+}
+
+/// A call: its arguments as locking expressions.
+#[derive(Clone, Debug)]
+pub struct CallTerms {
+    /// Bytecode offset of the call.
+    pub offset: u32,
+    arguments: Vec<ArgumentTerm>,
+}
+
+impl CallTerms {
+    /// The expression for an operand of a modelled call.
+    #[must_use]
+    pub fn operand(&self, operand: &Operand, is_static: bool) -> Option<LockExpression> {
+        let position = match operand {
+            Operand::Receiver => 0,
+            Operand::Argument(number) => usize::from(*number) + usize::from(!is_static),
+            _ => return None,
+        };
+        self.arguments.get(position)?.expression
+    }
+
+    /// An expression of the call's target in the terms of the caller (the paper's TRANSLATELOCK).
+    #[must_use]
+    pub fn translate(
+        &self,
+        program: &Program,
+        expression: LockExpression,
+        target: &Target,
+    ) -> Option<LockExpression> {
+        let mut translated = match expression.root {
+            Root::Parameter(number) => self.parameter(program, number, target)?,
+            Root::Static(_) | Root::Class(_) => LockExpression::new(expression.root),
+            Root::Local(_) => return None,
+        };
+        for (position, step) in expression.steps().iter().enumerate() {
+            if let (0, Root::Parameter(number), Step::Captured(lambda, captured)) =
+                (position, expression.root, step)
+                && let Some(given) = self.captured_by(number, target, *lambda, *captured)
+            {
+                translated = given?;
+                continue;
+            }
+            let step = match *step {
+                Step::Element(Index::Parameter(number)) => {
+                    if target.via != Via::Direct {
+                        return None;
+                    }
+                    Step::Element(self.arguments.get(usize::from(number))?.index)
+                }
+                Step::Element(Index::Local(_)) => return None,
+                step => step,
+            };
+            translated = append(program, translated, step)?;
+        }
+        Some(translated)
+    }
+
+    /// A parameter of the target.
+    fn parameter(
+        &self,
+        program: &Program,
+        number: u16,
+        target: &Target,
+    ) -> Option<LockExpression> {
+        let position = usize::from(number);
+        let argument = |position: usize| self.arguments.get(position);
+        match target.via {
+            Via::Direct => argument(position)?.expression,
+            Via::Lambda(lambda) => {
+                match position.checked_sub(program.lambdas[lambda].captured) {
+                    None => self.captured_value(argument(0)?, lambda, number),
+                    // The arguments of the call follow, without the lambda itself.
+                    Some(position) => argument(position + 1)?.expression,
+                }
+            }
+            Via::Callback { lambda, argument: at, .. } => {
+                if position >= program.lambdas[lambda].captured {
+                    return None;
+                }
+                self.captured_value(argument(usize::from(at))?, lambda, number)
+            }
+        }
+    }
+
+    /// What a lambda captured: what it was given, when it is created here; else a step from it.
+    fn captured_value(
+        &self,
+        argument: &ArgumentTerm,
+        lambda: LambdaId,
+        number: u16,
+    ) -> Option<LockExpression> {
+        match &argument.captured {
+            Some((created, values)) if *created == lambda => *values.get(usize::from(number))?,
+            _ => argument.expression?.then(Step::Captured(lambda, number)),
+        }
+    }
+
+    /// What the lambda that is handed on as a parameter captured, when it is created here; the
+    /// outer `None` means that it is not.
+    #[allow(clippy::option_option, reason = "not created here, and created here but not nameable")]
+    fn captured_by(
+        &self,
+        parameter: u16,
+        target: &Target,
+        lambda: LambdaId,
+        number: u16,
+    ) -> Option<Option<LockExpression>> {
+        if target.via != Via::Direct {
+            return None;
+        }
+        match &self.arguments.get(usize::from(parameter))?.captured {
+            Some((created, values)) if *created == lambda => {
+                Some(values.get(usize::from(number)).copied().flatten())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Rebuilds the locking expressions of one body.
+pub struct Expressions<'a> {
+    program: &'a Program,
+    graph: &'a CallGraph,
+    /// The body.
+    pub body: &'a Body,
+    known: TypedVec<ValueId, OnceCell<Option<LockExpression>>>,
+    /// What a getter returns, by method.
+    returned: &'a (dyn Fn(MethodId) -> Option<LockExpression> + 'a),
+}
+
+impl<'a> Expressions<'a> {
+    /// The expressions of a body; `returned` tells what getters return.
+    #[must_use]
+    pub fn new(
+        program: &'a Program,
+        graph: &'a CallGraph,
+        body: &'a Body,
+        returned: &'a (dyn Fn(MethodId) -> Option<LockExpression> + 'a),
+    ) -> Expressions<'a> {
+        let known = body.definitions.iter().map(|_| OnceCell::new()).collect();
+        Expressions { program, graph, body, known, returned }
+    }
+
+    /// The expression for a value; `None` stands for `*`.
+    #[must_use]
+    pub fn of(&self, value: ValueId) -> Option<LockExpression> {
+        self.of_bounded(value, MOST_DEPTH)
+    }
+
+    fn of_bounded(&self, value: ValueId, depth: usize) -> Option<LockExpression> {
+        let value = self.body.without_casts(value);
+        if depth == 0 {
+            return None;
+        }
+        *self.known[value].get_or_init(|| self.rebuild(value, depth - 1))
+    }
+
+    fn rebuild(&self, value: ValueId, depth: usize) -> Option<LockExpression> {
+        let local = LockExpression::new(Root::Local(value));
+        match self.body.definitions[value] {
+            Definition::Parameter(number) => {
+                Some(LockExpression::new(Root::Parameter(number)))
+            }
+            Definition::Phi(_) | Definition::Caught(_) | Definition::Removed => Some(local),
+            Definition::Instruction(..) => {
+                let instruction = self.body.defining_instruction(value)?;
+                match &instruction.operation {
+                    Operation::GetField { object, field } => {
+                        append(self.program, self.of_bounded(*object, depth)?, Step::Field(*field))
+                    }
+                    Operation::GetStatic(field) => {
+                        Some(LockExpression::new(Root::Static(*field)))
+                    }
+                    Operation::Constant(Constant::Class(class)) => {
+                        Some(LockExpression::new(Root::Class(*class)))
+                    }
+                    Operation::ArrayLoad { array, index, .. } => {
+                        let array = self.of_bounded(*array, depth)?;
+                        array.then(Step::Element(self.index(*index)))
+                    }
+                    Operation::Call(call) => {
+                        Some(self.of_call(call, instruction.offset, depth).unwrap_or(local))
+                    }
+                    _ => Some(local),
+                }
+            }
+        }
+    }
+
+    fn index(&self, value: ValueId) -> Index {
+        match self.body.definitions[value] {
+            Definition::Parameter(number) => return Index::Parameter(number),
+            Definition::Phi(_) | Definition::Caught(_) | Definition::Removed => {}
+            Definition::Instruction(..) => {
+                if let Some(instruction) = self.body.defining_instruction(value)
+                    && let Operation::Constant(Constant::Literal(Literal::Int(constant))) =
+                        instruction.operation
+                {
+                    return Index::Constant(constant);
+                }
+            }
+        }
+        Index::Local(value)
+    }
+
+    /// What a call returns, where that is known: a face of the receiver's lock, a view of the
+    /// receiver, or what the only method that can run returns.
+    fn of_call(&self, call: &Call, offset: u32, depth: usize) -> Option<LockExpression> {
+        for effect in self.program.effects_of(call.method) {
+            let (operand, step) = match effect {
+                Effect::LockView { of, .. } | Effect::ConditionOf { lock: of } => (of, None),
+                Effect::View { of } => (of, Some(Step::View)),
+                _ => continue,
+            };
+            let position = match operand {
+                Operand::Receiver => 0,
+                Operand::Argument(number) => {
+                    let has_receiver = !self.program.methods[call.method].is_static();
+                    usize::from(*number) + usize::from(has_receiver)
+                }
+                _ => continue,
+            };
+            let of = self.of_bounded(*call.arguments.get(position)?, depth)?;
+            return match step {
+                Some(step) => append(self.program, of, step),
+                None => Some(of),
+            };
+        }
+        let targets = self.graph.targets(self.body.method, offset);
+        let [target @ Target { via: Via::Direct, .. }] = targets else { return None };
+        let returned = (self.returned)(target.method)?;
+        self.terms_bounded(call, offset, depth).translate(self.program, returned, target)
+    }
+
+    /// A call in the terms that translation needs.
+    #[must_use]
+    pub fn terms(&self, call: &Call, offset: u32) -> CallTerms {
+        self.terms_bounded(call, offset, MOST_DEPTH)
+    }
+
+    fn terms_bounded(&self, call: &Call, offset: u32, depth: usize) -> CallTerms {
+        let term = |value: &ValueId| {
+            let value = self.body.without_casts(*value);
+            let captured = created_lambda(self.body, value).and_then(|lambda| {
+                let created = self.body.defining_instruction(value)?;
+                let Operation::DynamicCall(call) = &created.operation else { return None };
+                let captured = call.arguments.iter();
+                Some((lambda, captured.map(|value| self.of_bounded(*value, depth)).collect()))
+            });
+            ArgumentTerm {
+                expression: self.of_bounded(value, depth),
+                index: self.index(value),
+                captured,
+            }
+        };
+        CallTerms { offset, arguments: call.arguments.iter().map(term).collect() }
+    }
+
+    /// The expression that the method returns on every path, if there is one that callers can use.
+    #[must_use]
+    pub fn returned_expression(&self) -> Option<LockExpression> {
+        let mut only = None;
+        for block in self.body.blocks.iter() {
+            let Terminator::Return(value) = &block.terminator else { continue };
+            let expression = self.of((*value)?)?;
+            if expression.is_local() || only.is_some_and(|only| only != expression) {
+                return None;
+            }
+            only = Some(expression);
+        }
+        only
+    }
+
+    /// The expression as the source would write it.
+    #[must_use]
+    pub fn describe(&self, expression: LockExpression) -> String {
+        let method = &self.program.methods[self.body.method];
+        let mut text = match expression.root {
+            Root::Parameter(number) => self.parameter_name(method, number),
+            Root::Static(field) => {
+                let field = &self.program.fields[field];
+                format!("{}.{}", self.simple_name(field.class), field.name)
+            }
+            Root::Class(class) => format!("{}.class", self.simple_name(class)),
+            Root::Local(value) => self.local_name(value),
+        };
+        for step in expression.steps() {
+            match *step {
+                Step::None | Step::View => {}
+                Step::Field(field) => {
+                    let field = &self.program.fields[field];
+                    if field.name.starts_with("this$") && text == "this" {
+                        let outer = field.descriptor.trim_start_matches('L').trim_end_matches(';');
+                        let outer = outer.rsplit(['/', '$']).next().unwrap_or(outer);
+                        text = format!("{outer}.this");
+                    } else if text == "this" {
+                        text = field.name.to_string();
+                    } else {
+                        text = format!("{text}.{}", field.name.trim_start_matches("val$"));
+                    }
+                }
+                Step::Element(Index::Constant(index)) => text = format!("{text}[{index}]"),
+                Step::Element(Index::Parameter(number)) => {
+                    text = format!("{text}[{}]", self.parameter_name(method, number));
+                }
+                Step::Element(Index::Local(value)) => {
+                    text = format!("{text}[{}]", self.local_name(value));
+                }
+                Step::Captured(lambda, number) => {
+                    text = self.captured_name(lambda, number, &text);
+                }
+            }
+        }
+        text
+    }
+
+    fn simple_name(&self, class: ClassId) -> String {
+        let name = &self.program.classes[class].name;
+        name.rsplit('/').next().unwrap_or(name).replace('$', ".")
+    }
+
+    fn parameter_name(&self, method: &Method, number: u16) -> String {
+        if number == 0 && !method.is_static() {
+            return "this".to_string();
+        }
+        let value = self.body.parameters.get(usize::from(number));
+        match value.and_then(|value| self.body.names.get(value)) {
+            Some(name) => name.to_string(),
+            None => {
+                let position = number + u16::from(method.is_static());
+                format!("parameter {position}")
+            }
+        }
+    }
+
+    fn local_name(&self, value: ValueId) -> String {
+        if let Some(name) = self.body.names.get(&value) {
+            return name.to_string();
+        }
+        match self.body.defining_instruction(value).map(|defined| &defined.operation) {
+            Some(Operation::Call(call)) => {
+                format!("{}()", self.program.methods[call.method].name)
+            }
+            Some(Operation::New(class)) => format!("new {}", self.simple_name(*class)),
+            _ => "a local variable".to_string(),
+        }
+    }
+
+    fn captured_name(&self, lambda: LambdaId, number: u16, text: &str) -> String {
+        let implementation = self.program.lambdas[lambda].implementation;
+        let is_static = self.program.methods[implementation].is_static();
+        let body = self.program.body(implementation);
+        let named = body.and_then(|body| {
+            let value = body.parameters.get(usize::from(number))?;
+            body.names.get(value).map(ToString::to_string)
+        });
+        match named {
+            Some(name) => name,
+            None if number == 0 && !is_static => format!("the outer object of {text}"),
+            None => format!("what {text} captured"),
+        }
+    }
+}

@@ -1,0 +1,576 @@
+//! The flow of acquired and released locks through one method (paper, 4.2 to 4.4).
+//!
+//! The state is a stack of frames, one for each lock that is held, the lowest one standing for the
+//! method itself. A frame holds R, the locks that were acquired and released since the frame's own
+//! lock was taken. A lock that is released while it is already in R of the same frame was acquired
+//! and released twice (T): with a context if the frame has a lock, else as a potential witness that
+//! callers may give a context to.
+
+use std::collections::BTreeMap;
+
+use classes::bytecode::{Against, Condition};
+use program::callgraph::Via;
+use program::dataflow::{self, Edge, Forward};
+use program::ids::{FieldId, MethodId, TypedVec, ValueId};
+use program::ir::{Block, Body, Call, Definition, Instruction, Operation, Terminator};
+use program::models::{Effect, Mode, Outcome};
+use program::summaries::Summaries;
+
+use super::config::DEEPEST_CHAIN;
+use super::expression::{CallTerms, Expressions, LockExpression, Root};
+use super::summary::{self, LocalFacts, Lock, Summary, Way};
+use super::{REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR};
+use crate::Context;
+
+/// A method remembers at most this many potential witnesses for its callers, the closest first.
+const MOST_TWICE: usize = 64;
+
+/// An acquisition: where, and how it goes on inside the call when it is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Acquisition {
+    /// Bytecode offset of the instruction that acquires, or of the call that leads there.
+    pub offset: u32,
+    /// The method called, and the lock as that method names it.
+    pub inside: Option<(MethodId, Lock)>,
+}
+
+/// Where two acquisitions follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The method both are in.
+    pub method: MethodId,
+    /// The first.
+    pub first: Acquisition,
+    /// The second.
+    pub second: Acquisition,
+}
+
+/// Two locks acquired and released one after the other; the same lock twice, unless the variant
+/// with two witnesses is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Twice {
+    /// Calls from the method at hand to the place.
+    pub depth: u16,
+    /// The lock of the first acquisition, in the terms of the method at hand.
+    pub first: Lock,
+    /// The lock of the second.
+    pub second: Lock,
+    /// Where it happens.
+    pub place: Place,
+    /// The call on the way to the place: its offset and its target.
+    pub through: Option<(u32, MethodId)>,
+}
+
+impl Twice {
+    /// The rule that this is an instance of.
+    #[must_use]
+    pub fn rule(&self) -> &'static str {
+        if self.first.expression == self.second.expression {
+            REACQUIRED_LOCK
+        } else {
+            REACQUIRED_LOCK_PAIR
+        }
+    }
+
+    /// What tells two instances apart.
+    fn key(&self) -> (MethodId, u32, Lock, Lock) {
+        (self.place.method, self.place.second.offset, self.first, self.second)
+    }
+}
+
+/// A full instance of the pattern: twice, and the context lock held by the method at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pattern {
+    /// What is acquired twice.
+    pub twice: Twice,
+    /// The context lock; `None` when it cannot be named.
+    pub context: Option<LockExpression>,
+    /// Where the context lock is taken.
+    pub context_offset: u32,
+}
+
+/// What the flow found out about a method, sorted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MethodFacts {
+    /// Potential witnesses, for callers to give a context to (FINAL_T).
+    pub twice: Vec<Twice>,
+    /// Instances of the pattern (FINAL_P).
+    pub patterns: Vec<Pattern>,
+}
+
+/// A lock that is held, and what was released meanwhile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// How the lock is named; `None` for the method itself, and for locks without a name.
+    expression: Option<LockExpression>,
+    /// The object whose monitor it is, when it is one.
+    object: Option<ValueId>,
+    offset: u32,
+    /// The method itself, or a lock that was held already: not a context.
+    is_transparent: bool,
+    /// R, sorted by lock.
+    released: Vec<(Lock, Acquisition)>,
+}
+
+impl Frame {
+    fn of_method() -> Frame {
+        Frame {
+            expression: None,
+            object: None,
+            offset: 0,
+            is_transparent: true,
+            released: Vec::new(),
+        }
+    }
+
+    fn is_same_lock(&self, other: &Frame) -> bool {
+        (self.expression, self.object, self.offset)
+            == (other.expression, other.object, other.offset)
+    }
+
+    /// Adds to R; says whether R changed.
+    fn add(&mut self, lock: Lock, acquisition: Acquisition) -> bool {
+        match self.released.binary_search_by_key(&lock, |(lock, _)| *lock) {
+            Ok(known) if self.released[known].1 <= acquisition => false,
+            Ok(known) => {
+                self.released[known].1 = acquisition;
+                true
+            }
+            Err(position) => {
+                self.released.insert(position, (lock, acquisition));
+                true
+            }
+        }
+    }
+}
+
+/// The data-flow state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    frames: Vec<Frame>,
+    /// Locks that are held if a value turns out to be true: the results of `tryLock`.
+    conditional: Vec<(ValueId, Option<LockExpression>, u32)>,
+}
+
+/// The analysis of one method.
+pub struct Flow<'a> {
+    context: &'a Context<'a>,
+    expressions: &'a Expressions<'a>,
+    locals: &'a LocalFacts,
+    acquired: &'a TypedVec<MethodId, Summary>,
+    known: &'a Summaries<'a, MethodFacts>,
+    body: &'a Body,
+    wants_pairs: bool,
+    twice: BTreeMap<(MethodId, u32, Lock, Lock), Twice>,
+    patterns: BTreeMap<(u32, (MethodId, u32, Lock, Lock)), Pattern>,
+}
+
+impl<'a> Flow<'a> {
+    /// The analysis of the method that `expressions` belongs to.
+    #[must_use]
+    pub fn new(
+        context: &'a Context<'a>,
+        expressions: &'a Expressions<'a>,
+        locals: &'a LocalFacts,
+        acquired: &'a TypedVec<MethodId, Summary>,
+        known: &'a Summaries<'a, MethodFacts>,
+    ) -> Flow<'a> {
+        Flow {
+            context,
+            expressions,
+            locals,
+            acquired,
+            known,
+            body: expressions.body,
+            wants_pairs: context.config.wants(REACQUIRED_LOCK_PAIR),
+            twice: BTreeMap::new(),
+            patterns: BTreeMap::new(),
+        }
+    }
+
+    /// Runs it.
+    #[must_use]
+    pub fn solve(mut self) -> MethodFacts {
+        dataflow::solve(self.body, &mut self);
+        let mut twice: Vec<Twice> = self.twice.into_values().collect();
+        twice.sort_unstable();
+        twice.truncate(MOST_TWICE);
+        let mut patterns: Vec<Pattern> = self.patterns.into_values().collect();
+        patterns.sort_unstable();
+        MethodFacts { twice, patterns }
+    }
+
+    fn method(&self) -> MethodId {
+        self.body.method
+    }
+
+    fn is_held(state: &State, lock: &Lock) -> bool {
+        state.frames.iter().any(|frame| frame.expression == Some(lock.expression))
+    }
+
+    fn acquire(
+        state: &mut State,
+        expression: Option<LockExpression>,
+        object: Option<ValueId>,
+        offset: u32,
+    ) {
+        let is_transparent = expression
+            .is_some_and(|expression| Self::is_held(state, &Lock { expression, guard: None }));
+        state.frames.push(Frame {
+            expression,
+            object,
+            offset,
+            is_transparent,
+            released: Vec::new(),
+        });
+    }
+
+    /// Takes the frame of a lock from the stack and records it as released, with all that was
+    /// released inside.
+    fn release(
+        &mut self,
+        state: &mut State,
+        expression: Option<LockExpression>,
+        object: Option<ValueId>,
+    ) {
+        let by_object = object.and_then(|object| {
+            state.frames.iter().rposition(|frame| frame.object == Some(object))
+        });
+        let found = by_object.or_else(|| {
+            state.frames.iter().rposition(|frame| {
+                frame.expression == expression && !Self::is_root(frame)
+            })
+        });
+        let Some(position) = found else { return };
+        let frame = state.frames.remove(position);
+        let mut released = frame.released;
+        if let Some(expression) = frame.expression
+            && !frame.is_transparent
+        {
+            let acquisition = Acquisition { offset: frame.offset, inside: None };
+            released.push((Lock { expression, guard: None }, acquisition));
+        }
+        self.released(state, position - 1, &released);
+    }
+
+    fn is_root(frame: &Frame) -> bool {
+        frame.expression.is_none() && frame.object.is_none() && frame.is_transparent
+    }
+
+    /// Records locks as acquired and released within the frame at a position, or the one below it
+    /// that counts: what was there before makes pairs with them.
+    fn released(&mut self, state: &mut State, position: usize, locks: &[(Lock, Acquisition)]) {
+        let mut position = position;
+        while position > 0 && state.frames[position].is_transparent {
+            position -= 1;
+        }
+        for (lock, second) in locks {
+            if Self::is_held(state, lock) || self.is_confined(lock) {
+                continue;
+            }
+            for (earlier, first) in &state.frames[position].released {
+                let met = match earlier.meet(lock, self.context.program) {
+                    Some(met) => (met, met),
+                    None if self.wants_pairs && earlier.expression != lock.expression => {
+                        (*earlier, *lock)
+                    }
+                    None => continue,
+                };
+                let place =
+                    Place { method: self.body.method, first: *first, second: *second };
+                let (first, second) = met;
+                let twice = Twice { depth: 0, first, second, place, through: None };
+                let frame = &state.frames[position];
+                Self::found(&mut self.twice, &mut self.patterns, frame, twice);
+            }
+        }
+        for (lock, acquisition) in locks {
+            if !Self::is_held(state, lock) {
+                state.frames[position].add(*lock, *acquisition);
+            }
+        }
+    }
+
+    /// Records an instance: of the pattern if the frame is a lock's, of a potential witness if it
+    /// is the method's.
+    fn found(
+        twices: &mut BTreeMap<(MethodId, u32, Lock, Lock), Twice>,
+        patterns: &mut BTreeMap<(u32, (MethodId, u32, Lock, Lock)), Pattern>,
+        frame: &Frame,
+        twice: Twice,
+    ) {
+        if Self::is_root(frame) {
+            if !twice.first.expression.is_local() && !twice.second.expression.is_local() {
+                let known = twices.entry(twice.key()).or_insert(twice);
+                *known = (*known).min(twice);
+            }
+            return;
+        }
+        let pattern =
+            Pattern { twice, context: frame.expression, context_offset: frame.offset };
+        let known = patterns.entry((frame.offset, twice.key())).or_insert(pattern);
+        *known = (*known).min(pattern);
+    }
+
+    /// Whether the lock is a new object that is never handed on: only this thread can take it.
+    fn is_confined(&self, lock: &Lock) -> bool {
+        let Root::Local(value) = lock.expression.root else { return false };
+        let is_new = self
+            .body
+            .defining_instruction(value)
+            .is_some_and(|defined| matches!(defined.operation, Operation::New(_)));
+        is_new && !escapes(self.body, value)
+    }
+
+    fn call(&mut self, state: &mut State, call: &Call, instruction: &Instruction) {
+        let program = self.context.program;
+        let locals = self.locals;
+        let Some(terms) = locals.call_at(instruction.offset) else { return };
+        let effects = program.effects_of(call.method);
+        if summary::touches_lock(effects) {
+            let is_static = program.methods[call.method].is_static();
+            for effect in effects {
+                self.lock_effect(state, effect, terms, instruction, is_static);
+            }
+            return;
+        }
+        self.called(state, terms, |_| true);
+        self.called(state, terms, |via| matches!(via, Via::Callback { repeatedly: true, .. }));
+        self.give_context(state, terms);
+    }
+
+    /// What a modelled call does to the locks of the caller.
+    fn lock_effect(
+        &mut self,
+        state: &mut State,
+        effect: &Effect,
+        terms: &CallTerms,
+        instruction: &Instruction,
+        is_static: bool,
+    ) {
+        match effect {
+            Effect::Acquire { lock, mode: Mode::Exclusive | Mode::Shared | Mode::Any, outcome } => {
+                let expression = terms.operand(lock, is_static);
+                match (outcome, instruction.result) {
+                    (Outcome::Always, _) => {
+                        Self::acquire(state, expression, None, instruction.offset);
+                    }
+                    (
+                        Outcome::IfTrue | Outcome::IfNonZero | Outcome::IfNonNull,
+                        Some(result),
+                    ) => state.conditional.push((result, expression, instruction.offset)),
+                    _ => {}
+                }
+            }
+            Effect::Release { lock, mode: Mode::Exclusive | Mode::Shared | Mode::Any, .. } => {
+                let expression = terms.operand(lock, is_static);
+                self.release(state, expression, None);
+            }
+            Effect::Wait { on, .. } => {
+                let Some(expression) = terms.operand(on, is_static) else { return };
+                let frames = &mut state.frames;
+                if let Some(at) =
+                    frames.iter().rposition(|frame| frame.expression == Some(expression))
+                {
+                    frames[at..].iter_mut().for_each(|frame| frame.released.clear());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Records what the targets of a call acquire and release.
+    fn called(&mut self, state: &mut State, terms: &CallTerms, counts: impl Fn(Via) -> bool) {
+        let top = state.frames.len() - 1;
+        let acquired: Vec<(Lock, Acquisition)> =
+            summary::of_call(self.context, self.method(), terms, self.acquired, counts)
+                .into_iter()
+                .map(|(lock, acquired)| {
+                    let inside = match acquired.way {
+                        Way::Call(_, target, lock) => Some((target, lock)),
+                        Way::Here(_) => None,
+                    };
+                    (lock, Acquisition { offset: terms.offset, inside })
+                })
+                .collect();
+        if !acquired.is_empty() {
+            self.released(state, top, &acquired);
+        }
+    }
+
+    /// Gives the potential witnesses of a call's targets the context they lack, or passes them on.
+    fn give_context(&mut self, state: &State, terms: &CallTerms) {
+        let program = self.context.program;
+        let targets = self.context.graph.targets(self.method(), terms.offset);
+        let frame = state.frames.iter().rev().find(|frame| !frame.is_transparent);
+        let frame = frame.unwrap_or(&state.frames[0]);
+        for target in targets {
+            for twice in &self.known.of(target.method).twice {
+                if twice.depth >= DEEPEST_CHAIN
+                    || summary::is_beyond_belief(&twice.first, targets)
+                    || summary::is_beyond_belief(&twice.second, targets)
+                {
+                    continue;
+                }
+                let (Some(first), Some(second)) = (
+                    summary::translate(program, terms, target, &twice.first),
+                    summary::translate(program, terms, target, &twice.second),
+                ) else {
+                    continue;
+                };
+                if Self::is_held(state, &first)
+                    || Self::is_held(state, &second)
+                    || self.is_confined(&first)
+                    || self.is_confined(&second)
+                {
+                    continue;
+                }
+                let through = Some((terms.offset, target.method));
+                let twice =
+                    Twice { depth: twice.depth + 1, first, second, place: twice.place, through };
+                Self::found(&mut self.twice, &mut self.patterns, frame, twice);
+            }
+        }
+    }
+
+    fn forget(state: &mut State, changed: impl Fn(&LockExpression) -> bool) {
+        for frame in &mut state.frames {
+            frame.released.retain(|(lock, _)| !changed(&lock.expression));
+        }
+    }
+
+    fn forget_value(state: &mut State, value: ValueId) {
+        Self::forget(state, |expression| expression.depends_on_value(value));
+        state.conditional.retain(|(result, _, _)| *result != value);
+    }
+
+    fn forget_field(state: &mut State, field: FieldId) {
+        Self::forget(state, |expression| expression.depends_on_field(field));
+    }
+}
+
+impl Forward for Flow<'_> {
+    type State = State;
+
+    fn entry(&mut self, _body: &Body) -> State {
+        let mut state = State { frames: vec![Frame::of_method()], conditional: Vec::new() };
+        let program = self.context.program;
+        if program.methods[self.method()].is_synchronized()
+            && let Some(lock) = summary::implicit_lock(program, self.method())
+        {
+            Self::acquire(&mut state, Some(lock.expression), None, 0);
+        }
+        state
+    }
+
+    fn join(&mut self, into: &mut State, from: &State) -> bool {
+        let before = into.clone();
+        let common = into
+            .frames
+            .iter()
+            .zip(&from.frames)
+            .take_while(|(one, other)| one.is_same_lock(other))
+            .count();
+        // Frames that only one path has are left as they would be by a release.
+        let rest = into.frames.split_off(common);
+        let beyond = rest.iter().chain(&from.frames[common..]);
+        let lost: Vec<_> = beyond.flat_map(|frame| frame.released.iter().copied()).collect();
+        for (frame, other) in into.frames.iter_mut().zip(&from.frames) {
+            for (lock, acquisition) in &other.released {
+                frame.add(*lock, *acquisition);
+            }
+        }
+        if let Some(last) = into.frames.last_mut() {
+            for (lock, acquisition) in lost {
+                last.add(lock, acquisition);
+            }
+        }
+        into.conditional.retain(|conditional| from.conditional.contains(conditional));
+        *into != before
+    }
+
+    fn enter_block(&mut self, state: &mut State, block: &Block) {
+        for phi in &block.phis {
+            Self::forget_value(state, phi.result);
+        }
+        if let Some(caught) = block.caught {
+            Self::forget_value(state, caught);
+        }
+    }
+
+    fn instruction(&mut self, state: &mut State, instruction: &Instruction) {
+        if let Some(result) = instruction.result {
+            Self::forget_value(state, result);
+        }
+        match &instruction.operation {
+            Operation::MonitorEnter(object) => {
+                let expression = self.expressions.of(*object);
+                Self::acquire(state, expression, Some(*object), instruction.offset);
+            }
+            Operation::MonitorExit(object) => {
+                let expression = self.expressions.of(*object);
+                self.release(state, expression, Some(*object));
+            }
+            Operation::PutField { field, .. } | Operation::PutStatic { field, .. } => {
+                Self::forget_field(state, *field);
+            }
+            Operation::ArrayStore { .. } => {
+                Self::forget(state, LockExpression::depends_on_elements);
+            }
+            Operation::Call(call) => self.call(state, call, instruction),
+            _ => {}
+        }
+    }
+
+    fn leave_by(&mut self, state: &mut State, block: &Block, edge: Edge) {
+        if state.conditional.is_empty() {
+            return;
+        }
+        let Terminator::Branch { condition, against: Against::Zero, left, .. } = &block.terminator
+        else {
+            return;
+        };
+        // The stamp of a `StampedLock` is a long: it is compared with zero first.
+        let tested = match self.body.defining_instruction(*left).map(|it| &it.operation) {
+            Some(Operation::Compare(value, _)) => *value,
+            _ => *left,
+        };
+        let Some(at) = state.conditional.iter().position(|(result, _, _)| *result == tested)
+        else {
+            return;
+        };
+        let (_, expression, offset) = state.conditional.remove(at);
+        let is_true = match condition {
+            Condition::Ne | Condition::Gt => edge == Edge::Taken,
+            Condition::Eq | Condition::Le => edge == Edge::NotTaken,
+            Condition::Lt | Condition::Ge => false,
+        };
+        if is_true {
+            Self::acquire(state, expression, None, offset);
+        }
+    }
+}
+
+/// Whether a value is stored, returned, captured or passed on as an argument anywhere in the body;
+/// being the receiver of a call does not count.
+fn escapes(body: &Body, value: ValueId) -> bool {
+    let same = |other: &ValueId| body.without_casts(*other) == value;
+    let by_instruction = body.instructions().any(|instruction| match &instruction.operation {
+        Operation::PutField { value, .. }
+        | Operation::PutStatic { value, .. }
+        | Operation::ArrayStore { value, .. } => same(value),
+        Operation::Call(call) => call.arguments.iter().skip(1).any(same),
+        Operation::DynamicCall(call) => call.arguments.iter().any(same),
+        _ => false,
+    });
+    by_instruction
+        || body.blocks.iter().any(|block| {
+            let returned = match &block.terminator {
+                Terminator::Return(Some(value)) | Terminator::Throw(value) => same(value),
+                _ => false,
+            };
+            // A phi may pass it on under another name.
+            returned || block.phis.iter().any(|phi| phi.inputs.iter().flatten().any(same))
+        })
+        || matches!(body.definitions[value], Definition::Phi(_))
+}

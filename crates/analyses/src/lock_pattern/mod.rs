@@ -1,0 +1,143 @@
+//! Locks that are given back too early: rules `reacquired-lock` and `reacquired-lock-pair`.
+//!
+//! Implements "A Static Analysis for Automatic Detection of Atomicity Violations in Java Programs",
+//! section 4: the flow-sensitive analysis of one method (4.2, in [`flow`]), the locks that a call
+//! acquires and releases (LOCKSHELD and TRANSLATELOCK, 4.3), the search for a context up the call
+//! graph (FINAL_T and FINAL_P, 4.4), one finding for each place where the witness is locked again
+//! (4.5), and the variant with two witnesses (4.6).
+//!
+//! Property: a finding names a context lock, and two places in one run of code that holds it where
+//! the same other lock is acquired and released.
+//!
+//! Misses locks that are the same object under two names, locks beyond the bound on expressions,
+//! and calls that the call graph does not see. May report paths that cannot happen, because
+//! conditions are not compared, and calls that cannot happen, because receivers are approximated.
+//!
+//! Deviations from the paper, with the reason:
+//! 1. The paper has blocks; bytecode has enter and exit instructions. The data-flow state is a stack
+//!    of ⟨context, R⟩ frames, pushed at every acquisition and popped at every release, which also
+//!    covers `java.util.concurrent` locks that are not nested. T and P only grow, so they are
+//!    recorded on the way instead of being carried along.
+//! 2. A re-entrant acquisition is ignored when it happens, not filtered afterwards; the sets at the
+//!    end of the outer block are the same.
+//! 3. An entry of R knows the class that the receiver must have for the lock to be taken. Two
+//!    entries make a pair only if one object can be of both classes: without this every interface
+//!    with two implementations gives reports that no object can show.
+//! 4. `wait()` on the context lock ends the run of code that counts as atomic, and starts another.
+//! 5. Through a call with more than [`config::MANY_TARGETS`] targets only locks of the receiver or
+//!    of arguments are seen, not global ones: that one of a hundred `toString` methods takes some
+//!    global lock says nothing about this call.
+//! 6. A lock that only the current thread can know, a new object that is not handed on, is no
+//!    witness; `Vector`, `StringBuffer` and the like in a private field are none by default (the
+//!    paper filters them by hand).
+
+mod config;
+pub mod expression;
+pub mod flow;
+mod report;
+mod summary;
+
+use findings::{Gap, GapKind};
+use program::ids::{Id, MethodId, TypedVec};
+use program::summaries;
+use rayon::prelude::*;
+
+use crate::{Analysis, Context, Outcome};
+use expression::Expressions;
+use flow::{Flow, MethodFacts};
+use summary::{LocalFacts, Summary};
+
+/// Its entry in the list of analyses.
+pub const ANALYSIS: Analysis = Analysis {
+    name: "lock-pattern",
+    time_counter: "lock_pattern_ms",
+    rules: &[REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR],
+    run,
+};
+
+const REACQUIRED_LOCK: &str = "reacquired-lock";
+const REACQUIRED_LOCK_PAIR: &str = "reacquired-lock-pair";
+
+fn run(context: &Context<'_>) -> Outcome {
+    let solved = solve(context);
+    report::outcome(context, &solved)
+}
+
+/// The solved analysis: what each method does to locks, and the patterns it exhibits.
+pub struct Solved {
+    summaries: TypedVec<MethodId, Summary>,
+    facts: TypedVec<MethodId, MethodFacts>,
+}
+
+impl Solved {
+    /// The patterns whose context lock is held by this method (the paper's FINAL_P).
+    #[must_use]
+    pub fn patterns(&self, method: MethodId) -> &[flow::Pattern] {
+        &self.facts[method].patterns
+    }
+}
+
+/// Runs the analysis without turning patterns into findings.
+#[must_use]
+pub fn solve(context: &Context<'_>) -> Solved {
+    let program = context.program;
+    let count = program.methods.len();
+    let returned = summaries::solve(context.graph, count, |method, known| {
+        let body = program.body(method)?;
+        if body.blocks.len() > config::GETTER_BLOCKS {
+            return None;
+        }
+        let returned = |callee: MethodId| *known.of(callee);
+        Expressions::new(program, context.graph, body, &returned).returned_expression()
+    });
+    let returned_of = |method: MethodId| returned[method];
+    let may_lock = summary::may_lock(context);
+    let locals: TypedVec<MethodId, LocalFacts> = (0..count)
+        .into_par_iter()
+        .map(|method| {
+            summary::local_facts(context, MethodId::new(method), &may_lock, &returned_of)
+        })
+        .collect::<Vec<_>>()
+        .into();
+    let acquired = summaries::solve(context.graph, count, |method, known| {
+        if (context.cancelled)() || !may_lock[method] {
+            return Summary::default();
+        }
+        summary::acquired(context, method, &locals[method], known)
+    });
+    // Potential witnesses travel up the call graph, so the flow of a method needs those of its
+    // callees.
+    let facts = summaries::solve(context.graph, count, |method, known| {
+        let Some(body) = program.body(method) else { return MethodFacts::default() };
+        if (context.cancelled)() || !may_lock[method] || !context.graph.is_reachable(method) {
+            return MethodFacts::default();
+        }
+        let expressions = Expressions::new(program, context.graph, body, &returned_of);
+        Flow::new(context, &expressions, &locals[method], &acquired, known).solve()
+    });
+    Solved { summaries: acquired, facts }
+}
+
+/// Bodies whose monitors do not nest, as gaps.
+fn unstructured(context: &Context<'_>) -> Vec<Gap> {
+    let methods: Vec<MethodId> = context.program.methods_with_bodies().collect();
+    methods
+        .par_iter()
+        .filter(|method| context.program.is_application(**method))
+        .filter_map(|method| {
+            let body = context.program.body(*method)?;
+            let has_monitors = body.instructions().any(|instruction| {
+                matches!(instruction.operation, program::ir::Operation::MonitorEnter(_))
+            });
+            if !has_monitors {
+                return None;
+            }
+            let offset = program::ir::monitor_regions(body).unstructured_at?;
+            Some(Gap::new(
+                GapKind::UnstructuredLocking,
+                context.program.method_label(*method),
+                format!("monitors are not released in the order they were entered, at bytecode offset {offset}"),
+            ))
+        })
+        .collect()
+}

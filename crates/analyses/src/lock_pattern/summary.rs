@@ -1,0 +1,349 @@
+//! The locks that a call of a method acquires and releases (the paper's LOCKSHELD), with the
+//! shortest way to each.
+
+use program::callgraph::{Target, Via};
+use program::ids::{ClassId, Id, MethodId};
+use program::ir::Operation;
+use program::models::{Effect, Operand};
+use program::summaries::Summaries;
+use program::{Origin, Program, TypedVec};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::config::{DEEPEST_CHAIN, MANY_TARGETS, MOST_ACQUIRED};
+use super::expression::{CallTerms, Expressions, LockExpression, Root, Step};
+use crate::Context;
+
+/// A lock, with what its object must be for the lock to be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lock {
+    /// How the code names it.
+    pub expression: LockExpression,
+    /// The class that declares the method that takes it; the lock is only taken if the object is of
+    /// this class. `None` where the lock is taken whatever the object.
+    pub guard: Option<ClassId>,
+}
+
+impl Lock {
+    /// Whether one object can be meant by both; then what it must be.
+    #[must_use]
+    pub fn meet(&self, other: &Lock, program: &Program) -> Option<Lock> {
+        if self.expression != other.expression {
+            return None;
+        }
+        let guard = match (self.guard, other.guard) {
+            (None, guard) | (guard, None) => guard,
+            (Some(one), Some(other)) => Some(lower_class(program, one, other)?),
+        };
+        Some(Lock { expression: self.expression, guard })
+    }
+}
+
+/// Of two classes on one line of inheritance, the lower.
+fn lower_class(program: &Program, one: ClassId, other: ClassId) -> Option<ClassId> {
+    if program.hierarchy.is_subtype(one, other) {
+        Some(one)
+    } else if program.hierarchy.is_subtype(other, one) {
+        Some(other)
+    } else {
+        None
+    }
+}
+
+/// How a lock comes to be acquired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// By an instruction of the method itself.
+    Here(u32),
+    /// Inside a call: its offset, the method called, and the lock as that method names it.
+    Call(u32, MethodId, Lock),
+}
+
+/// The way to one acquired lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Acquired {
+    /// Calls on the way.
+    pub depth: u16,
+    /// The first step of the way.
+    pub way: Way,
+}
+
+/// The locks that a method acquires and releases, sorted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Each lock with the shortest way to it.
+    pub acquired: Vec<(Lock, Acquired)>,
+}
+
+impl Summary {
+    /// The way to a lock.
+    #[must_use]
+    pub fn way_to(&self, lock: &Lock) -> Option<&Acquired> {
+        let found = self.acquired.binary_search_by_key(lock, |(lock, _)| *lock).ok()?;
+        Some(&self.acquired[found].1)
+    }
+}
+
+/// What a method does by itself: the locks it takes, and its calls in terms of its own locks.
+#[derive(Debug, Default)]
+pub struct LocalFacts {
+    own: Vec<(Lock, u32)>,
+    /// The calls that can lead to a lock, sorted by offset.
+    pub calls: Vec<CallTerms>,
+}
+
+impl LocalFacts {
+    /// The terms of the call at an offset, if it can lead to a lock.
+    #[must_use]
+    pub fn call_at(&self, offset: u32) -> Option<&CallTerms> {
+        let found = self.calls.binary_search_by_key(&offset, |call| call.offset).ok()?;
+        Some(&self.calls[found])
+    }
+}
+
+/// Which methods take a lock, themselves or through calls. The others need not be looked at.
+#[must_use]
+pub(super) fn may_lock(context: &Context<'_>) -> TypedVec<MethodId, bool> {
+    let program = context.program;
+    let own: Vec<bool> = (0..program.methods.len())
+        .into_par_iter()
+        .map(|method| {
+            let method = MethodId::new(method);
+            let locks = |instruction: &program::ir::Instruction| match &instruction.operation {
+                Operation::MonitorEnter(_) => true,
+                Operation::Call(call) => touches_lock(program.effects_of(call.method)),
+                _ => false,
+            };
+            implicit_lock(program, method).is_some()
+                || program.body(method).is_some_and(|body| body.instructions().any(locks))
+        })
+        .collect();
+    let mut may_lock = TypedVec::filled(false, own.len());
+    let mut todo: Vec<MethodId> =
+        may_lock.ids().filter(|method: &MethodId| own[method.index()]).collect();
+    while let Some(method) = todo.pop() {
+        if !std::mem::replace(&mut may_lock[method], true) {
+            todo.extend(context.graph.callers(method));
+        }
+    }
+    may_lock
+}
+
+/// Whether a modelled call takes, gives back or waits for a lock of its caller.
+#[must_use]
+pub(super) fn touches_lock(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| {
+        matches!(effect, Effect::Acquire { .. } | Effect::Release { .. } | Effect::Wait { .. })
+    })
+}
+
+/// Collects what a method does by itself.
+#[must_use]
+pub(super) fn local_facts(
+    context: &Context<'_>,
+    method: MethodId,
+    may_lock: &TypedVec<MethodId, bool>,
+    returned: &(dyn Fn(MethodId) -> Option<LockExpression> + Sync),
+) -> LocalFacts {
+    let program = context.program;
+    let mut facts = LocalFacts::default();
+    if !may_lock[method] {
+        return facts;
+    }
+    if let Some(lock) = implicit_lock(program, method) {
+        facts.own.push((lock, 0));
+    }
+    let Some(body) = program.body(method) else { return facts };
+    let expressions = Expressions::new(program, context.graph, body, returned);
+    let mut taken = Vec::new();
+    let mut given_back = Vec::new();
+    for instruction in body.instructions() {
+        match &instruction.operation {
+            Operation::MonitorEnter(object) => {
+                if let Some(expression) = expressions.of(*object)
+                    && !expression.is_local()
+                {
+                    facts.own.push((Lock { expression, guard: None }, instruction.offset));
+                }
+            }
+            Operation::Call(call) => {
+                let effects = program.effects_of(call.method);
+                let targets = context.graph.targets(method, instruction.offset);
+                if !touches_lock(effects) && !targets.iter().any(|target| may_lock[target.method]) {
+                    continue;
+                }
+                let terms = expressions.terms(call, instruction.offset);
+                let is_static = program.methods[call.method].is_static();
+                for effect in effects {
+                    match effect {
+                        Effect::Acquire { lock, .. } => taken.extend(
+                            terms
+                                .operand(lock, is_static)
+                                .map(|expression| (expression, instruction.offset)),
+                        ),
+                        Effect::Release { lock, .. } => {
+                            given_back.extend(terms.operand(lock, is_static));
+                        }
+                        _ => {}
+                    }
+                }
+                facts.calls.push(terms);
+            }
+            _ => {}
+        }
+    }
+    for (expression, offset) in taken {
+        if given_back.contains(&expression) && !expression.is_local() {
+            facts.own.push((Lock { expression, guard: None }, offset));
+        }
+    }
+    facts.calls.sort_by_key(|call| call.offset);
+    facts.calls.dedup_by_key(|call| call.offset);
+    facts
+}
+
+/// The lock that calling a method takes before its body runs: of a synchronized method, or of a
+/// library method without a body that the models know to be one.
+#[must_use]
+pub(super) fn implicit_lock(program: &Program, method: MethodId) -> Option<Lock> {
+    let declared = &program.methods[method];
+    let of_root = |root| Some(Lock { expression: LockExpression::new(root), guard: None });
+    if declared.is_synchronized() {
+        return of_root(if declared.is_static() {
+            Root::Class(declared.class)
+        } else {
+            Root::Parameter(0)
+        });
+    }
+    if program.body(method).is_some() || program.classes[declared.class].origin == Origin::Application
+    {
+        return None;
+    }
+    program.effects_of(method).iter().find_map(|effect| {
+        let Effect::Synchronized { lock } = effect else { return None };
+        match lock {
+            Operand::Receiver => of_root(Root::Parameter(0)),
+            Operand::Argument(number) => {
+                let shift = u16::from(!declared.is_static());
+                of_root(Root::Parameter(u16::from(*number) + shift))
+            }
+            Operand::Class => of_root(Root::Class(declared.class)),
+            Operand::Field(name) => {
+                let field = program.hierarchy.superclasses(declared.class).find_map(|class| {
+                    let fields = &program.classes[class].fields;
+                    fields.iter().copied().find(|field| *program.fields[*field].name == **name)
+                })?;
+                let expression =
+                    LockExpression::new(Root::Parameter(0)).then(Step::Field(field))?;
+                Some(Lock { expression, guard: None })
+            }
+            _ => None,
+        }
+    })
+}
+
+/// The summary of a method, from its own facts and the summaries of what it calls.
+#[must_use]
+pub(super) fn acquired(
+    context: &Context<'_>,
+    method: MethodId,
+    facts: &LocalFacts,
+    known: &Summaries<'_, Summary>,
+) -> Summary {
+    let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
+    for (lock, offset) in &facts.own {
+        keep_shorter(&mut found, *lock, Acquired { depth: 0, way: Way::Here(*offset) });
+    }
+    for terms in &facts.calls {
+        for (lock, acquired) in of_call(context, method, terms, known, |_| true) {
+            if !lock.expression.is_local() {
+                keep_shorter(&mut found, lock, acquired);
+            }
+        }
+    }
+    let mut acquired: Vec<(Lock, Acquired)> = found.into_iter().collect();
+    if acquired.len() > MOST_ACQUIRED {
+        acquired.sort_unstable_by_key(|(lock, acquired)| (acquired.depth, *lock));
+        acquired.truncate(MOST_ACQUIRED);
+    }
+    acquired.sort_unstable_by_key(|(lock, _)| *lock);
+    Summary { acquired }
+}
+
+fn keep_shorter(found: &mut FxHashMap<Lock, Acquired>, lock: Lock, way: Acquired) {
+    let shortest = found.entry(lock).or_insert(way);
+    *shortest = (*shortest).min(way);
+}
+
+/// Where the summaries of callees are looked up.
+pub(super) trait Lookup {
+    /// The summary of a method.
+    fn summary(&self, method: MethodId) -> &Summary;
+}
+
+impl Lookup for Summaries<'_, Summary> {
+    fn summary(&self, method: MethodId) -> &Summary {
+        self.of(method)
+    }
+}
+
+impl Lookup for program::TypedVec<MethodId, Summary> {
+    fn summary(&self, method: MethodId) -> &Summary {
+        &self[method]
+    }
+}
+
+/// The locks that a call acquires and releases, in the terms of the caller, each once; of its
+/// targets only those that count.
+pub(super) fn of_call(
+    context: &Context<'_>,
+    caller: MethodId,
+    terms: &CallTerms,
+    known: &impl Lookup,
+    counts: impl Fn(Via) -> bool,
+) -> Vec<(Lock, Acquired)> {
+    let targets = context.graph.targets(caller, terms.offset);
+    let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
+    for target in targets.iter().filter(|target| counts(target.via)) {
+        for (lock, acquired) in &known.summary(target.method).acquired {
+            if acquired.depth >= DEEPEST_CHAIN || is_beyond_belief(lock, targets) {
+                continue;
+            }
+            if let Some(translated) = translate(context.program, terms, target, lock) {
+                let way = Way::Call(terms.offset, target.method, *lock);
+                keep_shorter(&mut found, translated, Acquired { depth: acquired.depth + 1, way });
+            }
+        }
+    }
+    let mut found: Vec<(Lock, Acquired)> = found.into_iter().collect();
+    found.sort_unstable();
+    found
+}
+
+/// Whether a lock is one of the global ones that some target among many happens to take.
+#[must_use]
+pub(super) fn is_beyond_belief(lock: &Lock, targets: &[Target]) -> bool {
+    targets.len() > MANY_TARGETS
+        && matches!(lock.expression.root, Root::Static(_) | Root::Class(_))
+}
+
+/// A lock of a call's target in the terms of the caller; what the object must be comes along.
+#[must_use]
+pub(super) fn translate(
+    program: &Program,
+    terms: &CallTerms,
+    target: &Target,
+    lock: &Lock,
+) -> Option<Lock> {
+    let expression = terms.translate(program, lock.expression, target)?;
+    let declared = &program.methods[target.method];
+    let is_receiver = lock.expression == LockExpression::new(Root::Parameter(0))
+        && !declared.is_static()
+        && target.via == Via::Direct;
+    let guard = match (is_receiver, lock.guard) {
+        (true, Some(guard)) => Some(lower_class(program, guard, declared.class)?),
+        (true, None) => Some(declared.class),
+        (false, guard) => guard,
+    };
+    Some(Lock { expression, guard })
+}

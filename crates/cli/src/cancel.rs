@@ -1,0 +1,35 @@
+//! Ctrl-C: the first one asks the work to stop, the second one stops the process.
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the user has asked to stop. Long work looks at it between pieces and returns what it
+/// has; only the signal handler sets it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Starts listening for Ctrl-C and for requests to terminate.
+    pub(crate) fn on_interrupt() -> Cancel {
+        let cancel = Cancel::default();
+        let requested = cancel.clone();
+        let handler = move || {
+            if requested.0.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            if io::stderr().is_terminal() {
+                eprintln!("stopping; what was found follows (Ctrl-C again ends at once)");
+            }
+        };
+        // Where no handler can be installed, Ctrl-C ends the process as it always does, and the
+        // work is worth doing all the same.
+        let _ = ctrlc::set_handler(handler);
+        cancel
+    }
+
+    /// Whether the work should stop.
+    pub(crate) fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

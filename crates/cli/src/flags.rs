@@ -1,0 +1,304 @@
+//! Every flag of every command, and nothing else: this file is the table that `--help` is made of.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use findings::{Rule, rules};
+
+/// Finds where code that must be atomic can be split, in any JVM program.
+#[derive(Debug, Parser)]
+#[command(name = "scission", version, disable_help_subcommand = true)]
+pub(crate) struct Flags {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Check(CheckFlags),
+    Inspect(InspectFlags),
+    Explain(ExplainFlags),
+}
+
+/// Report what could go wrong in a program, without running it
+///
+/// Exit status: 0 when nothing was found, 1 when something was, 2 when the work could not be done.
+#[derive(Debug, Args)]
+pub(crate) struct CheckFlags {
+    /// Jars, directories of classes, and class files to analyse
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Report this rule only; may be repeated (default: see `scission explain`)
+    #[arg(long = "rule", value_name = "RULE", value_parser = known_rule())]
+    pub(crate) rules: Vec<&'static Rule>,
+
+    /// Report only on classes and methods that match, such as `com.acme.*`; a pattern that matches
+    /// a library class brings back findings about its locks that are left out by default; may be
+    /// repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) include: Vec<String>,
+
+    /// Report nothing on classes and methods that match; may be repeated
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) exclude: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramFlags,
+
+    /// Where to find sources for excerpts: a directory, or an archive such as `src.zip`; may be
+    /// repeated
+    #[arg(long, value_name = "DIR")]
+    pub(crate) source: Vec<PathBuf>,
+
+    /// How to write the report
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub(crate) format: Format,
+
+    /// Write the report to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+
+    /// Print the findings alone: no gaps, no summary, no progress
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Print every gap, every held lock and all counters
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+
+    /// Do not show progress, even on a terminal
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+
+    /// Read only some of the classes, `1/4` for every fourth, to measure how the cost grows
+    #[arg(long, value_name = "N/D", hide = true)]
+    pub(crate) bench_fraction: Option<Fraction>,
+}
+
+/// A part of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fraction {
+    pub(crate) kept: usize,
+    pub(crate) of: usize,
+}
+
+impl FromStr for Fraction {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Fraction, String> {
+        let parsed = text
+            .split_once('/')
+            .and_then(|(kept, of)| Some(Fraction { kept: kept.parse().ok()?, of: of.parse().ok()? }))
+            .filter(|fraction| fraction.of > 0);
+        parsed.ok_or_else(|| "expected a fraction such as 1/4".to_string())
+    }
+}
+
+impl CheckFlags {
+    /// The rules to report: those asked for, else those that are on by default, in the order of
+    /// the list of rules.
+    pub(crate) fn chosen_rules(&self) -> Vec<&'static Rule> {
+        let asked_for = |rule: &Rule| self.rules.iter().any(|asked| asked.name == rule.name);
+        let chosen = rules::ALL.iter().copied();
+        if self.rules.is_empty() {
+            chosen.filter(|rule| rule.on_by_default).collect()
+        } else {
+            chosen.filter(|rule| asked_for(rule)).collect()
+        }
+    }
+}
+
+/// How the program is put together before anything is analysed.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramFlags {
+    /// Libraries the program needs, separated as in `java -cp`; read, but not reported on
+    #[arg(long, value_name = "PATHS", value_parser = class_path)]
+    pub(crate) class_path: Option<ClassPath>,
+
+    /// The JDK whose classes complete the program, or `none` (default: JAVA_HOME, else the `java`
+    /// on the path, else none)
+    #[arg(long, value_name = "DIR|none", default_value = "", hide_default_value = true)]
+    pub(crate) jdk: JdkChoice,
+
+    /// How the targets of virtual calls are found, from fast and coarse to slow and fine
+    #[arg(long, value_enum, default_value_t = CallGraph::Vta)]
+    pub(crate) call_graph: CallGraph,
+
+    /// What calls into the JDK do: taken from the table of models, or analysed in full
+    #[arg(long, value_enum, default_value_t = Library::Model)]
+    pub(crate) library: Library,
+
+    /// Methods where threads may enter, such as `com.acme.Server.handle*`; may be repeated
+    #[arg(long = "entry-point", value_name = "PATTERN")]
+    pub(crate) entry_points: Vec<String>,
+}
+
+/// Print how the program model sees a method: its IR, control flow, callers and callees
+#[derive(Debug, Args)]
+pub(crate) struct InspectFlags {
+    /// Jar, directory of classes, or class file
+    #[arg(value_name = "APP")]
+    pub(crate) app: PathBuf,
+
+    /// The method, as `pkg.Class.method`; all overloads unless a descriptor follows
+    #[arg(value_name = "METHOD", required_unless_present = "threads")]
+    pub(crate) method: Option<String>,
+
+    /// Print the methods where threads begin, and where they are started
+    #[arg(long)]
+    pub(crate) threads: bool,
+
+    /// Print the control flow as a graph for `dot`
+    #[arg(long)]
+    pub(crate) dot: bool,
+
+    /// Print the methods that call it
+    #[arg(long)]
+    pub(crate) callers: bool,
+
+    /// Print the methods it calls
+    #[arg(long)]
+    pub(crate) callees: bool,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramFlags,
+}
+
+/// Print what a rule means, with an example and the fix; without RULE, list the rules
+#[derive(Debug, Args)]
+pub(crate) struct ExplainFlags {
+    /// Name of a rule
+    #[arg(value_name = "RULE", value_parser = known_rule())]
+    pub(crate) rule: Option<&'static Rule>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people, as rustc writes diagnostics
+    Text,
+    /// For programs
+    Json,
+    /// SARIF 2.1.0, for code-scanning services and editors
+    Sarif,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal that wants them
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CallGraph {
+    /// Class hierarchy analysis
+    Cha,
+    /// Rapid type analysis
+    Rta,
+    /// Variable type analysis
+    Vta,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Library {
+    /// Library calls do what the table of models says
+    Model,
+    /// Library code is analysed like the program's own
+    Full,
+}
+
+/// Which JDK completes the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum JdkChoice {
+    /// JAVA_HOME, else the `java` on the path, else none.
+    Found,
+    /// The one in this directory.
+    Directory(PathBuf),
+    /// None, even where there is one.
+    None,
+}
+
+impl FromStr for JdkChoice {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<JdkChoice, Infallible> {
+        Ok(match text {
+            "" => JdkChoice::Found,
+            "none" => JdkChoice::None,
+            directory => JdkChoice::Directory(directory.into()),
+        })
+    }
+}
+
+/// The parts of a class path, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClassPath(pub(crate) Vec<PathBuf>);
+
+fn class_path(text: &str) -> Result<ClassPath, Infallible> {
+    let parts = std::env::split_paths(text).filter(|part| !part.as_os_str().is_empty());
+    Ok(ClassPath(parts.collect()))
+}
+
+/// Accepts the names of rules; an unknown one is refused with the nearest known one.
+fn known_rule() -> impl TypedValueParser<Value = &'static Rule> {
+    let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
+    PossibleValuesParser::new(names)
+        .map(|name| rules::named(&name).expect("only names of rules are accepted"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn check(arguments: &[&str]) -> CheckFlags {
+        let line = ["scission", "check"].iter().chain(arguments);
+        match Flags::try_parse_from(line).unwrap().command {
+            Command::Check(flags) => flags,
+            other => panic!("{other:?} is not check"),
+        }
+    }
+
+    #[test]
+    fn the_table_of_flags_is_consistent() {
+        Flags::command().debug_assert();
+    }
+
+    #[test]
+    fn rules_default_to_those_that_are_on() {
+        let names = |flags: CheckFlags| {
+            flags.chosen_rules().iter().map(|rule| rule.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(check(&["a.jar"])), ["reacquired-lock"]);
+        let pair = ["a.jar", "--rule", "reacquired-lock-pair"];
+        assert_eq!(names(check(&pair)), ["reacquired-lock-pair"]);
+        let both = ["--rule", "reacquired-lock-pair", "--rule=reacquired-lock", "a.jar"];
+        assert_eq!(names(check(&both)), ["reacquired-lock", "reacquired-lock-pair"]);
+    }
+
+    #[test]
+    fn a_jdk_is_looked_for_unless_given_or_refused() {
+        assert_eq!(check(&["a.jar"]).program.jdk, JdkChoice::Found);
+        assert_eq!(check(&["a.jar", "--jdk", "none"]).program.jdk, JdkChoice::None);
+        let given = check(&["a.jar", "--jdk", "/opt/jdk"]).program.jdk;
+        assert_eq!(given, JdkChoice::Directory("/opt/jdk".into()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_class_path_is_split_as_java_does() {
+        let path = check(&["a.jar", "--class-path", "b.jar::lib/c.jar"]).program.class_path;
+        assert_eq!(path, Some(ClassPath(vec!["b.jar".into(), "lib/c.jar".into()])));
+    }
+}

@@ -1,0 +1,60 @@
+//! The `scission` command: flags, wiring, progress and exit codes.
+//!
+//! Exit codes: 0 nothing found, 1 findings, 2 the work could not be done, 130 interrupted before
+//! anything was found. One sentence on standard error says why the work could not be done.
+
+mod assemble;
+mod cancel;
+mod check;
+mod explain;
+mod flags;
+mod inspect;
+mod output;
+mod progress;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::flags::{Command, Flags};
+
+/// How a command ended that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    NothingFound,
+    Findings,
+    InterruptedWithoutFindings,
+}
+
+/// The work could not be done.
+const FAILED: u8 = 2;
+
+fn main() -> ExitCode {
+    let flags = Flags::parse();
+    // A panic is a defect of ours, and must still not look like "findings" to a script.
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| run(&flags)));
+    match outcome {
+        Ok(Ok(Outcome::NothingFound)) => ExitCode::SUCCESS,
+        Ok(Ok(Outcome::Findings)) => ExitCode::from(1),
+        Ok(Ok(Outcome::InterruptedWithoutFindings)) => ExitCode::from(130),
+        Ok(Err(error)) => {
+            anstream::eprintln!("error: {error:#}");
+            ExitCode::from(FAILED)
+        }
+        Err(_) => {
+            anstream::eprintln!(
+                "error: scission itself failed; this is a defect, please report it"
+            );
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run(flags: &Flags) -> anyhow::Result<Outcome> {
+    match &flags.command {
+        Command::Check(flags) => check::run(flags),
+        Command::Inspect(flags) => inspect::run(flags),
+        Command::Explain(flags) => explain::run(flags),
+    }
+}

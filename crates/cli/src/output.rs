@@ -1,0 +1,326 @@
+//! Where results go: standard output, or a file that is either whole or not there.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use findings::Results;
+use report::{Detail, Format, Options, Sources};
+
+use crate::flags::Color;
+
+/// Columns for excerpts where no terminal says how wide it is.
+const DEFAULT_WIDTH: usize = 140;
+
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    StandardOutput,
+    File(PathBuf),
+}
+
+impl Destination {
+    /// The file given with `--output`, where `-` means standard output as it does elsewhere.
+    pub(crate) fn new(output: Option<&Path>) -> Destination {
+        match output {
+            None => Destination::StandardOutput,
+            Some(path) if path == Path::new("-") => Destination::StandardOutput,
+            Some(path) => Destination::File(path.to_path_buf()),
+        }
+    }
+}
+
+/// How a report is to look.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    pub(crate) format: Format,
+    pub(crate) detail: Detail,
+    pub(crate) color: Color,
+}
+
+/// Standard output, and what it can show. Tests put a buffer in its place.
+pub(crate) struct Screen {
+    writer: Box<dyn Write>,
+    colored: bool,
+    width: usize,
+}
+
+impl Screen {
+    pub(crate) fn standard_output(color: Color) -> Screen {
+        let stdout = io::stdout();
+        let colored = match color {
+            Color::Always => true,
+            Color::Never => false,
+            // Respects NO_COLOR and its relatives, and dumb terminals.
+            Color::Auto => anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
+        };
+        let terminal = stdout.is_terminal().then(terminal_size::terminal_size).flatten();
+        let width = terminal.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
+        Screen { writer: Box::new(BufWriter::new(stdout)), colored, width }
+    }
+}
+
+/// Writes the report. When its file cannot be written the findings go to the screen as text, so
+/// that minutes of work are not lost to a full disk; it is a failure all the same.
+pub(crate) fn deliver(
+    results: &Results,
+    destination: &Destination,
+    style: &Style,
+    sources: &Sources,
+    screen: Screen,
+) -> anyhow::Result<()> {
+    let Destination::File(path) = destination else {
+        return to_screen(style.format, results, style.detail, sources, screen);
+    };
+    let colored = style.color == Color::Always;
+    let options = Options { sources, detail: style.detail, colored, width: DEFAULT_WIDTH };
+    let write = |writer: &mut dyn Write| report::render(style.format, results, &options, writer);
+    let Err(error) = to_file(path, write) else { return Ok(()) };
+    to_screen(Format::Text, results, style.detail, sources, screen)?;
+    Err(anyhow!(
+        "cannot write `{}`: {}; the findings were printed to standard output instead",
+        path.display(),
+        reason(&error, path)
+    ))
+}
+
+/// Prints a text to standard output.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    forgive_broken_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+}
+
+fn to_screen(
+    format: Format,
+    results: &Results,
+    detail: Detail,
+    sources: &Sources,
+    screen: Screen,
+) -> anyhow::Result<()> {
+    let Screen { mut writer, colored, width } = screen;
+    let options = Options { sources, detail, colored, width };
+    let written = report::render(format, results, &options, &mut *writer);
+    forgive_broken_pipe(written.and_then(|()| writer.flush()))
+}
+
+/// A reader that has seen enough (`| head`) is no failure.
+fn forgive_broken_pipe(written: io::Result<()>) -> anyhow::Result<()> {
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(anyhow!("cannot write to standard output: {error}")),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Writes a file by way of a temporary one beside it, so that a reader never sees half a report
+/// and a failure leaves an older report as it was.
+fn to_file(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    // A rename replaces what the name stands for: follow links to the file itself, and write
+    // devices and pipes (`/dev/stderr`) in place.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    match fs::metadata(&target) {
+        Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+        Ok(metadata) if !metadata.is_file() => {
+            let mut writer = BufWriter::new(File::options().write(true).open(&target)?);
+            write(&mut writer)?;
+            return writer.flush();
+        }
+        _ => {}
+    }
+    let directory = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".scission-").suffix(".tmp");
+    if let Some(permissions) = new_file_permissions() {
+        builder.permissions(permissions);
+    }
+    let mut writer = BufWriter::new(builder.tempfile_in(directory)?);
+    write(&mut writer)?;
+    let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    temporary.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Temporary files are private by default; a report is a file like any other.
+#[cfg(unix)]
+fn new_file_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn new_file_permissions() -> Option<Permissions> {
+    None
+}
+
+/// Why a file could not be written, and what to do about it.
+fn reason(error: &io::Error, path: &Path) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => {
+            let directory = path.parent().unwrap_or(path);
+            format!("the directory `{}` does not exist, create it first", directory.display())
+        }
+        ErrorKind::PermissionDenied => "no permission, choose another file".to_string(),
+        ErrorKind::StorageFull => {
+            "the disk is full, choose another disk or free some space".to_string()
+        }
+        ErrorKind::IsADirectory => "it is a directory, give a file name in it".to_string(),
+        ErrorKind::NotADirectory => "a part of the path is not a directory".to_string(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex};
+
+    use findings::{Evidence, Finding, Severity, Site};
+
+    /// A screen whose text can be looked at afterwards.
+    #[derive(Clone, Default)]
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Buffer {
+        fn screen(&self) -> Screen {
+            Screen { writer: Box::new(self.clone()), colored: false, width: DEFAULT_WIDTH }
+        }
+
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    /// A reader that has gone away, or a disk that is full.
+    struct Failing(ErrorKind);
+
+    impl Write for Failing {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Err(self.0.into())
+        }
+    }
+
+    fn results() -> Results {
+        let blame = Site {
+            class: "p.A".into(),
+            method: "m".into(),
+            descriptor: "()V".into(),
+            offset: None,
+            file: Some("p/A.java".into()),
+            line: Some(3),
+        };
+        let finding = Finding {
+            rule: "reacquired-lock",
+            evidence: Evidence::Possible,
+            severity: Severity::Medium,
+            blame,
+            subjects: BTreeMap::new(),
+            witnesses: Vec::new(),
+            fingerprint: None,
+        };
+        Results { findings: vec![finding], ..Results::default() }
+    }
+
+    fn deliver_to(path: &Path, screen: Screen) -> anyhow::Result<()> {
+        let style = Style { format: Format::Json, detail: Detail::Normal, color: Color::Auto };
+        let destination = Destination::new(Some(path));
+        deliver(&results(), &destination, &style, &Sources::default(), screen)
+    }
+
+    #[test]
+    fn a_file_is_written_whole_and_nothing_stays_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.json");
+        fs::write(&path, "an older and much longer report").unwrap();
+        let buffer = Buffer::default();
+        deliver_to(&path, buffer.screen()).unwrap();
+        assert!(fs::read_to_string(&path).unwrap().starts_with("{\n  \"version\": 1,"));
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        assert_eq!(buffer.text(), "");
+    }
+
+    #[test]
+    fn a_failure_leaves_the_older_report_as_it_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.json");
+        fs::write(&path, "older").unwrap();
+        let half = |writer: &mut dyn Write| {
+            writer.write_all(b"half a rep")?;
+            Err(ErrorKind::StorageFull.into())
+        };
+        assert_eq!(to_file(&path, half).unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "older");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn findings_survive_a_file_that_cannot_be_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("missing/out.json");
+        for (path, why) in [
+            (missing.as_path(), "does not exist, create it first"),
+            (directory.path(), "it is a directory"),
+        ] {
+            let buffer = Buffer::default();
+            let error = deliver_to(path, buffer.screen()).unwrap_err().to_string();
+            assert!(error.contains(why) && error.contains("standard output"), "{error}");
+            assert!(buffer.text().starts_with("warning[reacquired-lock]: `p.A.m`"));
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_said_and_a_device_is_not_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let buffer = Buffer::default();
+        let error = deliver_to(Path::new("/dev/full"), buffer.screen()).unwrap_err().to_string();
+        assert!(error.contains("the disk is full"), "{error}");
+        assert!(buffer.text().contains("1 finding"));
+        deliver_to(Path::new("/dev/null"), Buffer::default().screen()).unwrap();
+        for device in ["/dev/full", "/dev/null"] {
+            assert!(fs::metadata(device).unwrap().file_type().is_char_device());
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_the_file_is_readable_by_others() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("latest.json");
+        fs::write(directory.path().join("real.json"), "").unwrap();
+        symlink("real.json", &link).unwrap();
+        deliver_to(&link, Buffer::default().screen()).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let plain = directory.path().join("plain");
+        File::create(&plain).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&link), mode(&plain));
+    }
+
+    #[test]
+    fn a_reader_that_has_seen_enough_is_no_failure() {
+        let failing =
+            |kind| Screen { writer: Box::new(Failing(kind)), colored: false, width: DEFAULT_WIDTH };
+        deliver_to(Path::new("-"), failing(ErrorKind::BrokenPipe)).unwrap();
+        assert!(deliver_to(Path::new("-"), failing(ErrorKind::StorageFull)).is_err());
+    }
+}

@@ -1,0 +1,213 @@
+//! Findings, and how they are merged and ranked.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{Fingerprint, Gap, Site};
+
+/// How sure we are of a finding; the order is from weakest to strongest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Evidence {
+    /// Found in the code, by static analysis.
+    Possible,
+    /// Another order of a run that was observed.
+    Predicted,
+    /// It happened in a run.
+    Observed,
+}
+
+/// How much a finding matters if it is real.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth a look when time allows.
+    Low,
+    /// Likely to be a defect under load.
+    Medium,
+    /// Almost surely a defect.
+    High,
+}
+
+/// A lock held at a step, with the place where it was taken.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct HeldLock {
+    /// The lock as the source would write it: `this`, `point`, `Config.class`.
+    pub lock: String,
+    /// Where it was taken.
+    pub taken_at: Site,
+}
+
+/// One step of a witness: something that happens at a site and plays a role in the rule.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Step {
+    /// One of the roles that the rule declares.
+    pub role: &'static str,
+    /// Where it happens, in the blamed code: the line the user reads first.
+    pub site: Site,
+    /// The calls from `site` down to where the lock or variable itself is touched; empty when that
+    /// is `site`.
+    pub call_chain: Vec<Site>,
+    /// Locks held at this step.
+    pub held_locks: Vec<HeldLock>,
+}
+
+/// What proves a finding: the steps, in the order in which they happen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Witness {
+    /// The analysis or monitor that produced it: `lock-pattern`, `velodrome`.
+    pub analysis: &'static str,
+    /// The steps.
+    pub steps: Vec<Step>,
+}
+
+/// One reported problem.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Name of the rule, one of [`crate::rules::ALL`].
+    pub rule: &'static str,
+    /// How sure we are.
+    pub evidence: Evidence,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The one method or atomic block that must change.
+    pub blame: Site,
+    /// The names the rule's message speaks of, by placeholder: `witness` → `point`.
+    pub subjects: BTreeMap<&'static str, String>,
+    /// What proves it; at least one.
+    pub witnesses: Vec<Witness>,
+    /// Identity across runs; set by [`merge_and_rank`].
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// Everything one invocation found out.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// Findings, best evidence first.
+    pub findings: Vec<Finding>,
+    /// What could not be analysed.
+    pub gaps: Vec<Gap>,
+    /// Counters, by name, in the order in which they are to be shown.
+    pub stats: Vec<(&'static str, u64)>,
+    /// Set when the work was cut short (Ctrl-C) and the findings are those made until then.
+    pub interrupted: bool,
+}
+
+/// Gives every finding its fingerprint, merges findings that describe the same defect (same rule,
+/// same blame, same steps), and sorts: strongest evidence first, then severity, then place.
+#[must_use]
+pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by(|a, b| position_key(a).cmp(&position_key(b)));
+    let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
+    for finding in findings {
+        match merged.last_mut() {
+            Some(previous) if position_key(previous) == position_key(&finding) => {
+                previous.evidence = previous.evidence.max(finding.evidence);
+                previous.severity = previous.severity.max(finding.severity);
+                for witness in finding.witnesses {
+                    if !previous.witnesses.contains(&witness) {
+                        previous.witnesses.push(witness);
+                    }
+                }
+            }
+            _ => merged.push(finding),
+        }
+    }
+    let mut seen: BTreeMap<Fingerprint, u32> = BTreeMap::new();
+    for finding in &mut merged {
+        let ordinal = seen.entry(Fingerprint::of(finding, 0)).or_insert(0);
+        finding.fingerprint = Some(Fingerprint::of(finding, *ordinal));
+        *ordinal += 1;
+    }
+    merged.sort_by(|a, b| {
+        (b.evidence, b.severity)
+            .cmp(&(a.evidence, a.severity))
+            .then_with(|| position_key(a).cmp(&position_key(b)))
+    });
+    merged
+}
+
+type PositionKey<'a> = (&'a Site, &'static str, Vec<(&'static str, &'a Site)>, Vec<&'a String>);
+
+/// Where a finding is: two findings with the same key are the same defect.
+fn position_key(finding: &Finding) -> PositionKey<'_> {
+    let steps = finding.witnesses.first().map_or(&[][..], |witness| &witness.steps);
+    (
+        &finding.blame,
+        finding.rule,
+        steps.iter().map(|step| (step.role, &step.site)).collect(),
+        finding.subjects.values().collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(method: &str, offset: u32, line: u32) -> Site {
+        Site {
+            class: "p.A".into(),
+            method: method.into(),
+            descriptor: "()V".into(),
+            offset: Some(offset),
+            file: Some("p/A.java".into()),
+            line: Some(line),
+        }
+    }
+
+    fn finding(method: &str, offset: u32, line: u32) -> Finding {
+        let step = |role| Step {
+            role,
+            site: site(method, offset, line),
+            call_chain: vec![],
+            held_locks: vec![],
+        };
+        Finding {
+            rule: "reacquired-lock",
+            evidence: Evidence::Possible,
+            severity: Severity::Medium,
+            blame: site(method, 0, 1),
+            subjects: BTreeMap::from([("witness", "point".to_string())]),
+            witnesses: vec![Witness {
+                analysis: "lock-pattern",
+                steps: vec![step("first"), step("second")],
+            }],
+            fingerprint: None,
+        }
+    }
+
+    #[test]
+    fn moving_lines_keeps_the_fingerprint() {
+        let before = merge_and_rank(vec![finding("m", 10, 5)]);
+        let after = merge_and_rank(vec![finding("m", 12, 50)]);
+        assert_eq!(before[0].fingerprint, after[0].fingerprint);
+    }
+
+    #[test]
+    fn another_method_changes_the_fingerprint() {
+        let one = merge_and_rank(vec![finding("m", 10, 5)]);
+        let other = merge_and_rank(vec![finding("n", 10, 5)]);
+        assert_ne!(one[0].fingerprint, other[0].fingerprint);
+    }
+
+    #[test]
+    fn two_places_of_one_method_are_told_apart_in_order() {
+        let both = merge_and_rank(vec![finding("m", 20, 9), finding("m", 10, 5)]);
+        assert_eq!(both.len(), 2);
+        assert_ne!(both[0].fingerprint, both[1].fingerprint);
+        let first_alone = merge_and_rank(vec![finding("m", 10, 5)]);
+        assert_eq!(both[0].fingerprint, first_alone[0].fingerprint);
+    }
+
+    #[test]
+    fn the_same_defect_from_two_analyses_is_one_finding() {
+        let mut other = finding("m", 10, 5);
+        other.witnesses[0].analysis = "velodrome";
+        other.evidence = Evidence::Observed;
+        let merged = merge_and_rank(vec![finding("m", 10, 5), other]);
+        assert_eq!(merged.len(), 1);
+        assert_eq!(merged[0].evidence, Evidence::Observed);
+        assert_eq!(merged[0].witnesses.len(), 2);
+    }
+}

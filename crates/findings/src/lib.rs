@@ -1,0 +1,17 @@
+//! The plain data every part of Scission agrees on: rules, findings with their evidence and
+//! witnesses, and the gaps that say what could not be analysed.
+//!
+//! Nothing here computes a verdict and nothing here formats a report. Static analyses and run-time
+//! monitors fill these types in; the `report` crate chooses the words.
+
+mod finding;
+mod fingerprint;
+mod gap;
+pub mod rules;
+mod site;
+
+pub use finding::{Evidence, Finding, HeldLock, Results, Severity, Step, Witness, merge_and_rank};
+pub use fingerprint::Fingerprint;
+pub use gap::{Gap, GapKind, merge_gaps};
+pub use rules::Rule;
+pub use site::Site;

@@ -1,0 +1,78 @@
+//! The rules: one file each, and one list.
+//!
+//! A rule's file is its user page. The doc comment on the rule says what it finds, why it matters,
+//! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
+
+mod reacquired_lock;
+mod reacquired_lock_pair;
+
+/// Every rule, in the order in which they are listed to users.
+pub static ALL: &[&Rule] = &[&reacquired_lock::RULE, &reacquired_lock_pair::RULE];
+
+/// A kind of problem.
+#[derive(Debug)]
+pub struct Rule {
+    /// The name users type: `reacquired-lock`.
+    pub name: &'static str,
+    /// Reported unless the user chose rules by hand.
+    pub on_by_default: bool,
+    /// One line for lists.
+    pub summary: &'static str,
+    /// The sentence that heads a finding; `{name}` stands for a subject of the finding, `{blame}`
+    /// for the blamed method.
+    pub message: &'static str,
+    /// The roles of a witness's steps in their order, each with the sentence that labels its line.
+    pub roles: &'static [(&'static str, &'static str)],
+    /// What to do about it, in one sentence with the same placeholders.
+    pub advice: &'static str,
+    /// The user page, line by line, as Markdown.
+    pub page: &'static [&'static str],
+}
+
+impl Rule {
+    /// The label of a role's line; the role's own name where the rule gives none.
+    #[must_use]
+    pub fn label_of(&self, role: &'static str) -> &'static str {
+        self.roles.iter().find(|(name, _)| *name == role).map_or(role, |(_, label)| label)
+    }
+
+    /// The user page as one Markdown text. The lines come from a doc comment, each with the space
+    /// that follows its slashes.
+    #[must_use]
+    pub fn page_text(&self) -> String {
+        let lines = self.page.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
+        lines.flat_map(|line| [line, "\n"]).collect()
+    }
+}
+
+/// The rule with this name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Rule> {
+    ALL.iter().copied().find(|rule| rule.name == name)
+}
+
+/// Declares a rule: the doc comment becomes both the item's documentation and the user page.
+macro_rules! rule {
+    (
+        $(#[doc = $page:literal])+
+        static $ident:ident = { $($field:ident: $value:expr),+ $(,)? }
+    ) => {
+        $(#[doc = $page])+
+        pub(super) static $ident: super::Rule = super::Rule { page: &[$($page),+], $($field: $value),+ };
+    };
+}
+use rule;
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_placeholder_of_a_label_is_well_formed() {
+        for rule in super::ALL {
+            let texts = rule.roles.iter().map(|(_, label)| *label);
+            for text in texts.chain([rule.message, rule.advice]) {
+                assert_eq!(text.matches('{').count(), text.matches('}').count(), "{text}");
+            }
+            assert!(rule.page.len() > 10, "{} has no page worth reading", rule.name);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Class hierarchy analysis (Dean, Grove and Chambers): any subtype of the static type may be the
+//! receiver. An object that is created in the same body is known exactly.
+
+use std::sync::{Arc, RwLock};
+
+use rustc_hash::FxHashMap;
+
+use super::{Target, Via, is_statically_bound, lambda_targets};
+use crate::ids::{ClassId, LambdaId, MethodId, SelectorId};
+use crate::ir::{Body, Call, Operation};
+use crate::symbols::Program;
+
+/// Answers, by static type and selector, kept for the next caller.
+pub(crate) struct Hierarchical {
+    lambdas: FxHashMap<SelectorId, Vec<LambdaId>>,
+    answers: RwLock<FxHashMap<(ClassId, SelectorId), Arc<[Target]>>>,
+    single: RwLock<FxHashMap<MethodId, Arc<[Target]>>>,
+}
+
+impl Hierarchical {
+    pub(crate) fn new(program: &Program) -> Hierarchical {
+        let mut lambdas: FxHashMap<SelectorId, Vec<LambdaId>> = FxHashMap::default();
+        for (id, lambda) in program.lambdas.iter_with_ids() {
+            lambdas.entry(lambda.selector).or_default().push(id);
+        }
+        Hierarchical {
+            lambdas,
+            answers: RwLock::new(FxHashMap::default()),
+            single: RwLock::new(FxHashMap::default()),
+        }
+    }
+
+    /// Everything the call may run.
+    pub(crate) fn receivers(
+        &self,
+        program: &Program,
+        body: &Body,
+        call: &Call,
+    ) -> Arc<[Target]> {
+        if is_statically_bound(program, call) {
+            return self.just(call.method);
+        }
+        let selector = program.methods[call.method].selector;
+        if let Some(receiver) = call.arguments.first()
+            && let Some(created) = body.defining_instruction(body.without_casts(*receiver))
+            && let Operation::New(class) = created.operation
+            && let Some(target) = program.hierarchy.dispatch(class, selector)
+        {
+            return self.just(target);
+        }
+        self.subtypes_of(program, call.class, call.method)
+    }
+
+    /// Only this method.
+    pub(crate) fn just(&self, method: MethodId) -> Arc<[Target]> {
+        if let Some(known) = read(&self.single).get(&method) {
+            return known.clone();
+        }
+        let target = Arc::from([Target { method, via: Via::Direct }].as_slice());
+        write(&self.single).entry(method).or_insert(target).clone()
+    }
+
+    /// What a call of `method` on something of static type `class` may run.
+    pub(crate) fn subtypes_of(
+        &self,
+        program: &Program,
+        class: ClassId,
+        method: MethodId,
+    ) -> Arc<[Target]> {
+        let selector = program.methods[method].selector;
+        let key = (class, selector);
+        if let Some(known) = read(&self.answers).get(&key) {
+            return known.clone();
+        }
+        let direct = |class, selector| {
+            let mut found: Vec<MethodId> = program
+                .hierarchy
+                .concrete_subtypes(class)
+                .filter_map(|class| program.hierarchy.dispatch(class, selector))
+                .collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        let mut targets: Vec<Target> = direct(class, selector)
+            .into_iter()
+            .map(|method| Target { method, via: Via::Direct })
+            .collect();
+        for lambda in self.lambdas.get(&selector).into_iter().flatten() {
+            if program.hierarchy.is_subtype(program.lambdas[*lambda].interface, class) {
+                targets.extend(lambda_targets(program, *lambda, direct));
+            }
+        }
+        if targets.is_empty() {
+            // Nothing implements it here: the declaration itself may still have flags or a model.
+            targets.push(Target { method, via: Via::Direct });
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        write(&self.answers).entry(key).or_insert_with(|| Arc::from(targets)).clone()
+    }
+}
+
+// A panic while the lock was held would have ended the whole analysis, so a poisoned lock cannot be
+// met; the data is whole in any case.
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

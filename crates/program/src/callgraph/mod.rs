@@ -1,0 +1,393 @@
+//! Who calls whom.
+//!
+//! Three algorithms, from fastest to most precise, all open-world unless entry points are given:
+//! class hierarchy (every subtype of the static type may be the receiver), rapid types (only
+//! classes that are instantiated), and variable types (only classes that flow to the receiver).
+//! Lambdas and method references take part as objects of their functional interface; a callback
+//! handed to a library method that the models say runs it is called from there.
+//!
+//! Misses: reflective calls, native code, and what a library method calls without a model. Each is
+//! recorded as a gap.
+
+mod cha;
+mod rta;
+mod vta;
+
+use std::sync::Arc;
+
+use classes::bytecode::InvokeKind;
+use findings::{Gap, GapKind};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use crate::ids::{ClassId, Id, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
+use crate::ir::{Body, Call, DynamicTarget, Operation};
+use crate::models::{Effect, Operand, Times};
+use crate::pattern::Pattern;
+use crate::symbols::{LambdaKind, Origin, Program};
+
+pub(crate) use cha::Hierarchical;
+
+/// How the receivers of virtual calls are approximated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Class hierarchy analysis.
+    ClassHierarchy,
+    /// Rapid type analysis.
+    RapidType,
+    /// Variable type analysis.
+    #[default]
+    VariableType,
+}
+
+/// How a call graph is built.
+#[derive(Clone, Debug, Default)]
+pub struct CallGraphConfig {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// With patterns, only methods that match, and what they reach, are analysed, and nobody else
+    /// is assumed to call in. Without, every method may be called from outside.
+    pub entry_points: Vec<Pattern>,
+}
+
+/// How a call arrives at its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Via {
+    /// The arguments of the call are those of the target.
+    Direct,
+    /// The receiver is a lambda: what it captured comes first, then the arguments without the
+    /// receiver.
+    Lambda(LambdaId),
+    /// The lambda is an argument of a library method that runs it; the target sees what it
+    /// captured, and values that are not known here.
+    Callback {
+        /// The lambda.
+        lambda: LambdaId,
+        /// Its position among the arguments, the receiver being 0.
+        argument: u16,
+        /// Whether one call may run it more than once.
+        repeatedly: bool,
+    },
+}
+
+/// A method that a call may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Target {
+    /// The method.
+    pub method: MethodId,
+    /// How its arguments come about.
+    pub via: Via,
+}
+
+/// A call in a method's body, with everything it may run.
+#[derive(Clone, Debug)]
+pub struct CallSite {
+    /// Bytecode offset of the call.
+    pub offset: u32,
+    /// What it may run, sorted; many sites share one list.
+    pub targets: Arc<[Target]>,
+}
+
+/// The call graph.
+#[derive(Debug)]
+pub struct CallGraph {
+    /// The call sites of each method, by offset.
+    sites: TypedVec<MethodId, Vec<CallSite>>,
+    /// The methods that may call each method, sorted.
+    callers: TypedVec<MethodId, Vec<MethodId>>,
+    reachable: Option<TypedVec<MethodId, bool>>,
+    /// Calls that could not be followed.
+    pub gaps: Vec<Gap>,
+}
+
+impl CallGraph {
+    /// The call sites of a method.
+    #[must_use]
+    pub fn sites(&self, method: MethodId) -> &[CallSite] {
+        &self.sites[method]
+    }
+
+    /// What the call at an offset may run; nothing when there is no call or no known target.
+    #[must_use]
+    pub fn targets(&self, method: MethodId, offset: u32) -> &[Target] {
+        let sites = &self.sites[method];
+        match sites.binary_search_by_key(&offset, |site| site.offset) {
+            Ok(position) => &sites[position].targets,
+            Err(_) => &[],
+        }
+    }
+
+    /// The methods that a method may call, sorted.
+    #[must_use]
+    pub fn callees(&self, method: MethodId) -> Vec<MethodId> {
+        let mut callees: Vec<MethodId> = self.sites[method]
+            .iter()
+            .flat_map(|site| site.targets.iter().map(|target| target.method))
+            .collect();
+        callees.sort_unstable();
+        callees.dedup();
+        callees
+    }
+
+    /// The methods that may call a method, sorted.
+    #[must_use]
+    pub fn callers(&self, method: MethodId) -> &[MethodId] {
+        &self.callers[method]
+    }
+
+    /// Whether a method can run at all, as far as the entry points tell.
+    #[must_use]
+    pub fn is_reachable(&self, method: MethodId) -> bool {
+        self.reachable.as_ref().is_none_or(|reachable| reachable[method])
+    }
+
+    /// Number of edges from call sites to targets.
+    #[must_use]
+    pub fn edge_count(&self) -> usize {
+        self.sites.iter().flatten().map(|site| site.targets.len()).sum()
+    }
+}
+
+/// Builds the call graph of all methods with bodies.
+#[must_use]
+pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
+    let hierarchical = Hierarchical::new(program);
+    let sites = match config.algorithm {
+        Algorithm::ClassHierarchy => sites_of_all(program, &|body, call| {
+            hierarchical.receivers(program, body, call)
+        }),
+        Algorithm::RapidType => {
+            let instantiated = rta::instantiated(program, &hierarchical, &config.entry_points);
+            sites_of_all(program, &|body, call| {
+                let targets = hierarchical.receivers(program, body, call);
+                instantiated.keep(program, call, &targets)
+            })
+        }
+        Algorithm::VariableType => {
+            let types = vta::Types::solve(program, &hierarchical, &config.entry_points);
+            sites_of_all(program, &|body, call| {
+                types.targets(program, &hierarchical, body, call)
+            })
+        }
+    };
+    let mut callers: TypedVec<MethodId, Vec<MethodId>> =
+        TypedVec::filled(Vec::new(), program.methods.len());
+    for (caller, sites) in sites.iter_with_ids() {
+        for target in sites.iter().flat_map(|site| site.targets.iter()) {
+            if callers[target.method].last() != Some(&caller) {
+                callers[target.method].push(caller);
+            }
+        }
+    }
+    let reachable = (!config.entry_points.is_empty())
+        .then(|| reachable(program, &sites, &config.entry_points));
+    CallGraph { gaps: unfollowed_calls(program), sites, callers, reachable }
+}
+
+type Resolve<'a> = dyn Fn(&Body, &Call) -> Arc<[Target]> + Sync + 'a;
+
+fn sites_of_all(program: &Program, resolve: &Resolve<'_>) -> TypedVec<MethodId, Vec<CallSite>> {
+    let sites: Vec<Vec<CallSite>> = (0..program.methods.len())
+        .into_par_iter()
+        .map(|method| {
+            let method = MethodId::new(method);
+            let Some(body) = program.body(method) else { return Vec::new() };
+            let mut sites = Vec::new();
+            for instruction in body.instructions() {
+                let Operation::Call(call) = &instruction.operation else { continue };
+                let mut targets = resolve(body, call);
+                let callbacks = callbacks(program, body, call);
+                if !callbacks.is_empty() {
+                    targets = targets.iter().copied().chain(callbacks).collect();
+                }
+                if !targets.is_empty() {
+                    sites.push(CallSite { offset: instruction.offset, targets });
+                }
+            }
+            // A subroutine that was expanded has its calls more than once.
+            sites.sort_by_key(|site| site.offset);
+            sites.dedup_by_key(|site| site.offset);
+            sites
+        })
+        .collect();
+    TypedVec::from(sites)
+}
+
+/// The lambdas among the arguments of a library call that the models say are run by the call.
+fn callbacks(program: &Program, body: &Body, call: &Call) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for effect in program.effects_of(call.method) {
+        let Effect::RunsTask { task, times } = effect else { continue };
+        for (position, argument) in call.arguments.iter().enumerate().skip(1) {
+            if let Operand::Argument(number) = task
+                && usize::from(*number) + 1 != position
+            {
+                continue;
+            }
+            let Some(lambda) = created_lambda(body, *argument) else { continue };
+            targets.push(Target {
+                method: program.lambdas[lambda].implementation,
+                via: Via::Callback {
+                    lambda,
+                    argument: position as u16,
+                    repeatedly: *times != Times::Once,
+                },
+            });
+        }
+    }
+    targets
+}
+
+/// The lambda that a value is, when it is created in this very body.
+#[must_use]
+pub fn created_lambda(body: &Body, value: ValueId) -> Option<LambdaId> {
+    let instruction = body.defining_instruction(body.without_casts(value))?;
+    match &instruction.operation {
+        Operation::DynamicCall(call) => match call.target {
+            DynamicTarget::Lambda(lambda) => Some(lambda),
+            DynamicTarget::StringConcatenation
+            | DynamicTarget::RecordMethod
+            | DynamicTarget::PatternSwitch
+            | DynamicTarget::Unknown(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// Methods of the application that match an entry point, or are reachable from one.
+fn reachable(
+    program: &Program,
+    sites: &TypedVec<MethodId, Vec<CallSite>>,
+    entry_points: &[Pattern],
+) -> TypedVec<MethodId, bool> {
+    let mut reachable = TypedVec::filled(false, program.methods.len());
+    let mut todo: Vec<MethodId> =
+        program.methods.ids().filter(|method| is_entry(program, *method, entry_points)).collect();
+    while let Some(method) = todo.pop() {
+        if std::mem::replace(&mut reachable[method], true) {
+            continue;
+        }
+        todo.extend(
+            sites[method].iter().flat_map(|site| site.targets.iter().map(|target| target.method)),
+        );
+        // Lambdas and class initialisers of what is touched may run as well.
+        if let Some(body) = program.body(method) {
+            for instruction in body.instructions() {
+                match &instruction.operation {
+                    Operation::DynamicCall(call) => {
+                        if let DynamicTarget::Lambda(lambda) = call.target {
+                            todo.push(program.lambdas[lambda].implementation);
+                        }
+                    }
+                    Operation::New(class) => {
+                        let methods = &program.classes[*class].methods;
+                        todo.extend(methods.iter().filter(|method| {
+                            program.methods[**method].is_initializer()
+                                || overrides_library(program, **method)
+                        }));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    reachable
+}
+
+/// Whether a method matches one of the entry points; without any, whether code outside can call it.
+pub(crate) fn is_entry(program: &Program, method: MethodId, entry_points: &[Pattern]) -> bool {
+    if entry_points.is_empty() {
+        return !program.methods[method].is_private();
+    }
+    let name = format!(
+        "{}.{}",
+        program.class_of(method).dotted_name(),
+        program.methods[method].name
+    );
+    entry_points.iter().any(|pattern| pattern.matches(&name))
+}
+
+/// Whether a library type declares the method too, so that library code may call it.
+fn overrides_library(program: &Program, method: MethodId) -> bool {
+    let declared = &program.methods[method];
+    program.hierarchy.supertypes(declared.class).into_iter().skip(1).any(|class| {
+        program.classes[class].origin != Origin::Application
+            && program.hierarchy.declared(class, declared.selector).is_some()
+    })
+}
+
+/// The targets of a lambda that is called, each with what it captured.
+pub(crate) fn lambda_targets(
+    program: &Program,
+    lambda: LambdaId,
+    dispatch: impl Fn(ClassId, SelectorId) -> Vec<MethodId>,
+) -> Vec<Target> {
+    let known = &program.lambdas[lambda];
+    let via = Via::Lambda(lambda);
+    match known.kind {
+        LambdaKind::Static | LambdaKind::Special | LambdaKind::Constructor => {
+            vec![Target { method: known.implementation, via }]
+        }
+        LambdaKind::Virtual => {
+            let selector = program.methods[known.implementation].selector;
+            let found = dispatch(known.receiver_class, selector);
+            found.into_iter().map(|method| Target { method, via }).collect()
+        }
+    }
+}
+
+/// Whether a call has exactly one target, whatever the receiver.
+pub(crate) fn is_statically_bound(program: &Program, call: &Call) -> bool {
+    matches!(call.kind, InvokeKind::Static | InvokeKind::Special)
+        || program.methods[call.method].is_private()
+        || program.methods[call.method].is_static()
+}
+
+/// Calls that no algorithm can follow, counted by what they call.
+fn unfollowed_calls(program: &Program) -> Vec<Gap> {
+    let methods: Vec<MethodId> = program.methods_with_bodies().collect();
+    let found: Vec<(GapKind, String)> = methods
+        .par_iter()
+        .filter(|method| program.is_application(**method))
+        .flat_map_iter(|method| {
+            let body = program.body(*method).into_iter();
+            body.flat_map(Body::instructions).filter_map(|instruction| {
+                match &instruction.operation {
+                    Operation::Call(call) => program
+                        .effects_of(call.method)
+                        .contains(&Effect::Reflective)
+                        .then(|| {
+                            let class = program.class_of(call.method).dotted_name();
+                            let name = &program.methods[call.method].name;
+                            (GapKind::Reflection, format!("{class}.{name}"))
+                        }),
+                    Operation::DynamicCall(call) => match &call.target {
+                        DynamicTarget::Unknown(name) => {
+                            Some((GapKind::DynamicCall, name.to_string()))
+                        }
+                        DynamicTarget::Lambda(_)
+                        | DynamicTarget::StringConcatenation
+                        | DynamicTarget::RecordMethod
+                        | DynamicTarget::PatternSwitch => None,
+                    },
+                    _ => None,
+                }
+            })
+        })
+        .collect();
+    let mut counts: FxHashMap<(GapKind, String), u32> = FxHashMap::default();
+    for key in found {
+        *counts.entry(key).or_insert(0) += 1;
+    }
+    let mut gaps: Vec<Gap> = counts
+        .into_iter()
+        .map(|((kind, place), count)| Gap {
+            kind,
+            place,
+            detail: "what is called here is decided at run time".to_string(),
+            count,
+        })
+        .collect();
+    gaps.sort();
+    gaps
+}

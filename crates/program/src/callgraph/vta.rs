@@ -1,0 +1,428 @@
+//! Variable type analysis (Sundaresan and others): a receiver is of a class that flows to it.
+//!
+//! Nodes are parameters, results and fields; within a body SSA values are followed back to where
+//! they come from, so locals need no nodes. All array elements share one node. A set of types that
+//! grows beyond a bound, or is fed by code that is not analysed, becomes *unknown*, and calls on it
+//! fall back to the class hierarchy: among the application's classes every subtype, of the
+//! library's only the method that the call names. A library class counts as receiver only where it
+//! is seen to flow, since there are too many of them to believe in all.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Hierarchical, Target, Via, created_lambda, is_entry, is_statically_bound};
+use crate::ids::{ClassId, FieldId, LambdaId, MethodId, ValueId};
+use crate::ir::{Body, Call, Definition, DynamicTarget, Operation, Terminator};
+use crate::models::Effect;
+use crate::pattern::Pattern;
+use crate::symbols::{Origin, Program};
+
+/// More types than this in one place say nothing about the receiver.
+const MOST_TYPES: usize = 32;
+/// Phis and casts are followed back through at most this many values.
+const MOST_ORIGINS: usize = 64;
+
+/// A type that can flow: a class, or a lambda.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Flowing {
+    Class(ClassId),
+    Lambda(LambdaId),
+}
+
+/// The types that reach a node; `None` stands for unknown.
+type TypeSet = Option<Vec<Flowing>>;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Node {
+    Parameter(MethodId, u16),
+    Result(MethodId),
+    Field(FieldId),
+    Elements,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Source {
+    Known(Flowing),
+    Node(Node),
+    Unknown,
+}
+
+/// The solved types of all nodes.
+pub(super) struct Types {
+    sets: FxHashMap<Node, TypeSet>,
+}
+
+impl Types {
+    pub(super) fn solve(
+        program: &Program,
+        hierarchical: &Hierarchical,
+        entry_points: &[Pattern],
+    ) -> Types {
+        let methods: Vec<MethodId> = program.methods_with_bodies().collect();
+        let flows: Vec<(Source, Node)> = methods
+            .par_iter()
+            .flat_map_iter(|method| flows_of(program, hierarchical, *method, entry_points))
+            .collect();
+        let mut sets: FxHashMap<Node, TypeSet> = FxHashMap::default();
+        let mut edges: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
+        let mut todo: FxHashSet<Node> = FxHashSet::default();
+        for (source, to) in flows {
+            let set = sets.entry(to).or_insert_with(|| Some(Vec::new()));
+            let grew = match source {
+                Source::Known(flowing) => add(set, &Some(vec![flowing])),
+                Source::Unknown => add(set, &None),
+                Source::Node(from) => {
+                    edges.entry(from).or_default().push(to);
+                    false
+                }
+            };
+            if grew {
+                todo.insert(to);
+            }
+        }
+        // A node that nothing flows into has no types: code that reads it never runs with a value.
+        let mut wave: Vec<Node> = todo.into_iter().collect();
+        while !wave.is_empty() {
+            wave.sort_unstable();
+            let mut next: FxHashSet<Node> = FxHashSet::default();
+            for from in wave {
+                let Some(targets) = edges.get(&from) else { continue };
+                let set = sets.get(&from).cloned().unwrap_or(Some(Vec::new()));
+                for to in targets {
+                    if add(sets.entry(*to).or_insert_with(|| Some(Vec::new())), &set) {
+                        next.insert(*to);
+                    }
+                }
+            }
+            wave = next.into_iter().collect();
+        }
+        Types { sets }
+    }
+
+    /// What a call may run, given the types that flow to its receiver.
+    pub(super) fn targets(
+        &self,
+        program: &Program,
+        hierarchical: &Hierarchical,
+        body: &Body,
+        call: &Call,
+    ) -> Arc<[Target]> {
+        let by_hierarchy = hierarchical.receivers(program, body, call);
+        if by_hierarchy.len() < 2 || is_statically_bound(program, call) {
+            return by_hierarchy;
+        }
+        let Some(receiver) = call.arguments.first() else { return by_hierarchy };
+        match self.types_of(program, hierarchical, body, *receiver) {
+            Some(types) => {
+                let targets = dispatch_all(program, hierarchical, call, &types);
+                // Nothing flows here as far as we can see: the call is dead, or we missed how.
+                if targets.is_empty() { visible(program, call, &by_hierarchy) } else { targets }
+            }
+            None => visible(program, call, &by_hierarchy),
+        }
+    }
+
+    fn types_of(
+        &self,
+        program: &Program,
+        hierarchical: &Hierarchical,
+        body: &Body,
+        value: ValueId,
+    ) -> TypeSet {
+        let mut types: TypeSet = Some(Vec::new());
+        for source in sources(program, hierarchical, body, value) {
+            match source {
+                Source::Known(flowing) => add(&mut types, &Some(vec![flowing])),
+                Source::Unknown => return None,
+                Source::Node(node) => match self.sets.get(&node) {
+                    Some(set) => add(&mut types, set),
+                    None => false,
+                },
+            };
+        }
+        types
+    }
+}
+
+/// Adds types to a set; says whether it grew.
+fn add(set: &mut TypeSet, from: &TypeSet) -> bool {
+    let Some(known) = set else { return false };
+    let Some(from) = from else {
+        *set = None;
+        return true;
+    };
+    let before = known.len();
+    for flowing in from {
+        if let Err(position) = known.binary_search(flowing) {
+            known.insert(position, *flowing);
+        }
+    }
+    if known.len() > MOST_TYPES {
+        *set = None;
+        return true;
+    }
+    known.len() != before
+}
+
+/// Of the targets by hierarchy, those that may be believed without seeing a type flow.
+fn visible(program: &Program, call: &Call, by_hierarchy: &Arc<[Target]>) -> Arc<[Target]> {
+    let is_visible = |target: &Target| {
+        target.method == call.method || program.is_application(target.method)
+    };
+    if by_hierarchy.iter().all(is_visible) {
+        return by_hierarchy.clone();
+    }
+    let mut kept: Vec<Target> = by_hierarchy.iter().copied().filter(is_visible).collect();
+    if kept.is_empty() {
+        kept.push(Target { method: call.method, via: Via::Direct });
+    }
+    Arc::from(kept)
+}
+
+fn dispatch_all(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    call: &Call,
+    types: &[Flowing],
+) -> Arc<[Target]> {
+    let selector = program.methods[call.method].selector;
+    let mut targets = Vec::new();
+    for flowing in types {
+        match flowing {
+            Flowing::Class(class) => {
+                if program.hierarchy.is_subtype(*class, call.class) {
+                    let found = program.hierarchy.dispatch(*class, selector);
+                    targets.extend(found.map(|method| Target { method, via: Via::Direct }));
+                }
+            }
+            Flowing::Lambda(lambda) => {
+                let known = &program.lambdas[*lambda];
+                if known.selector == selector
+                    && program.hierarchy.is_subtype(known.interface, call.class)
+                {
+                    targets.extend(super::lambda_targets(program, *lambda, |class, _| {
+                        hierarchical
+                            .subtypes_of(program, class, known.implementation)
+                            .iter()
+                            .map(|target| target.method)
+                            .collect()
+                    }));
+                }
+            }
+        }
+    }
+    targets.sort_unstable();
+    targets.dedup();
+    if let [Target { method, via: Via::Direct }] = targets.as_slice() {
+        return hierarchical.just(*method);
+    }
+    Arc::from(targets)
+}
+
+/// Everything that flows from one body to nodes.
+fn flows_of(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    method: MethodId,
+    entry_points: &[Pattern],
+) -> Vec<(Source, Node)> {
+    let Some(body) = program.body(method) else { return Vec::new() };
+    let mut flows = Vec::new();
+    let from = |value: ValueId| sources(program, hierarchical, body, value);
+    if is_entry(program, method, entry_points) || super::overrides_library(program, method) {
+        for number in 0..body.parameters.len() {
+            flows.push((Source::Unknown, Node::Parameter(method, number as u16)));
+        }
+    }
+    let is_reference = |descriptor: &str| descriptor.starts_with(['L', '[']);
+    for block in body.blocks.iter() {
+        for instruction in &block.instructions {
+            match &instruction.operation {
+                Operation::PutField { field, value, .. } | Operation::PutStatic { field, value } => {
+                    if is_reference(&program.fields[*field].descriptor) {
+                        let to = Node::Field(*field);
+                        flows.extend(from(*value).into_iter().map(|source| (source, to)));
+                    }
+                }
+                Operation::ArrayStore { value, .. } => {
+                    let sources = from(*value).into_iter();
+                    flows.extend(sources.map(|source| (source, Node::Elements)));
+                }
+                Operation::Call(call) => {
+                    let targets = hierarchical.receivers(program, body, call);
+                    // Private and final targets only: parameters of methods that others can call
+                    // are unknown anyway.
+                    for target in targets.iter() {
+                        let open = is_entry(program, target.method, entry_points);
+                        if open || program.body(target.method).is_none() {
+                            continue;
+                        }
+                        if target.via == Via::Direct {
+                            for (number, argument) in call.arguments.iter().enumerate() {
+                                let to = Node::Parameter(target.method, number as u16);
+                                let sources = from(*argument).into_iter();
+                                flows.extend(sources.map(|source| (source, to)));
+                            }
+                        } else {
+                            unknown_parameters(program, target.method, &mut flows);
+                        }
+                    }
+                }
+                Operation::DynamicCall(call) => {
+                    if let DynamicTarget::Lambda(lambda) = call.target {
+                        let known = &program.lambdas[lambda];
+                        let count = program
+                            .body(known.implementation)
+                            .map_or(0, |body| body.parameters.len());
+                        for number in 0..count {
+                            let to = Node::Parameter(known.implementation, number as u16);
+                            match call.arguments.get(number) {
+                                Some(captured) => {
+                                    let sources = from(*captured).into_iter();
+                                    flows.extend(sources.map(|source| (source, to)));
+                                }
+                                None => flows.push((Source::Unknown, to)),
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Terminator::Return(Some(value)) = &block.terminator {
+            let to = Node::Result(method);
+            flows.extend(from(*value).into_iter().map(|source| (source, to)));
+        }
+    }
+    flows.sort_unstable();
+    flows.dedup();
+    flows
+}
+
+fn unknown_parameters(program: &Program, method: MethodId, flows: &mut Vec<(Source, Node)>) {
+    let count = program.body(method).map_or(0, |body| body.parameters.len());
+    for number in 0..count {
+        flows.push((Source::Unknown, Node::Parameter(method, number as u16)));
+    }
+}
+
+/// Where a value comes from, through phis and casts.
+fn sources(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    body: &Body,
+    value: ValueId,
+) -> Vec<Source> {
+    let mut found = Vec::new();
+    let mut seen = vec![value];
+    let mut next = 0;
+    while next < seen.len() {
+        if seen.len() > MOST_ORIGINS {
+            return vec![Source::Unknown];
+        }
+        let value = seen[next];
+        next += 1;
+        match body.definitions[value] {
+            Definition::Parameter(0) if !program.methods[body.method].is_static() => {
+                found.push(Source::Unknown);
+            }
+            Definition::Parameter(number) => {
+                found.push(Source::Node(Node::Parameter(body.method, number)));
+            }
+            Definition::Caught(_) | Definition::Removed => found.push(Source::Unknown),
+            Definition::Phi(block) => {
+                let phis = &body.blocks[block].phis;
+                let inputs = phis.iter().find(|phi| phi.result == value);
+                for input in inputs.into_iter().flat_map(|phi| phi.inputs.iter().flatten()) {
+                    if !seen.contains(input) {
+                        seen.push(*input);
+                    }
+                }
+            }
+            Definition::Instruction(..) => {
+                let Some(instruction) = body.defining_instruction(value) else { continue };
+                match &instruction.operation {
+                    Operation::Cast { value, .. } => {
+                        if !seen.contains(value) {
+                            seen.push(*value);
+                        }
+                    }
+                    Operation::New(class) => found.push(Source::Known(Flowing::Class(*class))),
+                    Operation::GetField { field, .. } | Operation::GetStatic(field) => {
+                        let declared = program.fields[*field].class;
+                        if program.classes[declared].origin == Origin::Application {
+                            found.push(Source::Node(Node::Field(*field)));
+                        } else {
+                            found.push(Source::Unknown);
+                        }
+                    }
+                    Operation::ArrayLoad { .. } => found.push(Source::Node(Node::Elements)),
+                    Operation::DynamicCall(_) => match created_lambda(body, value) {
+                        Some(lambda) => found.push(Source::Known(Flowing::Lambda(lambda))),
+                        None => found.push(Source::Unknown),
+                    },
+                    Operation::Call(call) => {
+                        results(program, hierarchical, body, call, &mut found);
+                    }
+                    // Constants: null has no type, and strings and class literals lock nothing.
+                    _ => {}
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// What a call may return.
+fn results(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    body: &Body,
+    call: &Call,
+    found: &mut Vec<Source>,
+) {
+    for effect in program.effects_of(call.method) {
+        if let Effect::ReturnsType(name) = effect
+            && let Some(class) = program.class_named(name)
+        {
+            found.push(Source::Known(Flowing::Class(class)));
+            return;
+        }
+    }
+    let targets = hierarchical.receivers(program, body, call);
+    if targets.len() > MOST_TYPES {
+        found.push(Source::Unknown);
+        return;
+    }
+    for target in targets.iter() {
+        match program.body(target.method) {
+            Some(_) => found.push(Source::Node(Node::Result(target.method))),
+            None if program.methods[target.method].is_abstract() => {}
+            None => found.push(Source::Unknown),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Id;
+
+    #[test]
+    fn unknown_absorbs_and_bounds_hold() {
+        let class = |n| Flowing::Class(ClassId::new(n));
+        let mut set: TypeSet = Some(vec![]);
+        assert!(add(&mut set, &Some(vec![class(1)])));
+        assert!(!add(&mut set, &Some(vec![class(1)])));
+        for n in 0..MOST_TYPES + 1 {
+            add(&mut set, &Some(vec![class(n)]));
+        }
+        assert_eq!(set, None);
+        assert!(!add(&mut set, &Some(vec![class(1)])));
+    }
+}

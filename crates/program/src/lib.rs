@@ -1,0 +1,22 @@
+//! The whole-program model that every static analysis reads.
+//!
+//! Classes and their hierarchy ([`Program`]), method bodies as register code in SSA form ([`ir`]),
+//! who calls whom ([`callgraph`]), where threads begin ([`threads`]), what library methods do to
+//! locks, threads and memory ([`models`]), and the two engines analyses are built from: forward
+//! data flow over one body ([`dataflow`]) and summaries over the call graph ([`summaries`]).
+
+pub mod callgraph;
+pub mod dataflow;
+pub mod hierarchy;
+pub mod ids;
+pub mod ir;
+pub mod models;
+pub mod pattern;
+mod build;
+mod symbols;
+pub mod summaries;
+pub mod threads;
+
+pub use build::{BuildConfig, Library, build};
+pub use ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
+pub use symbols::{Class, Field, Lambda, Method, Origin, Program};

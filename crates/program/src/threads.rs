@@ -1,0 +1,277 @@
+//! Where threads begin: `main`, what is started or submitted, what frameworks call, and what the
+//! user names.
+//!
+//! A task is found at the call that starts it (a `Fork` or `Submit` effect in the models) when it
+//! is created in the same method, as an object or a lambda. The `run` methods of other tasks are
+//! entry points by their type alone.
+
+use std::collections::BTreeMap;
+
+use findings::Site;
+
+use crate::callgraph::{CallGraph, created_lambda};
+use crate::ids::{ClassId, MethodId, ValueId};
+use crate::ir::{Body, Call, Definition, Operation};
+use crate::models::{
+    self, Effect, EntryPoint, EntryThread, Matcher, Multiplicity, Operand, Runner, Times,
+};
+use crate::pattern::Pattern;
+use crate::symbols::{Origin, Program};
+
+/// What makes a method run in a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RootKind {
+    /// Something outside the program calls it.
+    Entry(EntryThread),
+    /// The program starts a thread that runs it.
+    Started,
+    /// The program hands it to others to run.
+    Submitted,
+    /// It is a step of a parallel stream.
+    ParallelStream,
+    /// The user says so.
+    Named,
+}
+
+impl RootKind {
+    /// A few words for people.
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            RootKind::Entry(EntryThread::Main) => "main thread",
+            RootKind::Entry(EntryThread::Own) => "a thread of its own",
+            RootKind::Entry(EntryThread::Pool) => "a worker of a pool",
+            RootKind::Entry(EntryThread::Request) => "a server's request thread",
+            RootKind::Entry(EntryThread::EventDispatch) => "the event dispatch thread",
+            RootKind::Entry(EntryThread::Timer) => "a timer",
+            RootKind::Entry(EntryThread::Test) => "a test runner",
+            RootKind::Entry(EntryThread::Coroutine) => "a coroutine dispatcher",
+            RootKind::Entry(EntryThread::Container) => "a container",
+            RootKind::Entry(EntryThread::System) => "the virtual machine",
+            RootKind::Entry(EntryThread::ClassInitialization) => "class initialisation",
+            RootKind::Started => "a started thread",
+            RootKind::Submitted => "a submitted task",
+            RootKind::ParallelStream => "a parallel stream",
+            RootKind::Named => "named as an entry point",
+        }
+    }
+}
+
+/// A method that a thread begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadRoot {
+    /// The method.
+    pub method: MethodId,
+    /// What makes it run in a thread.
+    pub kind: RootKind,
+    /// Whether two threads can run it at the same time.
+    pub may_overlap: bool,
+    /// Where it is started, when the program does that itself.
+    pub started_at: Vec<Site>,
+}
+
+/// The thread roots among the application's methods, by method. Class initialisers run in whatever
+/// thread comes first and are not listed.
+#[must_use]
+pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<ThreadRoot> {
+    let mut found: BTreeMap<(MethodId, RootKind), ThreadRoot> = BTreeMap::new();
+    let mut add = |method: MethodId, kind, may_overlap, site: Option<Site>| {
+        if !program.is_application(method) || program.body(method).is_none() {
+            return;
+        }
+        let root = found.entry((method, kind)).or_insert(ThreadRoot {
+            method,
+            kind,
+            may_overlap: false,
+            started_at: Vec::new(),
+        });
+        // Started at two places, or at one place in a loop we do not look for: two may run at once.
+        root.may_overlap |= may_overlap || !root.started_at.is_empty();
+        root.started_at.extend(site);
+    };
+    for method in program.methods_with_bodies() {
+        if !program.is_application(method) {
+            continue;
+        }
+        for started in started_by(program, method) {
+            let site = program.site(method, started.offset);
+            add(started.method, started.kind, started.may_overlap, Some(site));
+        }
+    }
+    let has_start: Vec<MethodId> = found.keys().map(|(method, _)| *method).collect();
+    let mut add = |method: MethodId, kind, may_overlap| {
+        if program.body(method).is_some() {
+            found.entry((method, kind)).or_insert(ThreadRoot {
+                method,
+                kind,
+                may_overlap,
+                started_at: Vec::new(),
+            });
+        }
+    };
+    for (method, declared) in program.methods.iter_with_ids() {
+        if program.classes[declared.class].origin != Origin::Application {
+            continue;
+        }
+        for entry in models::entry_points() {
+            if entry.thread == EntryThread::ClassInitialization || !matches(program, method, entry)
+            {
+                continue;
+            }
+            let has_caller = has_start.contains(&method) || !graph.callers(method).is_empty();
+            if !(entry.only_without_caller && has_caller) {
+                let may_overlap = entry.multiplicity == Multiplicity::Many;
+                add(method, RootKind::Entry(entry.thread), may_overlap);
+            }
+        }
+        let name = format!("{}.{}", program.class_of(method).dotted_name(), declared.name);
+        if named.iter().any(|pattern| pattern.matches(&name)) {
+            add(method, RootKind::Named, true);
+        }
+    }
+    found.into_values().collect()
+}
+
+/// A thread or task that a method starts.
+struct Started {
+    method: MethodId,
+    kind: RootKind,
+    may_overlap: bool,
+    offset: u32,
+}
+
+fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
+    let Some(body) = program.body(method) else { return Vec::new() };
+    let calls = || {
+        body.instructions().filter_map(|instruction| match &instruction.operation {
+            Operation::Call(call) => Some((instruction.offset, &**call)),
+            _ => None,
+        })
+    };
+    let uses_parallel_streams = calls()
+        .any(|(_, call)| program.effects_of(call.method).contains(&Effect::Parallel));
+    let mut started = Vec::new();
+    for (offset, call) in calls() {
+        for effect in program.effects_of(call.method) {
+            let (task, kind, may_overlap) = match effect {
+                Effect::Fork { task } => (task, RootKind::Started, false),
+                Effect::Wraps { task, .. } => (task, RootKind::Started, false),
+                Effect::Submit { task, to, times } => {
+                    let single = matches!(to, Runner::Timer(_) | Runner::EventDispatch);
+                    let overlaps = *times == Times::Concurrently || !single;
+                    (task, RootKind::Submitted, overlaps)
+                }
+                Effect::RunsTask { task, times } => {
+                    if *times != Times::Concurrently && !uses_parallel_streams {
+                        continue;
+                    }
+                    (task, RootKind::ParallelStream, true)
+                }
+                _ => continue,
+            };
+            for value in operand_values(program, call, *task) {
+                for method in run_methods(program, body, value) {
+                    started.push(Started { method, kind, may_overlap, offset });
+                }
+            }
+        }
+    }
+    started
+}
+
+/// The values that an operand of a call stands for.
+fn operand_values(program: &Program, call: &Call, operand: Operand) -> Vec<ValueId> {
+    let declared = &program.methods[call.method];
+    let has_receiver = usize::from(call.kind != classes::bytecode::InvokeKind::Static);
+    let argument = |number: u8| call.arguments.get(usize::from(number) + has_receiver).copied();
+    match operand {
+        Operand::Receiver => call.arguments.first().copied().into_iter().collect(),
+        Operand::Argument(number) => argument(number).into_iter().collect(),
+        Operand::Callbacks => models::task_arguments(&declared.descriptor)
+            .into_iter()
+            .filter_map(|(number, _)| argument(number))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The methods that run when a task runs, for a task that is created in this body.
+fn run_methods(program: &Program, body: &Body, value: ValueId) -> Vec<MethodId> {
+    let mut seen = vec![body.without_casts(value)];
+    let mut found = Vec::new();
+    let mut next = 0;
+    while next < seen.len() {
+        let value = seen[next];
+        next += 1;
+        if let Some(lambda) = created_lambda(body, value) {
+            found.push(program.lambdas[lambda].implementation);
+        } else if let Definition::Phi(block) = body.definitions[value] {
+            let phis = body.blocks[block].phis.iter().filter(|phi| phi.result == value);
+            for input in phis.flat_map(|phi| phi.inputs.iter().flatten()) {
+                let input = body.without_casts(*input);
+                if !seen.contains(&input) {
+                    seen.push(input);
+                }
+            }
+        } else if let Some(created) = body.defining_instruction(value)
+            && let Operation::New(class) = created.operation
+        {
+            found.extend(task_methods_of(program, class));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The methods through which library code runs an object of this class.
+fn task_methods_of(program: &Program, class: ClassId) -> Vec<MethodId> {
+    let mut found = Vec::new();
+    for supertype in program.hierarchy.supertypes(class) {
+        for task in models::task_methods(&program.classes[supertype].name) {
+            if let Some(selector) = program.selector(task.method, task.descriptor) {
+                found.extend(program.hierarchy.dispatch(class, selector));
+            }
+        }
+    }
+    found
+}
+
+fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
+    let declared = &program.methods[method];
+    let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
+    if !fits(entry.method, &declared.name) || !fits(entry.descriptor, &declared.descriptor) {
+        return false;
+    }
+    let class = &program.classes[declared.class];
+    let supertypes = || {
+        program
+            .hierarchy
+            .supertypes(declared.class)
+            .into_iter()
+            .map(|class| &program.classes[class].name)
+    };
+    let annotated = |annotations: &[classes::Annotation], wanted: &str| {
+        annotations.iter().any(|annotation| {
+            annotation.type_name.rsplit(['/', '$']).next() == Some(wanted)
+        })
+    };
+    match entry.matcher {
+        Matcher::AnyStatic => declared.is_static(),
+        Matcher::Subtype(name) => {
+            !declared.is_static() && supertypes().any(|supertype| **supertype == *name)
+        }
+        Matcher::SubtypeOfPackage(prefix) => {
+            !declared.is_static() && supertypes().any(|supertype| supertype.starts_with(prefix))
+        }
+        Matcher::MethodAnnotation(name) => class
+            .file
+            .as_ref()
+            .zip(declared.position)
+            .is_some_and(|(file, at)| annotated(&file.methods[at as usize].annotations, name)),
+        Matcher::ClassAnnotation(name) => {
+            declared.access & classes::access::PUBLIC != 0
+                && class.file.as_ref().is_some_and(|file| annotated(&file.annotations, name))
+        }
+    }
+}

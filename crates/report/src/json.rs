@@ -1,0 +1,308 @@
+//! JSON for programs. The shape is a promise: it is written down in `docs/json-format.md` and
+//! `docs/results.schema.json`, and a test holds real output against the latter.
+//!
+//! The types here mirror the findings instead of serialising them directly, so that the plain data
+//! may change without changing what others parse.
+
+use std::io::{self, Write};
+
+use findings::{Evidence, Finding, Fingerprint, Gap, GapKind, Results, Severity, Site, Step};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{TOOL_VERSION, words};
+
+/// Grows when a field changes its meaning or goes away; new fields do not count.
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct JsonResults<'a> {
+    version: u32,
+    tool: JsonTool,
+    findings: Vec<JsonFinding<'a>>,
+    gaps: Vec<JsonGap>,
+    stats: Map<String, Value>,
+    interrupted: bool,
+}
+
+#[derive(Serialize)]
+struct JsonTool {
+    name: &'static str,
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct JsonFinding<'a> {
+    rule: &'a str,
+    evidence: Evidence,
+    severity: Severity,
+    message: String,
+    advice: String,
+    fingerprint: Fingerprint,
+    blame: JsonSite<'a>,
+    subjects: Map<String, Value>,
+    analysis: Option<&'a str>,
+    witness: Vec<JsonStep<'a>>,
+    other_witnesses: Vec<JsonWitness<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonWitness<'a> {
+    analysis: &'a str,
+    witness: Vec<JsonStep<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonStep<'a> {
+    role: &'a str,
+    #[serde(flatten)]
+    site: JsonSite<'a>,
+    label: String,
+    call_chain: Vec<JsonSite<'a>>,
+    held_locks: Vec<JsonHeldLock<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonHeldLock<'a> {
+    lock: &'a str,
+    taken_at: JsonSite<'a>,
+}
+
+#[derive(Serialize)]
+struct JsonSite<'a> {
+    class: &'a str,
+    method: &'a str,
+    descriptor: &'a str,
+    offset: Option<u32>,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct JsonGap {
+    kind: GapKind,
+    place: String,
+    detail: String,
+    may_hide: &'static str,
+    count: u32,
+}
+
+pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()> {
+    let results = JsonResults {
+        version: VERSION,
+        tool: JsonTool { name: "scission", version: TOOL_VERSION },
+        findings: results.findings.iter().map(json_finding).collect(),
+        gaps: results.gaps.iter().map(json_gap).collect(),
+        stats: results
+            .stats
+            .iter()
+            .map(|(name, number)| ((*name).into(), (*number).into()))
+            .collect(),
+        interrupted: results.interrupted,
+    };
+    serde_json::to_writer_pretty(&mut *writer, &results)?;
+    writeln!(writer)
+}
+
+fn json_finding(finding: &Finding) -> JsonFinding<'_> {
+    let (witness, others) = match finding.witnesses.split_first() {
+        Some((first, others)) => (Some(first), others),
+        None => (None, &[][..]),
+    };
+    JsonFinding {
+        rule: finding.rule,
+        evidence: finding.evidence,
+        severity: finding.severity,
+        message: words::message(finding),
+        advice: words::advice(finding),
+        fingerprint: words::fingerprint(finding),
+        blame: json_site(&finding.blame),
+        subjects: finding
+            .subjects
+            .iter()
+            .map(|(name, subject)| ((*name).into(), subject.as_str().into()))
+            .collect(),
+        analysis: witness.map(|witness| witness.analysis),
+        witness: witness.map(|witness| json_steps(finding, &witness.steps)).unwrap_or_default(),
+        other_witnesses: others
+            .iter()
+            .map(|other| JsonWitness {
+                analysis: other.analysis,
+                witness: json_steps(finding, &other.steps),
+            })
+            .collect(),
+    }
+}
+
+fn json_steps<'a>(finding: &'a Finding, steps: &'a [Step]) -> Vec<JsonStep<'a>> {
+    let json_step = |step: &'a Step| JsonStep {
+        role: step.role,
+        site: json_site(&step.site),
+        label: words::label(finding, step),
+        call_chain: step.call_chain.iter().map(json_site).collect(),
+        held_locks: step
+            .held_locks
+            .iter()
+            .map(|held| JsonHeldLock { lock: &held.lock, taken_at: json_site(&held.taken_at) })
+            .collect(),
+    };
+    steps.iter().map(json_step).collect()
+}
+
+fn json_site(site: &Site) -> JsonSite<'_> {
+    JsonSite {
+        class: &site.class,
+        method: &site.method,
+        descriptor: &site.descriptor,
+        offset: site.offset,
+        file: words::file(site),
+        line: site.line,
+    }
+}
+
+fn json_gap(gap: &Gap) -> JsonGap {
+    JsonGap {
+        kind: gap.kind,
+        place: words::gap_place(gap),
+        detail: words::gap_detail(gap),
+        may_hide: gap.kind.may_hide(),
+        count: gap.count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn json(results: &Results) -> Value {
+        let mut bytes = Vec::new();
+        render(results, &mut bytes).unwrap();
+        assert!(bytes.ends_with(b"}\n"));
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    fn schema() -> Value {
+        serde_json::from_str(include_str!("../../../docs/results.schema.json")).unwrap()
+    }
+
+    /// The part of JSON Schema that `results.schema.json` uses; a keyword it does not know fails,
+    /// so the schema cannot promise what is not checked.
+    fn mismatches(schema: &Value, root: &Value, value: &Value, at: &str, found: &mut Vec<String>) {
+        for (keyword, wanted) in schema.as_object().expect("a schema is an object") {
+            let holds = match keyword.as_str() {
+                "$schema" | "$id" | "$defs" | "title" | "description" => true,
+                "$ref" => {
+                    let pointer = wanted.as_str().unwrap().strip_prefix('#').unwrap();
+                    mismatches(root.pointer(pointer).expect(pointer), root, value, at, found);
+                    true
+                }
+                "const" => value == wanted,
+                "enum" => wanted.as_array().unwrap().contains(value),
+                "type" => match wanted {
+                    Value::Array(any) => any.iter().any(|name| has_type(value, name)),
+                    name => has_type(value, name),
+                },
+                "minimum" => value.as_u64().is_none_or(|number| number >= wanted.as_u64().unwrap()),
+                "required" => wanted
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|name| value.get(name.as_str().unwrap()).is_some()),
+                "properties" => {
+                    for (name, schema) in wanted.as_object().unwrap() {
+                        if let Some(member) = value.get(name) {
+                            mismatches(schema, root, member, &format!("{at}/{name}"), found);
+                        }
+                    }
+                    true
+                }
+                "additionalProperties" => {
+                    let known = schema.get("properties");
+                    for (name, member) in value.as_object().into_iter().flatten() {
+                        if known.is_some_and(|known| known.get(name).is_some()) {
+                            continue;
+                        }
+                        let at = format!("{at}/{name}");
+                        match wanted {
+                            Value::Bool(false) => found.push(format!("{at}: is not documented")),
+                            schema => mismatches(schema, root, member, &at, found),
+                        }
+                    }
+                    true
+                }
+                "items" => {
+                    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                        mismatches(wanted, root, item, &format!("{at}/{index}"), found);
+                    }
+                    true
+                }
+                other => panic!("the schema uses `{other}`, which this test does not check"),
+            };
+            if !holds {
+                found.push(format!("{at}: {value} is not {keyword} {wanted}"));
+            }
+        }
+    }
+
+    fn has_type(value: &Value, name: &Value) -> bool {
+        match name.as_str().unwrap() {
+            "object" => value.is_object(),
+            "array" => value.is_array(),
+            "string" => value.is_string(),
+            "integer" => value.is_u64(),
+            "boolean" => value.is_boolean(),
+            "null" => value.is_null(),
+            other => panic!("the schema uses the type `{other}`, which this test does not check"),
+        }
+    }
+
+    fn check(value: &Value) -> Vec<String> {
+        let mut found = Vec::new();
+        mismatches(&schema(), &schema(), value, "", &mut found);
+        found
+    }
+
+    #[test]
+    fn output_has_the_documented_shape() {
+        assert_eq!(check(&json(&samples::results())), Vec::<String>::new());
+        assert_eq!(check(&json(&Results::default())), Vec::<String>::new());
+        let mut bare = samples::results();
+        bare.findings[0].witnesses.clear();
+        bare.findings[0].blame =
+            Site { offset: None, file: None, line: None, ..bare.findings[0].blame.clone() };
+        assert_eq!(check(&json(&bare)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_shape_is_really_checked() {
+        let mut value = json(&samples::results());
+        value["findings"][0]["witness"][0]["line"] = "seven".into();
+        value["findings"][0]["surprise"] = Value::Null;
+        value["gaps"][0].as_object_mut().unwrap().remove("kind");
+        value["findings"][1]["evidence"] = "sure".into();
+        assert_eq!(check(&value).len(), 4);
+    }
+
+    #[test]
+    fn a_finding_says_what_the_text_says() {
+        let value = json(&samples::results());
+        let finding = &value["findings"][1];
+        assert_eq!(value["version"], 1);
+        assert_eq!(value["stats"]["classes"], 6412);
+        assert_eq!(value["interrupted"], false);
+        assert_eq!(finding["rule"], "reacquired-lock");
+        assert_eq!(finding["evidence"], "possible");
+        assert_eq!(finding["severity"], "medium");
+        assert_eq!(finding["message"], words::message(&samples::line_contains()));
+        assert_eq!(finding["blame"]["class"], "geometry.Line");
+        assert_eq!(finding["blame"]["descriptor"], "(Lgeometry/Location;)Z");
+        assert_eq!(finding["witness"][1]["role"], "first");
+        assert_eq!(finding["witness"][1]["line"], 7);
+        assert_eq!(finding["witness"][1]["call_chain"][0]["method"], "distanceTo");
+        assert_eq!(finding["witness"][1]["held_locks"][0]["lock"], "this");
+        assert_eq!(value["findings"][0]["other_witnesses"][0]["analysis"], "velodrome");
+        assert_eq!(value["gaps"][0]["place"], "app.jar!/p/Broken.class");
+        assert_eq!(value["gaps"][0]["kind"], "malformed-class");
+    }
+}

@@ -1,0 +1,85 @@
+//! Reports: what was found, in a form someone or something can read.
+//!
+//! One file a format. This is the only crate that knows JSON, SARIF or how a terminal looks; the
+//! analyses hand over plain data and the words are chosen here. Whatever the format, a report is
+//! the same for the same results, and holds no absolute path and no name of this machine.
+
+mod json;
+#[cfg(test)]
+mod samples;
+mod sarif;
+mod sources;
+mod text;
+mod words;
+
+use std::io::{self, Write};
+
+use findings::Results;
+
+pub use sources::Sources;
+pub use words::message;
+
+/// The version of the tool, as reports state it.
+const TOOL_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The formats a report can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people: diagnostics as rustc writes them.
+    #[default]
+    Text,
+    /// For programs: the shape in `docs/json-format.md`.
+    Json,
+    /// For code-scanning services and editors: SARIF 2.1.0.
+    Sarif,
+}
+
+/// How much a text report says beyond the findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// The findings alone.
+    Quiet,
+    /// A digest of the gaps, and a summary line.
+    #[default]
+    Normal,
+    /// Every gap, every held lock, every counter.
+    Verbose,
+}
+
+/// How a report is to be written. Only the text format looks at these: what programs read is the
+/// same for everyone.
+pub struct Options<'a> {
+    /// Where excerpts come from.
+    pub sources: &'a Sources,
+    /// How much to say.
+    pub detail: Detail,
+    /// Colours, as ANSI escape codes.
+    pub colored: bool,
+    /// Columns that source excerpts may take; longer source lines are cut.
+    pub width: usize,
+}
+
+impl<'a> Options<'a> {
+    /// Plain text of normal detail in 140 columns, with excerpts from these sources.
+    #[must_use]
+    pub fn new(sources: &'a Sources) -> Options<'a> {
+        Options { sources, detail: Detail::Normal, colored: false, width: 140 }
+    }
+}
+
+/// Writes a report.
+///
+/// # Errors
+/// Only those of the writer.
+pub fn render(
+    format: Format,
+    results: &Results,
+    options: &Options<'_>,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Text => text::render(results, options, writer),
+        Format::Json => json::render(results, writer),
+        Format::Sarif => sarif::render(results, writer),
+    }
+}

@@ -1,0 +1,290 @@
+//! SARIF 2.1.0, for code-scanning services and editors.
+//!
+//! Written as JSON values by hand: the part of SARIF that is used fits on two screens, while a
+//! typed model of all of it (`serde-sarif`) more than doubles the build time of this crate.
+//!
+//! How a finding maps: the location is the line where the block breaks, the steps are related
+//! locations, and each witness is a code flow of one thread in which the call chains are nested.
+//! Gaps are notifications of the invocation.
+
+use std::io::{self, Write};
+
+use findings::{Finding, Gap, Results, Rule, Severity, Site, Witness, rules};
+use serde_json::{Map, Value, json};
+
+use crate::{TOOL_VERSION, words};
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// Paths are relative to the root of the sources, wherever the reader has them.
+const SOURCE_ROOT: &str = "%SRCROOT%";
+
+pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()> {
+    let stats: Map<String, Value> =
+        results.stats.iter().map(|(name, number)| ((*name).into(), (*number).into())).collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "scission",
+                "version": TOOL_VERSION,
+                "semanticVersion": TOOL_VERSION,
+                "rules": rules::ALL.iter().map(|rule| descriptor(rule)).collect::<Vec<_>>(),
+                "notifications": notification_descriptors(&results.gaps),
+            } },
+            "invocations": [{
+                "executionSuccessful": !results.interrupted,
+                "toolExecutionNotifications":
+                    results.gaps.iter().map(notification).collect::<Vec<_>>(),
+            }],
+            "columnKind": "utf16CodeUnits",
+            "results": results.findings.iter().map(result).collect::<Vec<_>>(),
+            "properties": { "stats": stats, "interrupted": results.interrupted },
+        }],
+    });
+    serde_json::to_writer_pretty(&mut *writer, &log)?;
+    writeln!(writer)
+}
+
+fn descriptor(rule: &Rule) -> Value {
+    let page = rule.page_text();
+    json!({
+        "id": rule.name,
+        "shortDescription": { "text": rule.summary },
+        "fullDescription": { "text": first_paragraph(&page) },
+        "help": { "text": page, "markdown": page },
+        "defaultConfiguration": { "enabled": rule.on_by_default, "level": "warning" },
+    })
+}
+
+/// The paragraph after the heading, which says what the rule finds.
+fn first_paragraph(page: &str) -> String {
+    let lines = page.lines().skip_while(|line| line.starts_with('#') || line.is_empty());
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn result(finding: &Finding) -> Value {
+    let mut result = json!({
+        "ruleId": finding.rule,
+        "ruleIndex": rules::ALL.iter().position(|rule| rule.name == finding.rule),
+        "level": level(finding.severity),
+        "message": { "text": format!("{}; {}", words::message(finding), words::advice(finding)) },
+        "locations": [location(words::primary_site(finding))],
+        "partialFingerprints": {
+            "scissionFingerprint/v1": words::fingerprint(finding).to_string(),
+        },
+        "properties": {
+            "evidence": words::name(finding.evidence),
+            "severity": words::name(finding.severity),
+            // Not `blame`: sarif-tools keeps what version control says under that name.
+            "blamedMethod": words::signature(&finding.blame),
+        },
+    });
+    if let Some(witness) = finding.witnesses.first() {
+        result["relatedLocations"] = related_locations(finding, witness);
+        result["codeFlows"] =
+            finding.witnesses.iter().map(|witness| code_flow(finding, witness)).collect();
+    }
+    result
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Low => "note",
+        Severity::Medium => "warning",
+        Severity::High => "error",
+    }
+}
+
+fn related_locations(finding: &Finding, witness: &Witness) -> Value {
+    let related = witness.steps.iter().enumerate().map(|(index, step)| {
+        let mut related = labelled(location(&step.site), words::label(finding, step));
+        related["id"] = index.into();
+        related
+    });
+    related.collect()
+}
+
+fn code_flow(finding: &Finding, witness: &Witness) -> Value {
+    let mut flow = Vec::new();
+    for step in &witness.steps {
+        let held: Vec<&str> = step.held_locks.iter().map(|held| held.lock.as_str()).collect();
+        flow.push(json!({
+            "location": labelled(location(&step.site), words::label(finding, step)),
+            "importance": "essential",
+            "nestingLevel": 0,
+            "properties": { "role": step.role, "heldLocks": held },
+        }));
+        for (depth, call) in step.call_chain.iter().enumerate() {
+            flow.push(json!({
+                "location": labelled(location(call), format!("in `{}`", call.method_name())),
+                "importance": "important",
+                "nestingLevel": depth + 1,
+            }));
+        }
+    }
+    json!({
+        "message": { "text": format!("found by {}", witness.analysis) },
+        "threadFlows": [{ "locations": flow }],
+    })
+}
+
+fn location(site: &Site) -> Value {
+    let mut location = json!({
+        "logicalLocations": [{
+            "name": site.method,
+            "fullyQualifiedName": words::signature(site),
+            "decoratedName": format!("{}{}", site.method_name(), site.descriptor),
+            "kind": "member",
+        }],
+    });
+    if let Some(file) = words::file(site) {
+        let mut physical = json!({
+            "artifactLocation": { "uri": relative_uri(&file), "uriBaseId": SOURCE_ROOT },
+        });
+        if let Some(line) = site.line.filter(|line| *line > 0) {
+            physical["region"] = json!({ "startLine": line });
+        }
+        location["physicalLocation"] = physical;
+    }
+    location
+}
+
+fn labelled(mut location: Value, label: String) -> Value {
+    location["message"] = json!({ "text": label });
+    location
+}
+
+/// A relative path as a relative URI reference: everything but unreserved characters is escaped.
+fn relative_uri(path: &str) -> String {
+    let mut uri = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'$' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+/// A descriptor for each kind of gap that was met, in the order of the kinds.
+fn notification_descriptors(gaps: &[Gap]) -> Vec<Value> {
+    let mut kinds: Vec<_> = gaps.iter().map(|gap| gap.kind).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds
+        .into_iter()
+        .map(|kind| {
+            json!({
+                "id": words::name(kind),
+                "shortDescription": { "text": format!("may hide {}", kind.may_hide()) },
+            })
+        })
+        .collect()
+}
+
+fn notification(gap: &Gap) -> Value {
+    json!({
+        "descriptor": { "id": words::name(gap.kind) },
+        "level": "note",
+        "message": {
+            "text": format!(
+                "{}: {}; may hide {}",
+                words::gap_place(gap),
+                words::gap_detail(gap),
+                gap.kind.may_hide()
+            ),
+        },
+        "properties": { "count": gap.count },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn sarif(results: &Results) -> Value {
+        let mut bytes = Vec::new();
+        render(results, &mut bytes).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_finding_is_a_result_with_its_steps() {
+        let log = sarif(&samples::results());
+        assert_eq!(log["version"], "2.1.0");
+        let run = &log["runs"][0];
+        let result = &run["results"][1];
+        let index = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
+        assert_eq!(result["level"], "warning");
+        assert_eq!(run["results"][0]["level"], "error");
+        let physical = &result["locations"][0]["physicalLocation"];
+        assert_eq!(physical["artifactLocation"]["uri"], "geometry/Line.java");
+        assert_eq!(physical["region"]["startLine"], 8);
+        assert_eq!(
+            result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"],
+            "geometry.Line.contains(geometry.Location)"
+        );
+        assert_eq!(result["relatedLocations"].as_array().unwrap().len(), 3);
+        let flow = result["codeFlows"][0]["threadFlows"][0]["locations"].as_array().unwrap();
+        let nesting: Vec<_> = flow.iter().map(|place| &place["nestingLevel"]).collect();
+        assert_eq!(nesting, [0, 0, 1, 0, 1]);
+        assert_eq!(
+            result["partialFingerprints"]["scissionFingerprint/v1"],
+            samples::line_contains().fingerprint.unwrap().to_string()
+        );
+    }
+
+    #[test]
+    fn rules_bring_their_pages() {
+        let log = sarif(&Results::default());
+        let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+        assert_eq!(rules.len(), rules::ALL.len());
+        let markdown = rules[0]["help"]["markdown"].as_str().unwrap();
+        assert!(markdown.starts_with("# reacquired-lock\n\nWhile one lock"));
+        assert!(markdown.contains("\n    synchronized boolean contains"));
+        let full = rules[0]["fullDescription"]["text"].as_str().unwrap();
+        assert!(full.starts_with("While one lock") && full.ends_with("released again."));
+        assert_eq!(rules[1]["defaultConfiguration"]["enabled"], false);
+    }
+
+    #[test]
+    fn gaps_are_notifications() {
+        let log = sarif(&samples::results());
+        let run = &log["runs"][0];
+        let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
+        assert_eq!(notes.len(), 13);
+        assert_eq!(
+            notes[0]["message"]["text"],
+            "app.jar!/p/Broken.class: constant #17 at byte 96 has unknown tag 99; may hide every finding in this class"
+        );
+        assert_eq!(run["tool"]["driver"]["notifications"].as_array().unwrap().len(), 2);
+        assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+    }
+
+    #[test]
+    fn nothing_absolute_is_written() {
+        let mut results = samples::results();
+        results.findings[0].witnesses[0].steps[2].site.file =
+            Some("/home/ada/My Vector.java".into());
+        let log = sarif(&results);
+        let primary = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(primary["artifactLocation"]["uri"], "My%20Vector.java");
+        assert!(!log.to_string().contains("/home/"));
+    }
+
+    #[test]
+    fn a_site_without_file_or_line_is_still_a_location() {
+        let mut site = samples::line_contains().blame;
+        site.line = None;
+        assert!(location(&site)["physicalLocation"].get("region").is_none());
+        site.file = None;
+        assert!(location(&site).get("physicalLocation").is_none());
+    }
+}

@@ -1,0 +1,533 @@
+//! Text for people, laid out as rustc lays out its diagnostics.
+//!
+//! Each finding is one diagnostic. A step whose source was found is a labelled line of the
+//! excerpt; a step without source is a note with its place. Call chains, locks held from outside
+//! and the advice follow as notes. After the findings come the gaps, by kind, and one line that
+//! sums up.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use annotate_snippets::{
+    Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str,
+};
+use findings::{Evidence, Finding, Gap, HeldLock, Results, Site, Step, Witness};
+
+use crate::words;
+use crate::{Detail, Options, Sources};
+
+/// How many gaps are listed when not all are.
+const GAPS_SHOWN: usize = 10;
+
+pub(crate) fn render(
+    results: &Results,
+    options: &Options<'_>,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    let renderer = if options.colored { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.term_width(options.width);
+    for finding in &results.findings {
+        let diagnostic = diagnostic(finding, options);
+        writeln!(writer, "{}\n", renderer.render(&[diagnostic]))?;
+    }
+    if options.detail != Detail::Quiet {
+        write_gaps(&results.gaps, options.detail, &renderer, writer)?;
+        write_summary(results, options.detail, writer)?;
+    }
+    Ok(())
+}
+
+fn diagnostic<'a>(finding: &'a Finding, options: &Options<'_>) -> Group<'a> {
+    let title = Level::WARNING.primary_title(words::message(finding));
+    let mut group = Group::with_title(title.id(finding.rule));
+    let (witness, others) = match finding.witnesses.split_first() {
+        Some((first, others)) => (Some(first), others),
+        None => (None, &[][..]),
+    };
+    let steps = witness.map_or(&[][..], |witness| &witness.steps[..]);
+
+    let primary = words::primary_site(finding);
+    let excerpts = excerpts(finding, steps, options.sources);
+    let shown = |site: &Site| excerpts.iter().any(|excerpt| excerpt.shows(site));
+    let mut notes = Vec::new();
+    if !shown(primary) {
+        group = group.element(origin(primary));
+        notes.push(format!("in `{}`", words::signature(&finding.blame)));
+    }
+    for step in steps.iter().filter(|step| !shown(&step.site)) {
+        notes.push(format!("{}: {}", step_place(step, finding), words::label(finding, step)));
+    }
+    group = group.elements(excerpts.into_iter().map(|excerpt| excerpt.into_snippet(primary)));
+
+    if let Some(witness) = witness {
+        notes.extend(chain_notes(witness));
+        notes.extend(held_lock_notes(witness, options.detail));
+    }
+    for other in others {
+        notes.push(other_witness_note(other));
+    }
+    if finding.evidence != Evidence::Possible || options.detail == Detail::Verbose {
+        notes.push(format!("evidence: {}", words::name(finding.evidence)));
+    }
+    if options.detail == Detail::Verbose {
+        notes.push(format!("severity: {}", words::name(finding.severity)));
+        notes.push(format!("fingerprint: {}", words::fingerprint(finding)));
+    }
+    // Names come from class files, which may hold anything, terminal escapes included.
+    let notes = notes.iter().map(|note| Level::NOTE.message(normalize_untrusted_str(note)));
+    let advice = Level::HELP.message(normalize_untrusted_str(&words::advice(finding)));
+    group.elements(notes).element(advice)
+}
+
+/// The lines of one file that are shown, each with what is said of it.
+struct Excerpt {
+    file: String,
+    text: Rc<str>,
+    labels: Vec<LabelledLine>,
+}
+
+struct LabelledLine {
+    line: u32,
+    label: String,
+}
+
+/// Gathers the steps by file: first the file that the reader is sent to, then the others as they
+/// are met. Steps on one line share its label: a second underline would only repeat the first.
+fn excerpts(finding: &Finding, steps: &[Step], sources: &Sources) -> Vec<Excerpt> {
+    let mut excerpts: Vec<Excerpt> = Vec::new();
+    for step in steps {
+        let (Some(file), Some(line)) = (words::file(&step.site), step.site.line) else { continue };
+        let Some(text) = sources.text_of(&file) else { continue };
+        if line == 0
+            || text.lines().nth(line as usize - 1).is_none_or(|line| line.trim().is_empty())
+        {
+            // These sources are not the ones that were compiled.
+            continue;
+        }
+        let at = excerpts.iter().position(|excerpt| excerpt.file == file).unwrap_or_else(|| {
+            excerpts.push(Excerpt { file, text, labels: Vec::new() });
+            excerpts.len() - 1
+        });
+        let label = words::label(finding, step);
+        let labels = &mut excerpts[at].labels;
+        match labels.iter_mut().find(|labelled| labelled.line == line) {
+            Some(labelled) => labelled.label = format!("{}; {label}", labelled.label),
+            None => labels.push(LabelledLine { line, label }),
+        }
+    }
+    let primary = words::file(words::primary_site(finding));
+    excerpts.sort_by_key(|excerpt| primary.as_ref() != Some(&excerpt.file));
+    excerpts
+}
+
+impl Excerpt {
+    fn shows(&self, site: &Site) -> bool {
+        words::file(site).as_deref() == Some(&self.file)
+            && self.labels.iter().any(|labelled| Some(labelled.line) == site.line)
+    }
+
+    /// Only the lines between the first and the last label go to the renderer: it looks at all it
+    /// is given, and source files are long.
+    fn into_snippet<'a>(self, primary: &Site) -> Snippet<'a, Annotation<'a>> {
+        let first = self.labels.iter().map(|labelled| labelled.line).min().unwrap_or(1);
+        let last = self.labels.iter().map(|labelled| labelled.line).max().unwrap_or(1);
+        let is_primary_file = words::file(primary).as_deref() == Some(&self.file);
+        let mut source = String::new();
+        let mut annotations = Vec::new();
+        let window = self.text.lines().skip(first as usize - 1).take((last - first) as usize + 1);
+        for (line, text) in (first..).zip(window) {
+            if let Some(at) = self.labels.iter().position(|labelled| labelled.line == line) {
+                let kind = if is_primary_file && primary.line == Some(line) {
+                    AnnotationKind::Primary
+                } else {
+                    AnnotationKind::Context
+                };
+                let code = code_of_line(text);
+                let start = source.len() + code.start;
+                let end = source.len() + code.end;
+                annotations.push(kind.span(start..end).label(self.labels[at].label.clone()));
+            }
+            source.push_str(text);
+            source.push('\n');
+        }
+        Snippet::source(source).line_start(first as usize).path(self.file).annotations(annotations)
+    }
+}
+
+/// The part of a line worth underlining: no indentation, no opening brace or comment at its end. Class files know
+/// lines and not columns, so no smaller part can be meant.
+fn code_of_line(line: &str) -> std::ops::Range<usize> {
+    let start = line.len() - line.trim_start().len();
+    let code = match line.find("//") {
+        // A slash pair inside a string literal is not a comment.
+        Some(comment)
+            if comment > start && line[..comment].matches('"').count().is_multiple_of(2) =>
+        {
+            &line[..comment]
+        }
+        _ => line,
+    };
+    let code = code.trim_end();
+    let code = code.strip_suffix('{').map_or(code, str::trim_end);
+    start..code.len().max(start + 1)
+}
+
+fn origin<'a>(site: &Site) -> Origin<'a> {
+    match (words::file(site), site.line) {
+        (Some(file), Some(line)) => Origin::path(file).line(line as usize),
+        _ => Origin::path(words::place(site)),
+    }
+}
+
+/// The place of a step, with its method unless that is the blamed one, which the title names.
+fn step_place(step: &Step, finding: &Finding) -> String {
+    let place = words::place(&step.site);
+    let names_method = words::file(&step.site).is_none() || step.site.line.is_none();
+    if names_method || same_method(&step.site, &finding.blame) {
+        place
+    } else {
+        format!("{place} in `{}`", step.site.method_name())
+    }
+}
+
+fn same_method(one: &Site, other: &Site) -> bool {
+    (&one.class, &one.method, &one.descriptor) == (&other.class, &other.method, &other.descriptor)
+}
+
+/// One note for each different call chain, naming the steps that go through it.
+fn chain_notes(witness: &Witness) -> Vec<String> {
+    let chains = witness.steps.iter().map(|step| (step.role, step.call_chain.iter().collect()));
+    roles_by_value(chains)
+        .into_iter()
+        .map(|(roles, chain)| {
+            let calls: Vec<String> = chain.into_iter().map(call).collect();
+            format!("{roles}: via {}", calls.join("\n  then "))
+        })
+        .collect()
+}
+
+/// `java.util.Vector.toArray (java/util/Vector.java:700)`.
+fn call(site: &Site) -> String {
+    match (words::file(site), site.line) {
+        (Some(_), Some(_)) => format!("`{}` ({})", site.method_name(), words::place(site)),
+        _ => format!("`{}`", site.method_name()),
+    }
+}
+
+/// One note for each different set of held locks. A lock whose taking is itself a step is on the
+/// screen already.
+fn held_lock_notes(witness: &Witness, detail: Detail) -> Vec<String> {
+    let is_step = |held: &HeldLock| witness.steps.iter().any(|step| step.site == held.taken_at);
+    let worth_saying = |held: &&HeldLock| detail == Detail::Verbose || !is_step(held);
+    let locks = witness
+        .steps
+        .iter()
+        .map(|step| (step.role, step.held_locks.iter().filter(worth_saying).collect()));
+    roles_by_value(locks)
+        .into_iter()
+        .map(|(roles, locks)| {
+            let locks: Vec<String> = locks
+                .into_iter()
+                .map(|held| format!("`{}` (taken at {})", held.lock, words::place(&held.taken_at)))
+                .collect();
+            format!("{roles}: holding {}", locks.join(", "))
+        })
+        .collect()
+}
+
+/// Roles that have the same (not empty) list are named together: `first and second`.
+fn roles_by_value<'a, T: PartialEq>(
+    values: impl Iterator<Item = (&'static str, Vec<&'a T>)>,
+) -> Vec<(String, Vec<&'a T>)> {
+    let mut groups: Vec<(Vec<&str>, Vec<&T>)> = Vec::new();
+    for (role, value) in values.filter(|(_, value)| !value.is_empty()) {
+        match groups.iter_mut().find(|(_, known)| *known == value) {
+            Some((roles, _)) => roles.push(role),
+            None => groups.push((vec![role], value)),
+        }
+    }
+    groups.into_iter().map(|(roles, value)| (list(&roles), value)).collect()
+}
+
+fn other_witness_note(witness: &Witness) -> String {
+    let places: Vec<String> = witness
+        .steps
+        .iter()
+        .map(|step| format!("{} at {}", step.role, words::place(&step.site)))
+        .collect();
+    format!("also found by {}: {}", witness.analysis, places.join(", "))
+}
+
+/// `context, first and second`.
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_string(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+/// The gaps by kind. Each kind is named with its count however short the list is kept, and gets
+/// its fair share of the lines.
+fn write_gaps(
+    gaps: &[Gap],
+    detail: Detail,
+    renderer: &Renderer,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    let kinds: Vec<&[Gap]> = gaps.chunk_by(|one, next| one.kind == next.kind).collect();
+    if kinds.is_empty() {
+        return Ok(());
+    }
+    let share = match detail {
+        Detail::Verbose => usize::MAX,
+        Detail::Normal | Detail::Quiet => (GAPS_SHOWN / kinds.len()).max(1),
+    };
+    let mut left_out = 0;
+    let title = format!("{} could not be analysed", count(gaps.len(), "place"));
+    let mut group = Group::with_title(Level::NOTE.primary_title(title));
+    writeln!(writer, "{}", renderer.render(&[group.clone()]))?;
+    for kind in kinds {
+        let mut kind: Vec<&Gap> = kind.iter().collect();
+        kind.sort_by_key(|gap| Reverse(gap.count));
+        let name = words::name(kind[0].kind);
+        writeln!(writer, "  {name} ({}): may hide {}", kind.len(), kind[0].kind.may_hide())?;
+        for gap in kind.iter().take(share) {
+            let times =
+                if gap.count > 1 { format!(" ({} times)", gap.count) } else { String::new() };
+            let line = format!("{}: {}{times}", words::gap_place(gap), words::gap_detail(gap));
+            writeln!(writer, "    {}", normalize_untrusted_str(&line).replace('\n', " "))?;
+        }
+        if let Some(more) = kind.len().checked_sub(share).filter(|more| *more > 0) {
+            writeln!(writer, "    and {more} more")?;
+            left_out += more;
+        }
+    }
+    if left_out > 0 {
+        group = Group::with_title(Level::HELP.primary_title("`--verbose` lists all of them"));
+        writeln!(writer, "{}", renderer.render(&[group]))?;
+    }
+    writeln!(writer)
+}
+
+/// `2 findings (1 observed, 1 possible), 13 gaps in 6412 classes, 54321 methods`.
+fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> io::Result<()> {
+    let mut line = match results.findings.len() {
+        0 => "nothing found".to_string(),
+        findings => {
+            let by_evidence: Vec<String> =
+                [Evidence::Observed, Evidence::Predicted, Evidence::Possible]
+                    .into_iter()
+                    .filter_map(|evidence| {
+                        let of_this =
+                            results.findings.iter().filter(|finding| finding.evidence == evidence);
+                        let number = of_this.count();
+                        (number > 0).then(|| format!("{number} {}", words::name(evidence)))
+                    })
+                    .collect();
+            format!("{} ({})", count(findings, "finding"), by_evidence.join(", "))
+        }
+    };
+    line.push_str(&format!(", {}", count(results.gaps.len(), "gap")));
+    let sizes: Vec<String> = results
+        .stats
+        .iter()
+        .filter(|(name, _)| matches!(*name, "classes" | "methods"))
+        .map(|(name, number)| format!("{number} {name}"))
+        .collect();
+    if !sizes.is_empty() {
+        line.push_str(&format!(" in {}", sizes.join(", ")));
+    }
+    if results.interrupted {
+        line.push_str("; interrupted: the analysis did not finish");
+    }
+    writeln!(writer, "{line}")?;
+    if detail == Detail::Verbose {
+        for (name, number) in &results.stats {
+            writeln!(writer, "  {name}: {number}")?;
+        }
+    }
+    Ok(())
+}
+
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn text(results: &Results, options: &Options<'_>) -> String {
+        let mut bytes = Vec::new();
+        render(results, options, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn only(finding: Finding) -> Results {
+        Results { findings: vec![finding], ..Results::default() }
+    }
+
+    #[test]
+    fn a_finding_with_sources() {
+        let sources = Sources::in_memory([("geometry/Line.java", samples::LINE_JAVA)]);
+        let text = text(&only(samples::line_contains()), &Options::new(&sources));
+        assert_eq!(
+            text,
+            r"warning[reacquired-lock]: `geometry.Line.contains` gives `point` back too early: it is locked twice while `this` is held
+ --> geometry/Line.java:8:9
+  |
+6 |     synchronized boolean contains(Location point) {
+  |     --------------------------------------------- `this` is held from here: the block is meant to be atomic
+7 |         double toStart = point.distanceTo(start);   // locks point, and gives it back
+  |         ----------------------------------------- `point` is locked and released here
+8 |         double toEnd = point.distanceTo(end);
+  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `point` is locked again here: what it guards may have changed in between
+  |
+  = note: first and second: via `geometry.Location.distanceTo` (geometry/Location.java:12)
+  = help: hold `point` across both uses, or release `this` between them if the block need not be atomic
+
+1 finding (1 possible), 0 gaps
+"
+        );
+    }
+
+    #[test]
+    fn a_finding_without_sources_and_the_gaps() {
+        let sources = Sources::default();
+        let mut results = samples::results();
+        results.findings.truncate(1);
+        assert_eq!(
+            text(&results, &Options::new(&sources)),
+            r"warning[reacquired-lock]: `java.util.Vector.addAll` gives `c` back too early: it is locked twice while `this` is held
+--> java/util/Vector.java:903
+ = note: in `java.util.Vector.addAll(java.util.Collection)`
+ = note: java/util/Vector.java:900: `this` is held from here: the block is meant to be atomic
+ = note: java/util/Vector.java:901: `c` is locked and released here
+ = note: java/util/Vector.java:903: `c` is locked again here: what it guards may have changed in between
+ = note: first: via `java.util.Vector.toArray` (java/util/Vector.java:700)
+           then `java.util.Arrays.copyOf` (java/util/Arrays.java:3480)
+ = note: second: via `java.util.Vector.toArray` (java/util/Vector.java:710)
+           then `java.util.Arrays.copyOf` (java/util/Arrays.java:3480)
+ = note: context, first and second: holding `Config.class` (taken at p/Config.java:40)
+ = note: also found by velodrome: context at java/util/Vector.java:900, first at java/util/Vector.java:901, second at java/util/Vector.java:903
+ = note: evidence: observed
+ = help: hold `c` across both uses, or release `this` between them if the block need not be atomic
+
+note: 13 places could not be analysed
+  malformed-class (1): may hide every finding in this class
+    app.jar!/p/Broken.class: constant #17 at byte 96 has unknown tag 99
+  missing-class (12): may hide calls and locks that go through this class
+    org.lib.C03: not found on the class path (41 times)
+    org.lib.C00: not found on the class path
+    org.lib.C01: not found on the class path
+    org.lib.C02: not found on the class path
+    org.lib.C04: not found on the class path
+    and 7 more
+help: `--verbose` lists all of them
+
+1 finding (1 observed), 13 gaps in 6412 classes, 54321 methods
+"
+        );
+    }
+
+    #[test]
+    fn steps_on_one_line_share_a_label_and_lines_may_be_missing() {
+        let sources = Sources::in_memory([("geometry/Line.java", samples::LINE_JAVA)]);
+        let mut finding = samples::line_contains();
+        let steps = &mut finding.witnesses[0].steps;
+        steps[0].site.file = None;
+        steps[1].site.line = Some(8);
+        let text = text(&only(finding), &Options::new(&sources));
+        assert!(
+            text.contains("^ `point` is locked and released here; `point` is locked again here")
+        );
+        assert!(
+            text.contains(
+                "note: geometry.Line.contains, bytecode offset 0: `this` is held from here"
+            )
+        );
+    }
+
+    #[test]
+    fn steps_in_two_files_are_two_excerpts() {
+        let sources = Sources::in_memory([
+            ("geometry/Line.java", samples::LINE_JAVA),
+            (
+                "app/Main.java",
+                "class Main {\n  // the lock of all lines\n  synchronized (lines) {\n",
+            ),
+        ]);
+        let mut finding = samples::line_contains();
+        finding.witnesses[0].steps[0].site =
+            samples::site("app.Main", "main", "()V", 0, "app/Main.java", 3);
+        let text = text(&only(finding), &Options::new(&sources));
+        let primary = text.find(" --> geometry/Line.java:8:9").unwrap();
+        let other = text.find(" ::: app/Main.java:3:3").unwrap();
+        assert!(primary < other, "{text}");
+        assert!(
+            text.contains(
+                "3 |   synchronized (lines) {\n  |   -------------------- `this` is held"
+            )
+        );
+    }
+
+    #[test]
+    fn sources_of_another_version_are_not_quoted() {
+        let sources = Sources::in_memory([("geometry/Line.java", "class Line {}\n\n")]);
+        let text = text(&only(samples::line_contains()), &Options::new(&sources));
+        assert!(text.contains("--> geometry/Line.java:8\n"));
+        assert!(!text.contains("class Line {}"));
+    }
+
+    #[test]
+    fn quiet_is_findings_alone_and_verbose_is_everything() {
+        let sources = Sources::default();
+        let mut options = Options::new(&sources);
+        options.detail = Detail::Quiet;
+        let quiet = text(&samples::results(), &options);
+        assert!(quiet.contains("= help: hold `point`") && !quiet.contains("gap"));
+        assert_eq!(text(&Results::default(), &options), "");
+        options.detail = Detail::Verbose;
+        let verbose = text(&samples::results(), &options);
+        for said in ["org.lib.C11", "severity: high", "fingerprint: ", "call_edges: 200000"] {
+            assert!(verbose.contains(said), "{said} is missing from\n{verbose}");
+        }
+        assert!(
+            verbose.contains("first and second: holding `this` (taken at geometry/Line.java:6)")
+        );
+    }
+
+    #[test]
+    fn colours_only_when_asked_for() {
+        let sources = Sources::default();
+        let mut options = Options::new(&sources);
+        assert!(!text(&samples::results(), &options).contains('\u{1b}'));
+        options.colored = true;
+        assert!(text(&samples::results(), &options).contains('\u{1b}'));
+    }
+
+    #[test]
+    fn names_cannot_draw_on_the_terminal() {
+        let sources = Sources::default();
+        let mut results = samples::results();
+        results.findings[0].subjects.insert("witness", "\u{1b}[2Jgone".into());
+        results.findings[0].blame.class = "p.\u{1b}[31m".into();
+        results.gaps[0].place = "a\u{1b}[2J\nb".into();
+        let text = text(&results, &Options::new(&sources));
+        assert!(!text.contains('\u{1b}'));
+        assert!(text.contains("a␛[2J b: constant"));
+    }
+
+    #[test]
+    fn an_interrupted_run_says_so() {
+        let sources = Sources::default();
+        let results = Results { interrupted: true, ..Results::default() };
+        assert_eq!(
+            text(&results, &Options::new(&sources)),
+            "nothing found, 0 gaps; interrupted: the analysis did not finish\n"
+        );
+    }
+}

@@ -1,0 +1,237 @@
+//! The words of a report: templates filled in, places and signatures written out.
+//!
+//! Everything here is shared by the formats, so that the text, the JSON and the SARIF of one
+//! finding say the same sentence. It is also where names are cleaned: a report never carries an
+//! absolute path, because it is stored, diffed and sent to other machines.
+
+use findings::{Finding, Fingerprint, Gap, Rule, Site, Step, rules};
+use serde::Serialize;
+
+/// The rule a finding belongs to.
+pub(crate) fn rule_of(finding: &Finding) -> &'static Rule {
+    rules::named(finding.rule).expect("a finding's rule is one of `rules::ALL`")
+}
+
+/// The sentence that heads a finding: the rule's message with the finding's names in it.
+#[must_use]
+pub fn message(finding: &Finding) -> String {
+    fill(rule_of(finding).message, finding)
+}
+
+/// What happens at a step, in one clause.
+pub(crate) fn label(finding: &Finding, step: &Step) -> String {
+    fill(rule_of(finding).label_of(step.role), finding)
+}
+
+/// What to do about a finding.
+pub(crate) fn advice(finding: &Finding) -> String {
+    fill(rule_of(finding).advice, finding)
+}
+
+/// The line a reader is sent to first: where the block breaks, which is the last step, and the
+/// blamed method for a finding without steps.
+pub(crate) fn primary_site(finding: &Finding) -> &Site {
+    let steps = finding.witnesses.first().map_or(&[][..], |witness| &witness.steps);
+    steps.last().map_or(&finding.blame, |step| &step.site)
+}
+
+/// The identity of a finding; one that was never ranked counts as the first of its kind.
+pub(crate) fn fingerprint(finding: &Finding) -> Fingerprint {
+    finding.fingerprint.unwrap_or_else(|| Fingerprint::of(finding, 0))
+}
+
+/// Puts a finding's names into a template. A placeholder that the finding does not know stays
+/// readable as its bare name.
+fn fill(template: &str, finding: &Finding) -> String {
+    let mut filled = String::with_capacity(template.len() + 40);
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, tail) = after.split_once('}').unwrap_or((after, ""));
+        filled.push_str(before);
+        match finding.subjects.get(name) {
+            Some(subject) => filled.push_str(subject),
+            None if name == "blame" => filled.push_str(&finding.blame.method_name()),
+            None => filled.push_str(name),
+        }
+        rest = tail;
+    }
+    filled.push_str(rest);
+    filled
+}
+
+/// The name a plain-data enum has in JSON, so that every format spells it the same way.
+pub(crate) fn name(value: impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => unreachable!("kinds, evidence and severity serialise as strings"),
+    }
+}
+
+/// `p/A.java:12`; without a line the method follows, without a file it stands alone.
+pub(crate) fn place(site: &Site) -> String {
+    match (file(site), site.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        (Some(file), None) => format!("{file} ({})", method_place(site)),
+        (None, _) => method_place(site),
+    }
+}
+
+/// `p.A.m`, with the bytecode offset where there is one: the best there is without a line.
+pub(crate) fn method_place(site: &Site) -> String {
+    match site.offset {
+        Some(offset) => format!("{}, bytecode offset {offset}", site.method_name()),
+        None => site.method_name(),
+    }
+}
+
+/// `p.A.m(java.lang.String, int)`: tells overloads apart, which the short name does not.
+pub(crate) fn signature(site: &Site) -> String {
+    format!("{}({})", site.method_name(), parameters(&site.descriptor).join(", "))
+}
+
+/// The parameter types of a method descriptor as a Java programmer writes them. A descriptor that
+/// makes no sense gives the types read until then.
+fn parameters(descriptor: &str) -> Vec<String> {
+    let mut types = Vec::new();
+    let mut rest = descriptor.strip_prefix('(').unwrap_or("");
+    while !rest.is_empty() && !rest.starts_with(')') {
+        let element = rest.trim_start_matches('[');
+        let dimensions = rest.len() - element.len();
+        let (name, tail) = match element.as_bytes().first() {
+            Some(b'B') => ("byte", &element[1..]),
+            Some(b'C') => ("char", &element[1..]),
+            Some(b'D') => ("double", &element[1..]),
+            Some(b'F') => ("float", &element[1..]),
+            Some(b'I') => ("int", &element[1..]),
+            Some(b'J') => ("long", &element[1..]),
+            Some(b'S') => ("short", &element[1..]),
+            Some(b'Z') => ("boolean", &element[1..]),
+            Some(b'L') => element[1..].split_once(';').unwrap_or((&element[1..], "")),
+            _ => break,
+        };
+        types.push(name.replace('/', ".") + &"[]".repeat(dimensions));
+        rest = tail;
+    }
+    types
+}
+
+/// The source file of a site as a path relative to a source root, with forward slashes.
+///
+/// The name comes from the class file, where a compiler may have put anything, an absolute path of
+/// the build machine included. Whatever is not plainly relative is cut down to its last component,
+/// which also keeps a hostile class from pointing a source lookup outside its root.
+pub(crate) fn file(site: &Site) -> Option<String> {
+    let file = site.file.as_deref()?.replace('\\', "/");
+    let plainly_relative = file
+        .split('/')
+        .all(|component| !matches!(component, "" | "." | "..") && !component.contains(':'));
+    let file = if plainly_relative {
+        file
+    } else {
+        file.rsplit(['/', ':']).next().filter(|last| !matches!(*last, "." | ".."))?.to_string()
+    };
+    (!file.is_empty()).then_some(file)
+}
+
+/// Where a gap is, without directories of this machine.
+pub(crate) fn gap_place(gap: &Gap) -> String {
+    without_host_paths(&gap.place)
+}
+
+/// What a gap is about, without directories of this machine.
+pub(crate) fn gap_detail(gap: &Gap) -> String {
+    without_host_paths(&gap.detail)
+}
+
+/// Cuts every absolute path in a text down to its file name: `/home/ada/app.jar!/p/A.class` becomes
+/// `app.jar!/p/A.class`. Readers of input are expected to name things relative to what the user
+/// typed; this is the last line of defence.
+fn without_host_paths(text: &str) -> String {
+    let mut cleaned = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut at_boundary = true;
+    while let Some(first) = rest.chars().next() {
+        if at_boundary && starts_absolute_path(rest) {
+            let end = rest.find(ends_path).unwrap_or(rest.len());
+            let (path, tail) = rest.split_at(end);
+            // What follows `!/` is a name inside an archive, not on this machine.
+            let outer = path.split("!/").next().unwrap_or(path);
+            let directory = outer.trim_end_matches(['/', '\\']).rfind(['/', '\\']);
+            cleaned.push_str(&path[directory.map_or(0, |separator| separator + 1)..]);
+            rest = tail;
+        } else {
+            cleaned.push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+        at_boundary = cleaned.ends_with(|last| ends_path(last) || matches!(last, ':' | '='));
+    }
+    cleaned
+}
+
+fn starts_absolute_path(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    match bytes {
+        [b'/', next, ..] => !ends_path(char::from(*next)),
+        [drive, b':', b'/' | b'\\', ..] => drive.is_ascii_alphabetic(),
+        [b'\\', b'\\', ..] => true,
+        _ => false,
+    }
+}
+
+fn ends_path(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '`' | '\'' | '"' | '(' | ')' | ',' | ';')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+    use findings::GapKind;
+
+    #[test]
+    fn templates_take_their_names_from_the_finding() {
+        let finding = samples::line_contains();
+        assert_eq!(
+            message(&finding),
+            "`geometry.Line.contains` gives `point` back too early: it is locked twice while `this` is held"
+        );
+        assert_eq!(fill("{nobody} and {unclosed", &finding), "nobody and unclosed");
+    }
+
+    #[test]
+    fn signatures_are_written_as_in_java() {
+        let mut site = samples::line_contains().blame;
+        site.descriptor = "([[Ljava/lang/String;IJ)V".into();
+        assert_eq!(signature(&site), "geometry.Line.contains(java.lang.String[][], int, long)");
+        site.descriptor = "(Q".into();
+        assert_eq!(signature(&site), "geometry.Line.contains()");
+    }
+
+    #[test]
+    fn source_files_stay_inside_their_root() {
+        let mut site = samples::line_contains().blame;
+        for (named, expected) in [
+            ("p/A.java", Some("p/A.java")),
+            ("p//home/ada/A.java", Some("A.java")),
+            ("/home/ada/A.java", Some("A.java")),
+            ("p/C:\\build\\A.java", Some("A.java")),
+            ("p/../../etc/passwd", Some("passwd")),
+            ("p/..", None),
+            ("", None),
+        ] {
+            site.file = Some(named.into());
+            assert_eq!(file(&site).as_deref(), expected, "{named}");
+        }
+    }
+
+    #[test]
+    fn gaps_lose_the_directories_of_this_machine() {
+        let gap = Gap::new(
+            GapKind::Unreadable,
+            "/home/ada/lib/app.jar!/p/A.class",
+            "cannot open `/home/ada/lib/app.jar` (from C:\\Users\\ada\\x.jar): p/A.m(Lp/B;)V and/or /",
+        );
+        assert_eq!(gap_place(&gap), "app.jar!/p/A.class");
+        assert_eq!(gap_detail(&gap), "cannot open `app.jar` (from x.jar): p/A.m(Lp/B;)V and/or /");
+    }
+}

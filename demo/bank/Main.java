@@ -1,0 +1,29 @@
+package bank;
+
+/** Two tellers and two branches at work at the same time. */
+public final class Main {
+    public static void main(String[] arguments) throws InterruptedException {
+        Directory directory = new Directory();
+        Branch north = new Branch(directory);
+        Branch south = new Branch(directory);
+        north.open("ada", 10_000);
+        south.openFixed("bob", 10_000);
+        Runnable work = () -> {
+            Teller teller = new Teller();
+            Account ada = directory.find("ada");
+            Account bob = directory.find("bob");
+            for (int i = 0; i < 1_000; i++) {
+                teller.transfer(ada, bob, 3);
+                teller.transferFixed(bob, ada, 2);
+            }
+            teller.audit(ada);
+        };
+        Thread one = new Thread(work);
+        Thread other = new Thread(work);
+        one.start();
+        other.start();
+        one.join();
+        other.join();
+        System.out.println(north.statistics() + "; " + south.statistics());
+    }
+}

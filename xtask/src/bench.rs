@@ -1,0 +1,168 @@
+//! `cargo xtask bench static`: what `scission check` costs on every class of java.base, and how the
+//! cost grows from a quarter to a half to all of it. See `bench/README.md`.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::program_run::{self, Measured};
+use crate::{jdk, progress, release_binary, target_directory};
+
+/// The parts of java.base, by the argument that chooses them.
+const FRACTIONS: [&str; 3] = ["1/4", "1/2", "1/1"];
+/// Every part is measured this often, in turns, and the median counts: a machine that is slower for
+/// a while then slows all parts down alike.
+const ROUNDS: usize = 3;
+const MOST_SECONDS: f64 = 8.0;
+const MOST_KIB: u64 = 1536 * 1024;
+/// How much faster than the number of classes the time may grow.
+const MOST_GROWTH: f64 = 1.20;
+
+pub(crate) fn measure_static() -> Result<()> {
+    let home = jdk::ensure()?.display().to_string();
+    let binary = release_binary()?;
+    let report = target_directory()?.join("bench").join("static.json");
+    let mut runs: [Vec<Measured>; 3] = Default::default();
+    for round in 1..=ROUNDS {
+        progress(&format!("round {round} of {ROUNDS}"));
+        for (runs, fraction) in runs.iter_mut().zip(FRACTIONS) {
+            let arguments = ["jrt:java.base", "--jdk", &home, "--bench-fraction", fraction];
+            runs.push(program_run::check(&binary, &arguments, &report)?);
+        }
+    }
+    let mut parts = Vec::new();
+    for (runs, fraction) in runs.iter().zip(FRACTIONS) {
+        parts.push(Part::of(runs, fraction)?);
+    }
+    print_table(&parts);
+    judge(&parts)
+}
+
+/// The medians of one part of java.base.
+struct Part {
+    fraction: &'static str,
+    wall: Duration,
+    peak_kib: u64,
+    classes: u64,
+    /// Every counter of the report, in the report's order.
+    stats: Vec<(String, u64)>,
+}
+
+impl Part {
+    fn of(runs: &[Measured], fraction: &'static str) -> Result<Part> {
+        let Some(first) = runs.first() else { bail!("nothing was measured") };
+        let names = first.report["stats"].as_object().cloned().unwrap_or_default();
+        let stats: Vec<(String, u64)> = names
+            .keys()
+            .map(|name| (name.clone(), median(runs.iter().filter_map(|run| run.stat(name)))))
+            .collect();
+        let classes = first.stat("classes").unwrap_or(0);
+        if classes == 0 {
+            bail!("the report of {fraction} counts no classes");
+        }
+        Ok(Part {
+            fraction,
+            wall: median(runs.iter().map(|run| run.wall)),
+            peak_kib: runs.iter().map(|run| run.peak_kib).max().unwrap_or(0),
+            classes,
+            stats,
+        })
+    }
+
+    fn classes_per_second(&self) -> f64 {
+        self.classes as f64 / self.wall.as_secs_f64()
+    }
+}
+
+/// The middle one; of an even number the lower of the two.
+fn median<T: Ord + Default>(values: impl Iterator<Item = T>) -> T {
+    let mut values: Vec<T> = values.collect();
+    values.sort();
+    let middle = values.len().saturating_sub(1) / 2;
+    values.into_iter().nth(middle).unwrap_or_default()
+}
+
+fn print_table(parts: &[Part]) {
+    let row = |name: &str, cells: Vec<String>| {
+        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>10}")).collect();
+        println!("{name:24}{}", cells.join(""));
+    };
+    row("part of java.base", parts.iter().map(|part| part.fraction.to_string()).collect());
+    let names = parts.last().map(|all| all.stats.clone()).unwrap_or_default();
+    for (name, _) in names {
+        let value = |part: &Part| {
+            part.stats.iter().find(|(key, _)| *key == name).map_or(0, |(_, value)| *value)
+        };
+        row(&name, parts.iter().map(|part| value(part).to_string()).collect());
+    }
+    let seconds = |part: &Part| format!("{:.2}", part.wall.as_secs_f64());
+    row("wall seconds", parts.iter().map(seconds).collect());
+    row("peak MiB", parts.iter().map(|part| (part.peak_kib / 1024).to_string()).collect());
+    let rate = |part: &Part| format!("{:.0}", part.classes_per_second());
+    row("classes per second", parts.iter().map(rate).collect());
+    let growths: Vec<String> =
+        parts.windows(2).map(|pair| format!("{:.2}", growth(pair))).collect();
+    row("time over classes", std::iter::once(String::new()).chain(growths).collect());
+}
+
+/// How the time grows from one part to the next, divided by how the number of classes grows: 1 is
+/// linear, less is better.
+fn growth(pair: &[Part]) -> f64 {
+    let time = pair[1].wall.as_secs_f64() / pair[0].wall.as_secs_f64();
+    let classes = pair[1].classes as f64 / pair[0].classes as f64;
+    time / classes
+}
+
+fn judge(parts: &[Part]) -> Result<()> {
+    let mut problems = Vec::new();
+    if let Some(all) = parts.last() {
+        let seconds = all.wall.as_secs_f64();
+        if seconds > MOST_SECONDS {
+            problems.push(format!("{seconds:.2} s are more than {MOST_SECONDS} s"));
+        }
+        if all.peak_kib > MOST_KIB {
+            let (peak, most) = (all.peak_kib / 1024, MOST_KIB / 1024);
+            problems.push(format!("{peak} MiB are more than {most} MiB"));
+        }
+    }
+    for pair in parts.windows(2) {
+        let growth = growth(pair);
+        if growth > MOST_GROWTH {
+            problems.push(format!(
+                "from {} to {} the time grows {growth:.2} times as fast as the classes",
+                pair[0].fraction, pair[1].fraction
+            ));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(fraction: &'static str, millis: u64, classes: u64) -> Part {
+        Part { fraction, wall: Duration::from_millis(millis), peak_kib: 1, classes, stats: vec![] }
+    }
+
+    #[test]
+    fn linear_growth_passes_and_quadratic_growth_does_not() {
+        assert!(judge(&[part("1/2", 1000, 100), part("1/1", 2100, 200)]).is_ok());
+        let error = judge(&[part("1/2", 1000, 100), part("1/1", 4000, 200)]).unwrap_err();
+        assert!(error.to_string().contains("2.00 times as fast"), "{error}");
+    }
+
+    #[test]
+    fn slow_and_large_runs_fail() {
+        assert!(judge(&[part("1/1", 8001, 100)]).unwrap_err().to_string().contains("8.00 s"));
+        let large = Part { peak_kib: MOST_KIB + 1024, ..part("1/1", 1, 1) };
+        assert!(judge(&[large]).unwrap_err().to_string().contains("1537 MiB"));
+    }
+
+    #[test]
+    fn the_median_is_the_middle() {
+        assert_eq!(median([9, 1, 5].into_iter()), 5);
+        assert_eq!(median([2, 1].into_iter()), 1);
+        assert_eq!(median(std::iter::empty::<u64>()), 0);
+    }
+}

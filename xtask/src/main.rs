@@ -1,0 +1,106 @@
+//! Everything a developer or the build machine does with this repository, as one command:
+//! `cargo xtask NAME`. A fresh machine needs Rust and nothing else; where a JDK is missing it is
+//! installed, or the command says what to install.
+
+mod bench;
+mod debian;
+mod demo;
+mod documents;
+mod jdk;
+mod program_run;
+mod real_programs;
+mod rule_pages;
+mod suite;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  demo           build, and run `scission check` on the small program in demo/
+  test           everything the build machine runs
+  docs           write the rule pages in docs/rules/
+  bench static   time and memory of `scission check` on java.base, and how they grow
+  real-programs  run `scission check` on programs from Debian and on the JDK";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["demo"] => demo::demonstrate(),
+        ["test"] => suite::test_everything(),
+        ["docs"] => release_binary().and_then(|binary| rule_pages::write(&binary)),
+        ["bench", "static"] => bench::measure_static(),
+        ["real-programs"] => real_programs::check_all(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap_or_else(|_| ".".into())
+}
+
+/// Says what is being done, in one short line; on standard error, so that it never mixes with results.
+fn progress(what: &str) {
+    eprintln!("xtask: {what}");
+}
+
+/// Runs a command and shows its output.
+fn run(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("`{name}` could not be started"))?;
+    if !status.success() {
+        let arguments: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+        bail!("`{name} {}` failed: {status}", arguments.join(" "));
+    }
+    Ok(())
+}
+
+/// The same cargo that runs this program.
+fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// Builds the release binary, and returns where it is.
+fn release_binary() -> Result<PathBuf> {
+    progress("build");
+    run(cargo().args(["build", "--quiet", "--release", "--package", "scission"]))?;
+    let binary = target_directory()?.join("release").join("scission");
+    if !binary.is_file() {
+        bail!("cargo built no {}", binary.display());
+    }
+    Ok(binary)
+}
+
+/// Where cargo builds: this very program lies in a folder of it, whatever the configuration says.
+fn target_directory() -> Result<PathBuf> {
+    let own = std::env::current_exe().context("this program does not know where it is")?;
+    let target = own.parent().and_then(Path::parent).context("this program lies at the root")?;
+    Ok(target.to_path_buf())
+}
+
+/// Where a program is that can be called by its name.
+fn on_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+}

@@ -1,0 +1,27 @@
+//! `cargo xtask test`: everything the build machine runs, in the order of how fast it fails.
+
+use anyhow::{Context, Result};
+
+use crate::{cargo, documents, jdk, progress, release_binary, rule_pages, run};
+
+pub(crate) fn test_everything() -> Result<()> {
+    documents::check()?;
+    let home = jdk::ensure()?;
+    // One profile for all of it: nothing is built twice, and the tests that read whole libraries
+    // would take minutes without optimisation.
+    let steps: [(&str, &[&str]); 4] = [
+        ("format", &["fmt", "--all", "--check"]),
+        ("lints", &["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+        ("documentation", &["doc", "--release", "--workspace", "--no-deps"]),
+        ("tests", &["test", "--release", "--workspace"]),
+    ];
+    for (name, arguments) in steps {
+        progress(name);
+        let mut command = cargo();
+        command.args(arguments).env("RUSTDOCFLAGS", "-D warnings").env("JAVA_HOME", &home);
+        run(&mut command).with_context(|| name.to_string())?;
+    }
+    rule_pages::check(&release_binary()?)?;
+    progress("all is well");
+    Ok(())
+}
