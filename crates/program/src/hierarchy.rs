@@ -105,6 +105,20 @@ impl Hierarchy {
         sub == sup || self.cone(sup).binary_search(&sub).is_ok()
     }
 
+    /// Whether one object can be both: one is a subtype of the other, or some class is both.
+    #[must_use]
+    pub fn can_be_both(&self, one: ClassId, other: ClassId) -> bool {
+        if self.is_subtype(one, other) || self.is_subtype(other, one) {
+            return true;
+        }
+        let (small, large) = if self.cone(one).len() < self.cone(other).len() {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        self.cone(small).iter().any(|class| self.is_subtype(*class, large))
+    }
+
     /// Every subtype of a class, the class itself included, sorted by id.
     #[must_use]
     pub fn cone(&self, class: ClassId) -> &[ClassId] {

@@ -1,14 +1,22 @@
 //! The bounds of the analysis, each with its reason.
 
-/// A call with more targets than this says little about which of them runs.
-pub(super) const MANY_TARGETS: usize = 8;
+/// A call with more targets than this is a guess at which of them runs.
+pub(super) const MANY_TARGETS: usize = 3;
+
+/// Guesses on the way to one acquisition, at most. The locking expression remembers what was
+/// guessed (the class of the receiver, the lambda), so that the two acquisitions of a finding
+/// never rest on guesses that contradict each other; but a tower of guesses convinces nobody.
+pub(super) const MOST_GUESSES: u8 = 1;
 
 /// Locks that a method is remembered to acquire, at most; the closest ones are kept.
-pub(super) const MOST_ACQUIRED: usize = 128;
+pub(super) const MOST_ACQUIRED: usize = 64;
 
 /// Calls between a call site and the acquisition it leads to, at most. Beyond this the chain of
 /// approximated calls is a guess, and nobody reads it.
-pub(super) const DEEPEST_CHAIN: u16 = 6;
+pub(super) const DEEPEST_CHAIN: u16 = 3;
 
 /// A getter worth looking through is short.
 pub(super) const GETTER_BLOCKS: usize = 8;
+
+/// Potential witnesses that a method hands on to its callers, at most; the closest ones are kept.
+pub(super) const MOST_TWICE: usize = 32;

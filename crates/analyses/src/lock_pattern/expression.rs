@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use classes::bytecode::Literal;
 use program::callgraph::{CallGraph, Target, Via, created_lambda};
 use program::ids::{ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
-use program::ir::{Body, Call, Constant, Definition, Operation, Terminator};
+use program::ir::{Body, Call, Constant, DeclaredType, Definition, Operation, Terminator};
 use program::models::{Effect, Operand};
 use program::{Method, Program};
 
@@ -145,10 +145,21 @@ fn append(program: &Program, to: LockExpression, step: Step) -> Option<LockExpre
 #[derive(Clone, Debug)]
 struct ArgumentTerm {
     expression: Option<LockExpression>,
+    declared: DeclaredType,
     /// The argument as an array index.
     index: Index,
     /// The lambda that the argument is, and what it captured, when it is created right here.
     captured: Option<(LambdaId, Vec<Option<LockExpression>>)>,
+}
+
+/// A lock of a callee in the terms of the caller.
+#[derive(Clone, Copy, Debug)]
+pub struct Translated {
+    /// How the caller names it.
+    pub expression: LockExpression,
+    /// What the object must be, when a view led back to it: only a `Vector` has iterators that lock
+    /// a `Vector`.
+    pub outer: Option<ClassId>,
 }
 
 /// A call: its arguments as locking expressions.
@@ -178,13 +189,20 @@ impl CallTerms {
         program: &Program,
         expression: LockExpression,
         target: &Target,
-    ) -> Option<LockExpression> {
+    ) -> Option<Translated> {
+        let mut outer = None;
         let mut translated = match expression.root {
             Root::Parameter(number) => self.parameter(program, number, target)?,
             Root::Static(_) | Root::Class(_) => LockExpression::new(expression.root),
             Root::Local(_) => return None,
         };
         for (position, step) in expression.steps().iter().enumerate() {
+            if let (0, Root::Parameter(number), Step::Field(field)) =
+                (position, expression.root, step)
+                && !self.can_be(program, number, target, program.fields[*field].class)
+            {
+                return None;
+            }
             if let (0, Root::Parameter(number), Step::Captured(lambda, captured)) =
                 (position, expression.root, step)
                 && let Some(given) = self.captured_by(number, target, *lambda, *captured)
@@ -202,9 +220,33 @@ impl CallTerms {
                 Step::Element(Index::Local(_)) => return None,
                 step => step,
             };
+            if let (Some(Step::View), Step::Field(field)) = (translated.steps().last(), step) {
+                let descriptor = &program.fields[field].descriptor;
+                let class = descriptor.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
+                outer = class.and_then(|class| program.class_named(class));
+            }
             translated = append(program, translated, step)?;
         }
-        Some(translated)
+        Some(Translated { expression: translated, outer })
+    }
+
+    /// Whether the argument for a parameter of the target can be of a class, as far as is declared.
+    #[must_use]
+    pub fn can_be(
+        &self,
+        program: &Program,
+        parameter: u16,
+        target: &Target,
+        class: ClassId,
+    ) -> bool {
+        if target.via != Via::Direct {
+            return true;
+        }
+        match self.arguments.get(usize::from(parameter)).map(|argument| argument.declared) {
+            Some(DeclaredType::Class(declared)) => program.hierarchy.can_be_both(declared, class),
+            Some(DeclaredType::Array) => false,
+            Some(DeclaredType::Unknown) | None => true,
+        }
     }
 
     /// A parameter of the target.
@@ -381,7 +423,8 @@ impl<'a> Expressions<'a> {
         let targets = self.graph.targets(self.body.method, offset);
         let [target @ Target { via: Via::Direct, .. }] = targets else { return None };
         let returned = (self.returned)(target.method)?;
-        self.terms_bounded(call, offset, depth).translate(self.program, returned, target)
+        let terms = self.terms_bounded(call, offset, depth);
+        Some(terms.translate(self.program, returned, target)?.expression)
     }
 
     /// A call in the terms that translation needs.
@@ -392,6 +435,7 @@ impl<'a> Expressions<'a> {
 
     fn terms_bounded(&self, call: &Call, offset: u32, depth: usize) -> CallTerms {
         let term = |value: &ValueId| {
+            let declared = self.body.declared_type(self.program, *value);
             let value = self.body.without_casts(*value);
             let captured = created_lambda(self.body, value).and_then(|lambda| {
                 let created = self.body.defining_instruction(value)?;
@@ -401,6 +445,7 @@ impl<'a> Expressions<'a> {
             });
             ArgumentTerm {
                 expression: self.of_bounded(value, depth),
+                declared,
                 index: self.index(value),
                 captured,
             }

@@ -7,6 +7,7 @@
 //! callers may give a context to.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use classes::bytecode::{Against, Condition};
 use program::callgraph::Via;
@@ -14,16 +15,13 @@ use program::dataflow::{self, Edge, Forward};
 use program::ids::{FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Definition, Instruction, Operation, Terminator};
 use program::models::{Effect, Mode, Outcome};
-use program::summaries::Summaries;
 
-use super::config::DEEPEST_CHAIN;
+use rustc_hash::FxHashMap;
+
 use super::expression::{CallTerms, Expressions, LockExpression, Root};
 use super::summary::{self, LocalFacts, Lock, Summary, Way};
 use super::{REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR};
 use crate::Context;
-
-/// A method remembers at most this many potential witnesses for its callers, the closest first.
-const MOST_TWICE: usize = 64;
 
 /// An acquisition: where, and how it goes on inside the call when it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,10 +71,13 @@ impl Twice {
     }
 
     /// What tells two instances apart.
-    fn key(&self) -> (MethodId, u32, Lock, Lock) {
+    pub(super) fn key(&self) -> TwiceKey {
         (self.place.method, self.place.second.offset, self.first, self.second)
     }
 }
+
+/// What tells two instances apart: where the second acquisition is, and the locks.
+pub(super) type TwiceKey = (MethodId, u32, Lock, Lock);
 
 /// A full instance of the pattern: twice, and the context lock held by the method at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,13 +90,26 @@ pub struct Pattern {
     pub context_offset: u32,
 }
 
-/// What the flow found out about a method, sorted.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MethodFacts {
-    /// Potential witnesses, for callers to give a context to (FINAL_T).
+/// What the flow found out about a method by itself, sorted.
+#[derive(Debug, Default)]
+pub struct FlowFacts {
+    /// Locks acquired twice in the method while it holds none: callers may give them a context.
     pub twice: Vec<Twice>,
-    /// Instances of the pattern (FINAL_P).
+    /// Instances of the pattern within the method.
     pub patterns: Vec<Pattern>,
+    /// The calls that can lead to a lock, with the locks held there.
+    pub calls: Vec<CallContext>,
+}
+
+/// The locks held at a call.
+#[derive(Debug)]
+pub struct CallContext {
+    /// Bytecode offset of the call.
+    pub offset: u32,
+    /// The innermost lock that is held: its name if it has one, and where it was taken.
+    pub context: Option<(Option<LockExpression>, u32)>,
+    /// All locks that are held and have a name.
+    pub held: Vec<LockExpression>,
 }
 
 /// A lock that is held, and what was released meanwhile.
@@ -128,6 +142,22 @@ impl Frame {
             == (other.expression, other.object, other.offset)
     }
 
+    /// The entries of R for one expression.
+    fn named_like(&self, expression: &LockExpression) -> &[(Lock, Acquisition)] {
+        let start = self.released.partition_point(|(lock, _)| lock.expression < *expression);
+        let rest = &self.released[start..];
+        &rest[..rest.partition_point(|(lock, _)| lock.expression == *expression)]
+    }
+
+    /// Of the entries of R for other expressions, the one acquired at the lowest offset.
+    fn earliest_other_than(&self, expression: &LockExpression) -> Option<(Lock, Acquisition)> {
+        self.released
+            .iter()
+            .filter(|(lock, _)| lock.expression != *expression)
+            .min_by_key(|(lock, acquisition)| (acquisition.offset, *lock))
+            .copied()
+    }
+
     /// Adds to R; says whether R changed.
     fn add(&mut self, lock: Lock, acquisition: Acquisition) -> bool {
         match self.released.binary_search_by_key(&lock, |(lock, _)| *lock) {
@@ -158,11 +188,20 @@ pub struct Flow<'a> {
     expressions: &'a Expressions<'a>,
     locals: &'a LocalFacts,
     acquired: &'a TypedVec<MethodId, Summary>,
-    known: &'a Summaries<'a, MethodFacts>,
     body: &'a Body,
     wants_pairs: bool,
-    twice: BTreeMap<(MethodId, u32, Lock, Lock), Twice>,
-    patterns: BTreeMap<(u32, (MethodId, u32, Lock, Lock)), Pattern>,
+    twice: BTreeMap<TwiceKey, Twice>,
+    patterns: BTreeMap<(u32, TwiceKey), Pattern>,
+    calls: BTreeMap<u32, CallContext>,
+    /// What each call acquires and releases, by offset; looked up once, used at every visit.
+    acquired_by: FxHashMap<u32, Rc<Acquisitions>>,
+}
+
+/// What a call acquires and releases, and of that what it may acquire more than once.
+#[derive(Default)]
+struct Acquisitions {
+    once: Vec<(Lock, Acquisition)>,
+    repeatedly: Vec<(Lock, Acquisition)>,
 }
 
 impl<'a> Flow<'a> {
@@ -173,31 +212,30 @@ impl<'a> Flow<'a> {
         expressions: &'a Expressions<'a>,
         locals: &'a LocalFacts,
         acquired: &'a TypedVec<MethodId, Summary>,
-        known: &'a Summaries<'a, MethodFacts>,
     ) -> Flow<'a> {
         Flow {
             context,
             expressions,
             locals,
             acquired,
-            known,
             body: expressions.body,
             wants_pairs: context.config.wants(REACQUIRED_LOCK_PAIR),
             twice: BTreeMap::new(),
             patterns: BTreeMap::new(),
+            calls: BTreeMap::new(),
+            acquired_by: FxHashMap::default(),
         }
     }
 
     /// Runs it.
     #[must_use]
-    pub fn solve(mut self) -> MethodFacts {
+    pub fn solve(mut self) -> FlowFacts {
         dataflow::solve(self.body, &mut self);
-        let mut twice: Vec<Twice> = self.twice.into_values().collect();
-        twice.sort_unstable();
-        twice.truncate(MOST_TWICE);
-        let mut patterns: Vec<Pattern> = self.patterns.into_values().collect();
-        patterns.sort_unstable();
-        MethodFacts { twice, patterns }
+        FlowFacts {
+            twice: self.twice.into_values().collect(),
+            patterns: self.patterns.into_values().collect(),
+            calls: self.calls.into_values().collect(),
+        }
     }
 
     fn method(&self) -> MethodId {
@@ -268,19 +306,20 @@ impl<'a> Flow<'a> {
             if Self::is_held(state, lock) || self.is_confined(lock) {
                 continue;
             }
-            for (earlier, first) in &state.frames[position].released {
-                let met = match earlier.meet(lock, self.context.program) {
-                    Some(met) => (met, met),
-                    None if self.wants_pairs && earlier.expression != lock.expression => {
-                        (*earlier, *lock)
-                    }
-                    None => continue,
-                };
-                let place =
-                    Place { method: self.body.method, first: *first, second: *second };
-                let (first, second) = met;
-                let twice = Twice { depth: 0, first, second, place, through: None };
-                let frame = &state.frames[position];
+            let frame = &state.frames[position];
+            for (earlier, first) in frame.named_like(&lock.expression) {
+                if let Some(met) = earlier.meet(lock, self.context.program) {
+                    let place = Place { method: self.body.method, first: *first, second: *second };
+                    let twice = Twice { depth: 0, first: met, second: met, place, through: None };
+                    Self::found(&mut self.twice, &mut self.patterns, frame, twice);
+                }
+            }
+            if self.wants_pairs
+                && let Some((earlier, first)) = frame.earliest_other_than(&lock.expression)
+            {
+                let place = Place { method: self.body.method, first, second: *second };
+                let twice =
+                    Twice { depth: 0, first: earlier, second: *lock, place, through: None };
                 Self::found(&mut self.twice, &mut self.patterns, frame, twice);
             }
         }
@@ -294,8 +333,8 @@ impl<'a> Flow<'a> {
     /// Records an instance: of the pattern if the frame is a lock's, of a potential witness if it
     /// is the method's.
     fn found(
-        twices: &mut BTreeMap<(MethodId, u32, Lock, Lock), Twice>,
-        patterns: &mut BTreeMap<(u32, (MethodId, u32, Lock, Lock)), Pattern>,
+        twices: &mut BTreeMap<TwiceKey, Twice>,
+        patterns: &mut BTreeMap<(u32, TwiceKey), Pattern>,
         frame: &Frame,
         twice: Twice,
     ) {
@@ -312,14 +351,8 @@ impl<'a> Flow<'a> {
         *known = (*known).min(pattern);
     }
 
-    /// Whether the lock is a new object that is never handed on: only this thread can take it.
     fn is_confined(&self, lock: &Lock) -> bool {
-        let Root::Local(value) = lock.expression.root else { return false };
-        let is_new = self
-            .body
-            .defining_instruction(value)
-            .is_some_and(|defined| matches!(defined.operation, Operation::New(_)));
-        is_new && !escapes(self.body, value)
+        is_confined(self.body, lock)
     }
 
     fn call(&mut self, state: &mut State, call: &Call, instruction: &Instruction) {
@@ -334,9 +367,19 @@ impl<'a> Flow<'a> {
             }
             return;
         }
-        self.called(state, terms, |_| true);
-        self.called(state, terms, |via| matches!(via, Via::Callback { repeatedly: true, .. }));
-        self.give_context(state, terms);
+        let acquisitions = self.acquisitions(terms);
+        let top = state.frames.len() - 1;
+        self.released(state, top, &acquisitions.once);
+        self.released(state, top, &acquisitions.repeatedly);
+        let context = state.frames.iter().rev().find(|frame| !frame.is_transparent);
+        self.calls.insert(
+            instruction.offset,
+            CallContext {
+                offset: instruction.offset,
+                context: context.map(|frame| (frame.expression, frame.offset)),
+                held: state.frames.iter().filter_map(|frame| frame.expression).collect(),
+            },
+        );
     }
 
     /// What a modelled call does to the locks of the caller.
@@ -379,10 +422,11 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Records what the targets of a call acquire and release.
-    fn called(&mut self, state: &mut State, terms: &CallTerms, counts: impl Fn(Via) -> bool) {
-        let top = state.frames.len() - 1;
-        let acquired: Vec<(Lock, Acquisition)> =
+    fn acquisitions(&mut self, terms: &CallTerms) -> Rc<Acquisitions> {
+        if let Some(known) = self.acquired_by.get(&terms.offset) {
+            return known.clone();
+        }
+        let by = |counts: &dyn Fn(Via) -> bool| {
             summary::of_call(self.context, self.method(), terms, self.acquired, counts)
                 .into_iter()
                 .map(|(lock, acquired)| {
@@ -392,45 +436,14 @@ impl<'a> Flow<'a> {
                     };
                     (lock, Acquisition { offset: terms.offset, inside })
                 })
-                .collect();
-        if !acquired.is_empty() {
-            self.released(state, top, &acquired);
-        }
-    }
-
-    /// Gives the potential witnesses of a call's targets the context they lack, or passes them on.
-    fn give_context(&mut self, state: &State, terms: &CallTerms) {
-        let program = self.context.program;
-        let targets = self.context.graph.targets(self.method(), terms.offset);
-        let frame = state.frames.iter().rev().find(|frame| !frame.is_transparent);
-        let frame = frame.unwrap_or(&state.frames[0]);
-        for target in targets {
-            for twice in &self.known.of(target.method).twice {
-                if twice.depth >= DEEPEST_CHAIN
-                    || summary::is_beyond_belief(&twice.first, targets)
-                    || summary::is_beyond_belief(&twice.second, targets)
-                {
-                    continue;
-                }
-                let (Some(first), Some(second)) = (
-                    summary::translate(program, terms, target, &twice.first),
-                    summary::translate(program, terms, target, &twice.second),
-                ) else {
-                    continue;
-                };
-                if Self::is_held(state, &first)
-                    || Self::is_held(state, &second)
-                    || self.is_confined(&first)
-                    || self.is_confined(&second)
-                {
-                    continue;
-                }
-                let through = Some((terms.offset, target.method));
-                let twice =
-                    Twice { depth: twice.depth + 1, first, second, place: twice.place, through };
-                Self::found(&mut self.twice, &mut self.patterns, frame, twice);
-            }
-        }
+                .collect()
+        };
+        let found = Rc::new(Acquisitions {
+            once: by(&|_| true),
+            repeatedly: by(&|via| matches!(via, Via::Callback { repeatedly: true, .. })),
+        });
+        self.acquired_by.insert(terms.offset, found.clone());
+        found
     }
 
     fn forget(state: &mut State, changed: impl Fn(&LockExpression) -> bool) {
@@ -549,6 +562,15 @@ impl Forward for Flow<'_> {
             Self::acquire(state, expression, None, offset);
         }
     }
+}
+
+/// Whether the lock is a new object that is never handed on: only this thread can take it.
+pub(super) fn is_confined(body: &Body, lock: &Lock) -> bool {
+    let Root::Local(value) = lock.expression.root else { return false };
+    let is_new = body
+        .defining_instruction(value)
+        .is_some_and(|defined| matches!(defined.operation, Operation::New(_)));
+    is_new && !escapes(body, value)
 }
 
 /// Whether a value is stored, returned, captured or passed on as an argument anywhere in the body;

@@ -32,6 +32,7 @@
 //!    paper filters them by hand).
 
 mod config;
+mod context;
 pub mod expression;
 pub mod flow;
 mod report;
@@ -44,7 +45,7 @@ use rayon::prelude::*;
 
 use crate::{Analysis, Context, Outcome};
 use expression::Expressions;
-use flow::{Flow, MethodFacts};
+use flow::{Flow, FlowFacts, Pattern, Twice};
 use summary::{LocalFacts, Summary};
 
 /// Its entry in the list of analyses.
@@ -65,15 +66,16 @@ fn run(context: &Context<'_>) -> Outcome {
 
 /// The solved analysis: what each method does to locks, and the patterns it exhibits.
 pub struct Solved {
-    summaries: TypedVec<MethodId, Summary>,
-    facts: TypedVec<MethodId, MethodFacts>,
+    acquired: TypedVec<MethodId, Summary>,
+    potential: TypedVec<MethodId, Vec<Twice>>,
+    patterns: TypedVec<MethodId, Vec<Pattern>>,
 }
 
 impl Solved {
     /// The patterns whose context lock is held by this method (the paper's FINAL_P).
     #[must_use]
-    pub fn patterns(&self, method: MethodId) -> &[flow::Pattern] {
-        &self.facts[method].patterns
+    pub fn patterns(&self, method: MethodId) -> &[Pattern] {
+        &self.patterns[method]
     }
 }
 
@@ -105,17 +107,31 @@ pub fn solve(context: &Context<'_>) -> Solved {
         }
         summary::acquired(context, method, &locals[method], known)
     });
-    // Potential witnesses travel up the call graph, so the flow of a method needs those of its
-    // callees.
-    let facts = summaries::solve(context.graph, count, |method, known| {
-        let Some(body) = program.body(method) else { return MethodFacts::default() };
-        if (context.cancelled)() || !may_lock[method] || !context.graph.is_reachable(method) {
-            return MethodFacts::default();
-        }
-        let expressions = Expressions::new(program, context.graph, body, &returned_of);
-        Flow::new(context, &expressions, &locals[method], &acquired, known).solve()
+    let flows: TypedVec<MethodId, FlowFacts> = (0..count)
+        .into_par_iter()
+        .map(|method| {
+            let method = MethodId::new(method);
+            let Some(body) = program.body(method) else { return FlowFacts::default() };
+            if (context.cancelled)() || !may_lock[method] || !context.graph.is_reachable(method) {
+                return FlowFacts::default();
+            }
+            let expressions = Expressions::new(program, context.graph, body, &returned_of);
+            Flow::new(context, &expressions, &locals[method], &acquired).solve()
+        })
+        .collect::<Vec<_>>()
+        .into();
+    let potential = summaries::solve(context.graph, count, |method, known| {
+        context::potential(context, method, &flows[method], &locals[method], known)
     });
-    Solved { summaries: acquired, facts }
+    let patterns = (0..count)
+        .into_par_iter()
+        .map(|method| {
+            let method = MethodId::new(method);
+            context::patterns(context, method, &flows[method], &locals[method], &potential)
+        })
+        .collect::<Vec<_>>()
+        .into();
+    Solved { acquired, potential, patterns }
 }
 
 /// Bodies whose monitors do not nest, as gaps.

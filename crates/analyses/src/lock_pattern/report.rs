@@ -227,7 +227,7 @@ fn context_chain(program: &Program, solved: &Solved, twice: &Twice) -> Vec<Site>
         && method != twice.place.method
         && chain.len() < LONGEST_CHAIN
     {
-        let next = solved.facts[method].twice.iter().find(|next| {
+        let next = solved.potential[method].iter().find(|next| {
             next.place.method == twice.place.method
                 && next.place.second.offset == twice.place.second.offset
         });
@@ -245,7 +245,7 @@ fn acquisition_chain(program: &Program, solved: &Solved, acquisition: &Acquisiti
     while let Some((method, lock)) = at
         && chain.len() < LONGEST_CHAIN
     {
-        at = match solved.summaries[method].way_to(&lock).map(|acquired| acquired.way) {
+        at = match solved.acquired[method].way_to(&lock).map(|acquired| acquired.way) {
             Some(Way::Here(offset)) => {
                 chain.push(program.site(method, offset));
                 None

@@ -10,7 +10,7 @@ use program::{Origin, Program, TypedVec};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::config::{DEEPEST_CHAIN, MANY_TARGETS, MOST_ACQUIRED};
+use super::config::{DEEPEST_CHAIN, MANY_TARGETS, MOST_ACQUIRED, MOST_GUESSES};
 use super::expression::{CallTerms, Expressions, LockExpression, Root, Step};
 use crate::Context;
 
@@ -64,6 +64,8 @@ pub enum Way {
 pub struct Acquired {
     /// Calls on the way.
     pub depth: u16,
+    /// Calls on the way whose target is a guess.
+    pub guesses: u8,
     /// The first step of the way.
     pub way: Way,
 }
@@ -252,7 +254,7 @@ pub(super) fn acquired(
 ) -> Summary {
     let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
     for (lock, offset) in &facts.own {
-        keep_shorter(&mut found, *lock, Acquired { depth: 0, way: Way::Here(*offset) });
+        keep_shorter(&mut found, *lock, Acquired { depth: 0, guesses: 0, way: Way::Here(*offset) });
     }
     for terms in &facts.calls {
         for (lock, acquired) in of_call(context, method, terms, known, |_| true) {
@@ -306,18 +308,28 @@ pub(super) fn of_call(
     let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
     for target in targets.iter().filter(|target| counts(target.via)) {
         for (lock, acquired) in &known.summary(target.method).acquired {
-            if acquired.depth >= DEEPEST_CHAIN || is_beyond_belief(lock, targets) {
+            let guesses = acquired.guesses + u8::from(is_guess(target, targets));
+            if acquired.depth >= DEEPEST_CHAIN
+                || guesses > MOST_GUESSES
+                || is_beyond_belief(lock, targets)
+            {
                 continue;
             }
             if let Some(translated) = translate(context.program, terms, target, lock) {
                 let way = Way::Call(terms.offset, target.method, *lock);
-                keep_shorter(&mut found, translated, Acquired { depth: acquired.depth + 1, way });
+                keep_shorter(&mut found, translated, Acquired { depth: acquired.depth + 1, guesses, way });
             }
         }
     }
     let mut found: Vec<(Lock, Acquired)> = found.into_iter().collect();
     found.sort_unstable();
     found
+}
+
+/// Whether it is a guess that this target runs. A lambda's locks name the lambda, so that two of them
+/// stand or fall together.
+pub(super) fn is_guess(target: &Target, targets: &[Target]) -> bool {
+    targets.len() > MANY_TARGETS && target.via == Via::Direct
 }
 
 /// Whether a lock is one of the global ones that some target among many happens to take.
@@ -335,7 +347,7 @@ pub(super) fn translate(
     target: &Target,
     lock: &Lock,
 ) -> Option<Lock> {
-    let expression = terms.translate(program, lock.expression, target)?;
+    let translated = terms.translate(program, lock.expression, target)?;
     let declared = &program.methods[target.method];
     let is_receiver = lock.expression == LockExpression::new(Root::Parameter(0))
         && !declared.is_static()
@@ -343,7 +355,13 @@ pub(super) fn translate(
     let guard = match (is_receiver, lock.guard) {
         (true, Some(guard)) => Some(lower_class(program, guard, declared.class)?),
         (true, None) => Some(declared.class),
-        (false, guard) => guard,
+        (false, guard) => guard.or(translated.outer),
     };
-    Some(Lock { expression, guard })
+    if let (Root::Parameter(number), [], Some(class)) =
+        (lock.expression.root, lock.expression.steps(), guard)
+        && !terms.can_be(program, number, target, class)
+    {
+        return None;
+    }
+    Some(Lock { expression: translated.expression, guard })
 }

@@ -7,8 +7,26 @@ use rustc_hash::FxHashMap;
 
 use super::{Target, Via, is_statically_bound, lambda_targets};
 use crate::ids::{ClassId, LambdaId, MethodId, SelectorId};
-use crate::ir::{Body, Call, Operation};
+use crate::ir::{Body, Call, DeclaredType, Operation};
 use crate::symbols::Program;
+
+/// The static type of a receiver: what the call names or, where that is less, what the value is
+/// declared as. Compilers call the methods of `Object` by that name, whatever the receiver.
+pub(super) fn receiver_type(program: &Program, body: &Body, call: &Call) -> DeclaredType {
+    let declared = call
+        .arguments
+        .first()
+        .map_or(DeclaredType::Unknown, |receiver| body.declared_type(program, *receiver));
+    match declared {
+        DeclaredType::Class(class) if program.hierarchy.is_subtype(class, call.class) => declared,
+        // A call on an interface's view of a class keeps the interface.
+        DeclaredType::Class(class) if program.hierarchy.superclass(call.class).is_none() => {
+            DeclaredType::Class(class)
+        }
+        DeclaredType::Array => DeclaredType::Array,
+        DeclaredType::Class(_) | DeclaredType::Unknown => DeclaredType::Class(call.class),
+    }
+}
 
 /// Answers, by static type and selector, kept for the next caller.
 pub(crate) struct Hierarchical {
@@ -40,15 +58,20 @@ impl Hierarchical {
         if is_statically_bound(program, call) {
             return self.just(call.method);
         }
+        let Some(receiver) = call.arguments.first() else { return self.just(call.method) };
         let selector = program.methods[call.method].selector;
-        if let Some(receiver) = call.arguments.first()
-            && let Some(created) = body.defining_instruction(body.without_casts(*receiver))
+        if let Some(created) = body.defining_instruction(body.without_casts(*receiver))
             && let Operation::New(class) = created.operation
             && let Some(target) = program.hierarchy.dispatch(class, selector)
         {
             return self.just(target);
         }
-        self.subtypes_of(program, call.class, call.method)
+        match receiver_type(program, body, call) {
+            DeclaredType::Class(class) => self.subtypes_of(program, class, call.method),
+            // Arrays have the methods of Object, and do not override them.
+            DeclaredType::Array => self.just(call.method),
+            DeclaredType::Unknown => self.subtypes_of(program, call.class, call.method),
+        }
     }
 
     /// Only this method.

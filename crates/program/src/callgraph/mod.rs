@@ -160,7 +160,7 @@ pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
             let instantiated = rta::instantiated(program, &hierarchical, &config.entry_points);
             sites_of_all(program, &|body, call| {
                 let targets = hierarchical.receivers(program, body, call);
-                instantiated.keep(program, call, &targets)
+                instantiated.keep(program, body, call, &targets)
             })
         }
         Algorithm::VariableType => {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use classes::access;
 
+use super::cha::receiver_type;
 use super::{Hierarchical, Target, Via, is_entry, is_statically_bound};
 use crate::ids::{ClassId, MethodId, TypedVec};
-use crate::ir::{Call, DynamicTarget, Operation};
+use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Operation};
 use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
 
@@ -23,16 +24,20 @@ impl Instantiated {
     pub(super) fn keep(
         &self,
         program: &Program,
+        body: &Body,
         call: &Call,
         targets: &Arc<[Target]>,
     ) -> Arc<[Target]> {
         if targets.len() < 2 || is_statically_bound(program, call) {
             return targets.clone();
         }
+        let DeclaredType::Class(class) = receiver_type(program, body, call) else {
+            return targets.clone();
+        };
         let selector = program.methods[call.method].selector;
         let mut kept: Vec<Target> = program
             .hierarchy
-            .concrete_subtypes(call.class)
+            .concrete_subtypes(class)
             .filter(|class| self.classes[*class])
             .filter_map(|class| program.hierarchy.dispatch(class, selector))
             .map(|method| Target { method, via: Via::Direct })
@@ -85,7 +90,7 @@ pub(super) fn instantiated(
                     }
                     Operation::Call(call) => {
                         let targets = hierarchical.receivers(program, body, call);
-                        let kept = instantiated.keep(program, call, &targets);
+                        let kept = instantiated.keep(program, body, call, &targets);
                         todo.extend(kept.iter().map(|target| target.method));
                         if kept.len() < targets.len() {
                             pending.push((method, (**call).clone()));
@@ -101,7 +106,7 @@ pub(super) fn instantiated(
         for (method, call) in &pending {
             let Some(body) = program.body(*method) else { continue };
             let targets = hierarchical.receivers(program, body, call);
-            let kept = instantiated.keep(program, call, &targets);
+            let kept = instantiated.keep(program, body, call, &targets);
             todo.extend(
                 kept.iter().map(|target| target.method).filter(|target| !reached[*target]),
             );

@@ -12,9 +12,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cha::receiver_type;
 use super::{Hierarchical, Target, Via, created_lambda, is_entry, is_statically_bound};
 use crate::ids::{ClassId, FieldId, LambdaId, MethodId, ValueId};
-use crate::ir::{Body, Call, Definition, DynamicTarget, Operation, Terminator};
+use crate::ir::{Body, Call, DeclaredType, Definition, DynamicTarget, Operation, Terminator};
 use crate::models::Effect;
 use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
@@ -23,6 +24,9 @@ use crate::symbols::{Origin, Program};
 const MOST_TYPES: usize = 32;
 /// Phis and casts are followed back through at most this many values.
 const MOST_ORIGINS: usize = 64;
+
+/// Calls whose results are receivers of calls are followed this deep: `a.b().c().d()`.
+const MOST_CALLS: usize = 3;
 
 /// A type that can flow: a class, or a lambda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,14 +114,25 @@ impl Types {
         body: &Body,
         call: &Call,
     ) -> Arc<[Target]> {
+        self.targets_bounded(program, hierarchical, body, call, MOST_CALLS)
+    }
+
+    fn targets_bounded(
+        &self,
+        program: &Program,
+        hierarchical: &Hierarchical,
+        body: &Body,
+        call: &Call,
+        depth: usize,
+    ) -> Arc<[Target]> {
         let by_hierarchy = hierarchical.receivers(program, body, call);
         if by_hierarchy.len() < 2 || is_statically_bound(program, call) {
             return by_hierarchy;
         }
         let Some(receiver) = call.arguments.first() else { return by_hierarchy };
-        match self.types_of(program, hierarchical, body, *receiver) {
+        match self.types_of(program, hierarchical, body, *receiver, depth) {
             Some(types) => {
-                let targets = dispatch_all(program, hierarchical, call, &types);
+                let targets = dispatch_all(program, hierarchical, body, call, &types);
                 // Nothing flows here as far as we can see: the call is dead, or we missed how.
                 if targets.is_empty() { visible(program, call, &by_hierarchy) } else { targets }
             }
@@ -131,9 +146,16 @@ impl Types {
         hierarchical: &Hierarchical,
         body: &Body,
         value: ValueId,
+        depth: usize,
     ) -> TypeSet {
         let mut types: TypeSet = Some(Vec::new());
-        for source in sources(program, hierarchical, body, value) {
+        // While solving, calls were taken to run whatever the hierarchy allows. Now that the types
+        // are known, the calls a value comes from can be followed by them, a few levels deep.
+        let resolve = |call: &Call| match depth.checked_sub(1) {
+            Some(depth) => self.targets_bounded(program, hierarchical, body, call, depth),
+            None => hierarchical.receivers(program, body, call),
+        };
+        for source in sources(program, &resolve, body, value) {
             match source {
                 Source::Known(flowing) => add(&mut types, &Some(vec![flowing])),
                 Source::Unknown => return None,
@@ -185,15 +207,19 @@ fn visible(program: &Program, call: &Call, by_hierarchy: &Arc<[Target]>) -> Arc<
 fn dispatch_all(
     program: &Program,
     hierarchical: &Hierarchical,
+    body: &Body,
     call: &Call,
     types: &[Flowing],
 ) -> Arc<[Target]> {
+    let DeclaredType::Class(declared) = receiver_type(program, body, call) else {
+        return hierarchical.just(call.method);
+    };
     let selector = program.methods[call.method].selector;
     let mut targets = Vec::new();
     for flowing in types {
         match flowing {
             Flowing::Class(class) => {
-                if program.hierarchy.is_subtype(*class, call.class) {
+                if program.hierarchy.is_subtype(*class, declared) {
                     let found = program.hierarchy.dispatch(*class, selector);
                     targets.extend(found.map(|method| Target { method, via: Via::Direct }));
                 }
@@ -201,7 +227,7 @@ fn dispatch_all(
             Flowing::Lambda(lambda) => {
                 let known = &program.lambdas[*lambda];
                 if known.selector == selector
-                    && program.hierarchy.is_subtype(known.interface, call.class)
+                    && program.hierarchy.is_subtype(known.interface, declared)
                 {
                     targets.extend(super::lambda_targets(program, *lambda, |class, _| {
                         hierarchical
@@ -231,7 +257,8 @@ fn flows_of(
 ) -> Vec<(Source, Node)> {
     let Some(body) = program.body(method) else { return Vec::new() };
     let mut flows = Vec::new();
-    let from = |value: ValueId| sources(program, hierarchical, body, value);
+    let by_hierarchy = |call: &Call| hierarchical.receivers(program, body, call);
+    let from = |value: ValueId| sources(program, &by_hierarchy, body, value);
     if is_entry(program, method, entry_points) || super::overrides_library(program, method) {
         for number in 0..body.parameters.len() {
             flows.push((Source::Unknown, Node::Parameter(method, number as u16)));
@@ -309,10 +336,11 @@ fn unknown_parameters(program: &Program, method: MethodId, flows: &mut Vec<(Sour
     }
 }
 
-/// Where a value comes from, through phis and casts.
+/// Where a value comes from, through phis and casts; `resolve` says what the calls among its origins
+/// may run.
 fn sources(
     program: &Program,
-    hierarchical: &Hierarchical,
+    resolve: &dyn Fn(&Call) -> Arc<[Target]>,
     body: &Body,
     value: ValueId,
 ) -> Vec<Source> {
@@ -365,7 +393,7 @@ fn sources(
                         None => found.push(Source::Unknown),
                     },
                     Operation::Call(call) => {
-                        results(program, hierarchical, body, call, &mut found);
+                        results(program, resolve, call, &mut found);
                     }
                     // Constants: null has no type, and strings and class literals lock nothing.
                     _ => {}
@@ -381,8 +409,7 @@ fn sources(
 /// What a call may return.
 fn results(
     program: &Program,
-    hierarchical: &Hierarchical,
-    body: &Body,
+    resolve: &dyn Fn(&Call) -> Arc<[Target]>,
     call: &Call,
     found: &mut Vec<Source>,
 ) {
@@ -394,7 +421,7 @@ fn results(
             return;
         }
     }
-    let targets = hierarchical.receivers(program, body, call);
+    let targets = resolve(call);
     if targets.len() > MOST_TYPES {
         found.push(Source::Unknown);
         return;

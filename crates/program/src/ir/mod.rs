@@ -14,6 +14,7 @@ use classes::bytecode::{Against, BinaryOp, Condition, InvokeKind, Kind, Literal}
 use rustc_hash::FxHashMap;
 
 use crate::ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
+use crate::symbols::Program;
 
 pub use lower::{LowerError, lower};
 pub use monitors::{HeldMonitor, MonitorRegions, monitor_regions};
@@ -383,6 +384,36 @@ impl Operation {
     }
 }
 
+/// What the code declares of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeclaredType {
+    /// It is of this class or a subtype, or null.
+    Class(ClassId),
+    /// It is an array.
+    Array,
+    /// Nothing is declared, or it is no reference.
+    Unknown,
+}
+
+/// The descriptor of the n-th declared parameter.
+fn parameter_descriptor(method: &str, number: u16) -> Option<&str> {
+    let mut rest = method.strip_prefix('(')?;
+    for left in (0..=number).rev() {
+        let dimensions = rest.len() - rest.trim_start_matches('[').len();
+        let length = match rest.as_bytes().get(dimensions)? {
+            b'L' => rest[dimensions..].find(';')? + 1,
+            b')' => return None,
+            _ => 1,
+        };
+        let (one, others) = rest.split_at(dimensions + length);
+        if left == 0 {
+            return Some(one);
+        }
+        rest = others;
+    }
+    None
+}
+
 impl Body {
     /// The instruction that defines a value, if an instruction does.
     #[must_use]
@@ -407,6 +438,70 @@ impl Body {
             value = *inner;
         }
         value
+    }
+
+    /// What is declared of a value where it is defined: the type of the parameter, field or result
+    /// it is read from, the class it is cast to or created as.
+    #[must_use]
+    pub fn declared_type(&self, program: &Program, value: ValueId) -> DeclaredType {
+        let of_descriptor = |descriptor: &str| match descriptor.as_bytes().first() {
+            Some(b'L') => {
+                let name = &descriptor[1..descriptor.len() - 1];
+                program.class_named(name).map_or(DeclaredType::Unknown, DeclaredType::Class)
+            }
+            Some(b'[') => DeclaredType::Array,
+            _ => DeclaredType::Unknown,
+        };
+        match self.definitions[value] {
+            Definition::Parameter(number) => {
+                let method = &program.methods[self.method];
+                let Some(number) = number.checked_sub(u16::from(!method.is_static())) else {
+                    return DeclaredType::Class(method.class);
+                };
+                parameter_descriptor(&method.descriptor, number)
+                    .map_or(DeclaredType::Unknown, of_descriptor)
+            }
+            Definition::Phi(_) | Definition::Caught(_) | Definition::Removed => {
+                DeclaredType::Unknown
+            }
+            Definition::Instruction(..) => {
+                let Some(instruction) = self.defining_instruction(value) else {
+                    return DeclaredType::Unknown;
+                };
+                match &instruction.operation {
+                    Operation::GetField { field, .. } | Operation::GetStatic(field) => {
+                        of_descriptor(&program.fields[*field].descriptor)
+                    }
+                    Operation::New(class) => DeclaredType::Class(*class),
+                    Operation::NewArray { .. } => DeclaredType::Array,
+                    Operation::Cast { value, class } => match class {
+                        // A cast to an interface or an unchecked one may say less than what is
+                        // known already.
+                        Some(class) => match self.declared_type(program, *value) {
+                            DeclaredType::Class(known)
+                                if program.hierarchy.is_subtype(known, *class) =>
+                            {
+                                DeclaredType::Class(known)
+                            }
+                            _ => DeclaredType::Class(*class),
+                        },
+                        None => DeclaredType::Array,
+                    },
+                    Operation::Constant(Constant::Class(_)) => program
+                        .class_named("java/lang/Class")
+                        .map_or(DeclaredType::Unknown, DeclaredType::Class),
+                    Operation::Constant(Constant::String(_)) => program
+                        .class_named("java/lang/String")
+                        .map_or(DeclaredType::Unknown, DeclaredType::Class),
+                    Operation::Call(call) => {
+                        let descriptor = &program.methods[call.method].descriptor;
+                        let result = descriptor.rfind(')').map(|at| &descriptor[at + 1..]);
+                        result.map_or(DeclaredType::Unknown, of_descriptor)
+                    }
+                    _ => DeclaredType::Unknown,
+                }
+            }
+        }
     }
 
     /// All instructions, block by block.
