@@ -4,8 +4,9 @@
 //! engine finds the least solution, visiting blocks in reverse post-order until nothing changes.
 //!
 //! Exceptions: a handler receives the join of the states *before* every instruction of the block
-//! that may throw. An instruction that throws has had no effect. This is what keeps a monitor
-//! that is being released in a handler's own range held until the release has happened.
+//! that may throw. An instruction that throws has had no effect, unless the analysis says otherwise
+//! for calls. This is what keeps a monitor that is being released in a handler's own range held
+//! until the release has happened.
 
 use std::collections::BTreeSet;
 
@@ -43,6 +44,11 @@ pub trait Forward {
     /// The effect of one instruction.
     fn instruction(&mut self, state: &mut Self::State, instruction: &Instruction);
 
+    /// The facts when an instruction throws, given those before it.
+    fn thrown(&mut self, state: &Self::State, _instruction: &Instruction) -> Self::State {
+        state.clone()
+    }
+
     /// What is learnt from leaving a block by one of its edges.
     fn leave_by(&mut self, _state: &mut Self::State, _block: &Block, _edge: Edge) {}
 }
@@ -79,20 +85,21 @@ pub fn solve<A: Forward>(
         };
         analysis.enter_block(&mut state, block);
         let mut thrown: Option<A::State> = None;
-        let mut throws = |analysis: &mut A, state: &A::State| match &mut thrown {
+        let mut throws = |analysis: &mut A, state: A::State| match &mut thrown {
             Some(known) => {
-                analysis.join(known, state);
+                analysis.join(known, &state);
             }
-            unset => *unset = Some(state.clone()),
+            unset => *unset = Some(state),
         };
         for instruction in &block.instructions {
             if !block.handlers.is_empty() && instruction.operation.may_throw() {
-                throws(analysis, &state);
+                let state = analysis.thrown(&state, instruction);
+                throws(analysis, state);
             }
             analysis.instruction(&mut state, instruction);
         }
         if !block.handlers.is_empty() && matches!(block.terminator, Terminator::Throw(_)) {
-            throws(analysis, &state);
+            throws(analysis, state.clone());
         }
         if let Some(thrown) = thrown {
             for handler in &block.handlers {

@@ -535,6 +535,17 @@ impl Forward for Flow<'_> {
         }
     }
 
+    /// A callee that throws may have acquired and released its locks before.
+    fn thrown(&mut self, state: &State, instruction: &Instruction) -> State {
+        let mut thrown = state.clone();
+        if let Operation::Call(call) = &instruction.operation
+            && !summary::touches_lock(self.context.program.effects_of(call.method))
+        {
+            self.call(&mut thrown, call, instruction);
+        }
+        thrown
+    }
+
     fn leave_by(&mut self, state: &mut State, block: &Block, edge: Edge) {
         if state.conditional.is_empty() {
             return;

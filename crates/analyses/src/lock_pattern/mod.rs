@@ -39,12 +39,13 @@ mod report;
 mod summary;
 
 use findings::{Gap, GapKind};
-use program::ids::{Id, MethodId, TypedVec};
-use program::summaries;
+use program::ids::{FieldId, Id, MethodId, TypedVec};
+use program::{Program, summaries};
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use crate::{Analysis, Context, Outcome};
-use expression::Expressions;
+use expression::{Expressions, LockExpression, Root, Step};
 use flow::{Flow, FlowFacts, Pattern, Twice};
 use summary::{LocalFacts, Summary};
 
@@ -69,6 +70,8 @@ pub struct Solved {
     acquired: TypedVec<MethodId, Summary>,
     potential: TypedVec<MethodId, Vec<Twice>>,
     patterns: TypedVec<MethodId, Vec<Pattern>>,
+    /// Fields whose value a method that is not private returns.
+    published: FxHashSet<FieldId>,
 }
 
 impl Solved {
@@ -131,7 +134,24 @@ pub fn solve(context: &Context<'_>) -> Solved {
         })
         .collect::<Vec<_>>()
         .into();
-    Solved { acquired, potential, patterns }
+    let published = published_fields(program, &returned);
+    Solved { acquired, potential, patterns, published }
+}
+
+fn published_fields(
+    program: &Program,
+    returned: &TypedVec<MethodId, Option<LockExpression>>,
+) -> FxHashSet<FieldId> {
+    returned
+        .iter_with_ids()
+        .filter(|(method, _)| !program.methods[*method].is_private())
+        .filter_map(|(_, returned)| match (returned.as_ref()?.steps().last(), returned.as_ref()?.root)
+        {
+            (Some(Step::Field(field)), _) => Some(*field),
+            (None, Root::Static(field)) => Some(field),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Bodies whose monitors do not nest, as gaps.

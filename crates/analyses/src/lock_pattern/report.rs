@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use findings::{Evidence, Finding, HeldLock, Severity, Site, Step, Witness};
-use program::ids::{ClassId, MethodId};
+use program::ids::{ClassId, FieldId, MethodId};
 use program::pattern::Pattern as NamePattern;
 use program::{Origin, Program};
 
@@ -37,11 +37,13 @@ pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
         }
         for pattern in solved.patterns(method) {
             let rule = pattern.twice.rule();
-            if !context.config.wants(rule) || is_left_out(context, &pattern.twice) {
+            if !context.config.wants(rule) || is_left_out(context, solved, &pattern.twice) {
                 continue;
             }
+            // Compilers copy `finally` blocks: what counts as one place is the line, where known.
             let place = &pattern.twice.place;
-            let key = (rule, place.method, place.second.offset);
+            let second = program.site(place.method, place.second.offset);
+            let key = (rule, place.method, second.line.unwrap_or(place.second.offset));
             let candidate = (pattern, method);
             let known = best.entry(key).or_insert(candidate);
             *known = (*known).min(candidate);
@@ -71,24 +73,27 @@ fn restrictions<'a>(context: &Context<'a>) -> Vec<&'a NamePattern> {
 }
 
 /// Whether the witness is a library object that is often used by one thread alone (paper, 5.2).
-fn is_left_out(context: &Context<'_>, twice: &Twice) -> bool {
+fn is_left_out(context: &Context<'_>, solved: &Solved, twice: &Twice) -> bool {
     [&twice.first, &twice.second].into_iter().any(|lock| {
         let program = context.program;
         let Some(class) = lock_class(program, twice.place.method, lock) else { return false };
         is_often_encapsulated(&class)
-            && is_encapsulated(program, lock.expression)
+            && is_encapsulated(program, solved, lock.expression)
             && !context.config.include.iter().any(|pattern| {
                 pattern.matches(&class.replace('/', "."))
             })
     })
 }
 
-/// Held in a private field, or known by a local variable only.
-fn is_encapsulated(program: &Program, expression: LockExpression) -> bool {
+/// Held in a private field that no getter gives away, or known by a local variable only.
+fn is_encapsulated(program: &Program, solved: &Solved, expression: LockExpression) -> bool {
+    let is_inside = |field: FieldId| {
+        program.fields[field].is_private() && !solved.published.contains(&field)
+    };
     match (expression.steps().last(), expression.root) {
-        (Some(ExpressionStep::Field(field)), _) => program.fields[*field].is_private(),
+        (Some(ExpressionStep::Field(field)), _) => is_inside(*field),
         (Some(_), _) => false,
-        (None, Root::Static(field)) => program.fields[field].is_private(),
+        (None, Root::Static(field)) => is_inside(field),
         (None, Root::Local(_)) => true,
         (None, Root::Parameter(_) | Root::Class(_)) => false,
     }
