@@ -1,7 +1,7 @@
 //! The bounds of the analysis, each with its reason.
 
 /// A call with more targets than this is a guess at which of them runs.
-pub(super) const MANY_TARGETS: usize = 3;
+pub(super) const MANY_TARGETS: usize = 1;
 
 /// Guesses on the way to one acquisition, at most. The locking expression remembers what was
 /// guessed (the class of the receiver, the lambda), so that the two acquisitions of a finding

@@ -79,12 +79,10 @@ fn inherited<'a>(
     };
     let targets = context.graph.targets(method, call.offset);
     for target in targets {
-        // A guess at the receiver on top of the guesses inside is one too many.
-        if summary::is_guess(target, targets) {
-            continue;
-        }
         for twice in of(target.method) {
-            if twice.depth >= DEEPEST_CHAIN {
+            // A guess at the receiver on top of the guesses inside is one too many.
+            let is_guess = |lock| summary::is_guess(program, target, targets, lock);
+            if twice.depth >= DEEPEST_CHAIN || is_guess(&twice.first) || is_guess(&twice.second) {
                 continue;
             }
             let translate = |lock| summary::translate(program, terms, target, lock);

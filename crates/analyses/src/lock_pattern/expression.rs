@@ -146,6 +146,8 @@ fn append(program: &Program, to: LockExpression, step: Step) -> Option<LockExpre
 struct ArgumentTerm {
     expression: Option<LockExpression>,
     declared: DeclaredType,
+    /// What is declared of the object that the argument is a view of, when it is one.
+    viewed: DeclaredType,
     /// The argument as an array index.
     index: Index,
     /// The lambda that the argument is, and what it captured, when it is created right here.
@@ -223,9 +225,20 @@ impl CallTerms {
             if let (Some(Step::View), Step::Field(field)) = (translated.steps().last(), step) {
                 let descriptor = &program.fields[field].descriptor;
                 let class = descriptor.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
-                outer = class.and_then(|class| program.class_named(class));
+                let class = program.class_named(class?)?;
+                if !self.can_be_viewed(program, expression.root, target, class) {
+                    return None;
+                }
+                outer = Some(class);
             }
             translated = append(program, translated, step)?;
+        }
+        // Nobody hands an iterator to another thread; only what it leads back to can be contended.
+        if translated.steps().contains(&Step::View) {
+            return None;
+        }
+        if outer.is_some() && !translated.steps().is_empty() {
+            outer = None;
         }
         Some(Translated { expression: translated, outer })
     }
@@ -244,6 +257,25 @@ impl CallTerms {
         }
         match self.arguments.get(usize::from(parameter)).map(|argument| argument.declared) {
             Some(DeclaredType::Class(declared)) => program.hierarchy.can_be_both(declared, class),
+            Some(DeclaredType::Array) => false,
+            Some(DeclaredType::Unknown) | None => true,
+        }
+    }
+
+    /// Whether the object behind a view can be of the class that the view's own class belongs to.
+    fn can_be_viewed(
+        &self,
+        program: &Program,
+        root: Root,
+        target: &Target,
+        class: ClassId,
+    ) -> bool {
+        let Root::Parameter(number) = root else { return true };
+        if target.via != Via::Direct {
+            return true;
+        }
+        match self.arguments.get(usize::from(number)).map(|argument| argument.viewed) {
+            Some(DeclaredType::Class(viewed)) => program.hierarchy.can_be_both(viewed, class),
             Some(DeclaredType::Array) => false,
             Some(DeclaredType::Unknown) | None => true,
         }
@@ -397,6 +429,21 @@ impl<'a> Expressions<'a> {
         Index::Local(value)
     }
 
+    /// What is declared of the object that a value is a view of.
+    fn viewed_type(&self, value: ValueId) -> DeclaredType {
+        let call = match self.body.defining_instruction(value).map(|it| &it.operation) {
+            Some(Operation::Call(call)) => call,
+            _ => return DeclaredType::Unknown,
+        };
+        let is_view = |effect: &Effect| matches!(effect, Effect::View { of: Operand::Receiver });
+        match call.arguments.first() {
+            Some(receiver) if self.program.effects_of(call.method).iter().any(is_view) => {
+                self.body.declared_type(self.program, *receiver)
+            }
+            _ => DeclaredType::Unknown,
+        }
+    }
+
     /// What a call returns, where that is known: a face of the receiver's lock, a view of the
     /// receiver, or what the only method that can run returns.
     fn of_call(&self, call: &Call, offset: u32, depth: usize) -> Option<LockExpression> {
@@ -446,6 +493,7 @@ impl<'a> Expressions<'a> {
             ArgumentTerm {
                 expression: self.of_bounded(value, depth),
                 declared,
+                viewed: self.viewed_type(value),
                 index: self.index(value),
                 captured,
             }

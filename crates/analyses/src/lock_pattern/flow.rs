@@ -28,6 +28,8 @@ use crate::Context;
 pub struct Acquisition {
     /// Bytecode offset of the instruction that acquires, or of the call that leads there.
     pub offset: u32,
+    /// Calls on the way whose target is a guess.
+    pub guesses: u8,
     /// The method called, and the lock as that method names it.
     pub inside: Option<(MethodId, Lock)>,
 }
@@ -285,7 +287,7 @@ impl<'a> Flow<'a> {
         if let Some(expression) = frame.expression
             && !frame.is_transparent
         {
-            let acquisition = Acquisition { offset: frame.offset, inside: None };
+            let acquisition = Acquisition { offset: frame.offset, guesses: 0, inside: None };
             released.push((Lock { expression, guard: None }, acquisition));
         }
         self.released(state, position - 1, &released);
@@ -434,7 +436,8 @@ impl<'a> Flow<'a> {
                         Way::Call(_, target, lock) => Some((target, lock)),
                         Way::Here(_) => None,
                     };
-                    (lock, Acquisition { offset: terms.offset, inside })
+                    let guesses = acquired.guesses;
+                    (lock, Acquisition { offset: terms.offset, guesses, inside })
                 })
                 .collect()
         };

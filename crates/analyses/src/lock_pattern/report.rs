@@ -16,8 +16,19 @@ use crate::{Context, Outcome};
 /// Chains longer than this are cut; they only occur when something is wrong.
 const LONGEST_CHAIN: usize = 32;
 
-/// A pattern, and the method that holds its context lock.
-type Candidate<'a> = (&'a Pattern, MethodId);
+/// A pattern, and the method that holds its context lock; the least hypothetical one sorts first.
+type Candidate<'a> = (Hypothesis, &'a Pattern, MethodId);
+
+/// What must be so for a pattern to be real, from nothing to far-fetched.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Hypothesis {
+    /// The declared types alone make the locks happen.
+    Nothing,
+    /// An object must be of some class below its declared type.
+    Class,
+    /// A lambda made elsewhere must arrive here.
+    Lambda,
+}
 
 /// One finding for each rule and place of the second acquisition, with the closest context.
 pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
@@ -44,14 +55,16 @@ pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
             let place = &pattern.twice.place;
             let second = program.site(place.method, place.second.offset);
             let key = (rule, place.method, second.line.unwrap_or(place.second.offset));
-            let candidate = (pattern, method);
+            let candidate = (hypothesis(program, pattern, method), pattern, method);
             let known = best.entry(key).or_insert(candidate);
             *known = (*known).min(candidate);
         }
     }
     let findings = best
         .into_values()
-        .filter_map(|(pattern, method)| finding(program, context, solved, pattern, method))
+        .filter_map(|(hypothesis, pattern, method)| {
+            finding(context, solved, hypothesis, pattern, method)
+        })
         .collect();
     Outcome { findings, gaps: unstructured(context) }
 }
@@ -72,16 +85,19 @@ fn restrictions<'a>(context: &Context<'a>) -> Vec<&'a NamePattern> {
     context.config.include.iter().filter(names_code).collect()
 }
 
-/// Whether the witness is a library object that is often used by one thread alone (paper, 5.2).
+/// Whether the witness is a library object that is often used by one thread alone (paper, 5.2), or
+/// a stream: what is written to it in two pieces is rarely meant to be atomic.
 fn is_left_out(context: &Context<'_>, solved: &Solved, twice: &Twice) -> bool {
+    let program = context.program;
     [&twice.first, &twice.second].into_iter().any(|lock| {
-        let program = context.program;
         let Some(class) = lock_class(program, twice.place.method, lock) else { return false };
-        is_often_encapsulated(&class)
-            && is_encapsulated(program, solved, lock.expression)
-            && !context.config.include.iter().any(|pattern| {
-                pattern.matches(&class.replace('/', "."))
-            })
+        let is_out = if class.starts_with("java/io/") {
+            true
+        } else {
+            is_often_encapsulated(&class) && is_encapsulated(program, solved, lock.expression)
+        };
+        let class = class.replace('/', ".");
+        is_out && !context.config.include.iter().any(|pattern| pattern.matches(&class))
     })
 }
 
@@ -109,15 +125,21 @@ fn is_often_encapsulated(class: &str) -> bool {
             | "java/util/Properties"
             | "java/lang/StringBuffer"
     ) || class.starts_with("java/util/Collections$Synchronized")
-        || class.starts_with("java/io/")
 }
 
 /// The class of a lock's object, as far as it is known: what it must be, else its declared type.
 fn lock_class(program: &Program, method: MethodId, lock: &Lock) -> Option<String> {
-    match lock.guard {
-        Some(class) => Some(program.classes[class].name.to_string()),
-        None => declared_type(program, method, lock.expression),
+    if let Some(class) = lock.guard {
+        return Some(program.classes[class].name.to_string());
     }
+    // The `lock` of a reader or writer stands for the stream.
+    if let Some(ExpressionStep::Field(field)) = lock.expression.steps().last()
+        && let class = program.fields[*field].class
+        && program.classes[class].name.starts_with("java/io/")
+    {
+        return Some(program.classes[class].name.to_string());
+    }
+    declared_type(program, method, lock.expression)
 }
 
 /// The declared type of an expression: of its last field, or of the parameter it is.
@@ -147,13 +169,58 @@ fn declared_type(
     }
 }
 
+fn hypothesis(program: &Program, pattern: &Pattern, method: MethodId) -> Hypothesis {
+    let twice = &pattern.twice;
+    let locks = [&twice.first, &twice.second];
+    let made_elsewhere = |step: &ExpressionStep| match step {
+        ExpressionStep::Captured(lambda, _) => {
+            program.lambdas[*lambda].host != program.methods[method].class
+        }
+        _ => false,
+    };
+    if locks.iter().any(|lock| lock.expression.steps().iter().any(made_elsewhere)) {
+        return Hypothesis::Lambda;
+    }
+    let is_certain = |lock: &Lock| follows_from_declarations(program, method, lock);
+    let guesses = twice.place.first.guesses + twice.place.second.guesses;
+    if guesses == 0 || locks.into_iter().all(is_certain) {
+        Hypothesis::Nothing
+    } else {
+        Hypothesis::Class
+    }
+}
+
+/// Whether declared types alone say that the lock is taken: every object on the way is declared to
+/// have the field that is read from it, and the last one to have the method that locks it.
+fn follows_from_declarations(program: &Program, method: MethodId, lock: &Lock) -> bool {
+    let declared_class = |expression: LockExpression| {
+        declared_type(program, method, expression).and_then(|name| program.class_named(&name))
+    };
+    let mut so_far = LockExpression::new(lock.expression.root);
+    for step in lock.expression.steps() {
+        let ExpressionStep::Field(field) = step else { return false };
+        let holds = declared_class(so_far).is_some_and(|declared| {
+            program.hierarchy.is_subtype(declared, program.fields[*field].class)
+        });
+        match so_far.then(*step) {
+            Some(longer) if holds => so_far = longer,
+            _ => return false,
+        }
+    }
+    lock.guard.is_none_or(|class| {
+        declared_class(so_far)
+            .is_some_and(|declared| program.hierarchy.is_subtype(declared, class))
+    })
+}
+
 fn finding(
-    program: &Program,
     context: &Context<'_>,
     solved: &Solved,
+    hypothesis: Hypothesis,
     pattern: &Pattern,
     method: MethodId,
 ) -> Option<Finding> {
+    let program = context.program;
     let body = program.body(method)?;
     let no_getters = |_: MethodId| None;
     let expressions = Expressions::new(program, context.graph, body, &no_getters);
@@ -196,16 +263,12 @@ fn finding(
         step("first", &twice.place.first),
         step("second", &twice.place.second),
     ];
-    let guessed = [&twice.first, &twice.second].into_iter().any(|lock| {
-        lock.guard.is_some_and(|class| says_more(program, method, lock, class))
-    });
     Some(Finding {
         rule: twice.rule(),
         evidence: Evidence::Possible,
-        severity: if guessed || twice.rule() != REACQUIRED_LOCK {
-            Severity::Low
-        } else {
-            Severity::Medium
+        severity: match hypothesis {
+            Hypothesis::Nothing if twice.rule() == REACQUIRED_LOCK => Severity::Medium,
+            _ => Severity::Low,
         },
         blame: context_site,
         subjects,

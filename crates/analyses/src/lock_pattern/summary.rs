@@ -308,7 +308,7 @@ pub(super) fn of_call(
     let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
     for target in targets.iter().filter(|target| counts(target.via)) {
         for (lock, acquired) in &known.summary(target.method).acquired {
-            let guesses = acquired.guesses + u8::from(is_guess(target, targets));
+            let guesses = acquired.guesses + u8::from(is_guess(context.program, target, targets, lock));
             if acquired.depth >= DEEPEST_CHAIN
                 || guesses > MOST_GUESSES
                 || is_beyond_belief(lock, targets)
@@ -326,10 +326,22 @@ pub(super) fn of_call(
     found
 }
 
-/// Whether it is a guess that this target runs. A lambda's locks name the lambda, so that two of them
-/// stand or fall together.
-pub(super) fn is_guess(target: &Target, targets: &[Target]) -> bool {
-    targets.len() > MANY_TARGETS && target.via == Via::Direct
+/// Whether it is a guess that this target runs and takes this lock. What a lambda captured names the
+/// lambda, so that two such locks stand or fall together.
+pub(super) fn is_guess(
+    program: &Program,
+    target: &Target,
+    targets: &[Target],
+    lock: &Lock,
+) -> bool {
+    let names_lambda = match (target.via, lock.expression.root) {
+        (Via::Lambda(lambda), Root::Parameter(number)) => {
+            usize::from(number) < program.lambdas[lambda].captured
+        }
+        (Via::Callback { .. }, _) => true,
+        _ => false,
+    };
+    targets.len() > MANY_TARGETS && !names_lambda
 }
 
 /// Whether a lock is one of the global ones that some target among many happens to take.
