@@ -226,34 +226,66 @@ pub enum Instruction {
     Nop,
     Push(Literal),
     LoadConstant(PoolIndex),
-    Load { kind: Kind, slot: u16 },
-    Store { kind: Kind, slot: u16 },
-    Increment { slot: u16, by: i16 },
+    Load {
+        kind: Kind,
+        slot: u16,
+    },
+    Store {
+        kind: Kind,
+        slot: u16,
+    },
+    Increment {
+        slot: u16,
+        by: i16,
+    },
     ArrayLoad(Kind),
     ArrayStore(Kind),
     Stack(StackOp),
-    Binary { op: BinaryOp, kind: Kind },
+    Binary {
+        op: BinaryOp,
+        kind: Kind,
+    },
     Negate(Kind),
     /// Conversion to a kind; `i2b`, `i2c` and `i2s` convert to `Int`.
-    Convert { from: Kind, to: Kind },
+    Convert {
+        from: Kind,
+        to: Kind,
+    },
     /// `lcmp`, `fcmpl`…: leaves -1, 0 or 1.
     Compare(Kind),
-    Branch { condition: Condition, against: Against, target: u32 },
+    Branch {
+        condition: Condition,
+        against: Against,
+        target: u32,
+    },
     Goto(u32),
     Jsr(u32),
-    Ret { slot: u16 },
-    Switch { default: u32, cases: Vec<(i32, u32)> },
+    Ret {
+        slot: u16,
+    },
+    Switch {
+        default: u32,
+        cases: Vec<(i32, u32)>,
+    },
     Return(Option<Kind>),
     GetStatic(PoolIndex),
     PutStatic(PoolIndex),
     GetField(PoolIndex),
     PutField(PoolIndex),
-    Invoke { kind: InvokeKind, method: PoolIndex },
+    Invoke {
+        kind: InvokeKind,
+        method: PoolIndex,
+    },
     InvokeDynamic(PoolIndex),
     New(PoolIndex),
-    NewPrimitiveArray { type_code: u8 },
+    NewPrimitiveArray {
+        type_code: u8,
+    },
     NewReferenceArray(PoolIndex),
-    NewMultiArray { class: PoolIndex, dimensions: u8 },
+    NewMultiArray {
+        class: PoolIndex,
+        dimensions: u8,
+    },
     ArrayLength,
     Throw,
     CheckCast(PoolIndex),
@@ -445,25 +477,11 @@ impl Operands<'_> {
     }
 }
 
-const ARRAY_KINDS: [Kind; 8] = [
-    Kind::Int,
-    Kind::Long,
-    Kind::Float,
-    Kind::Double,
-    Kind::Ref,
-    Kind::Int,
-    Kind::Int,
-    Kind::Int,
-];
+const ARRAY_KINDS: [Kind; 8] =
+    [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref, Kind::Int, Kind::Int, Kind::Int];
 const KINDS: [Kind; 5] = [Kind::Int, Kind::Long, Kind::Float, Kind::Double, Kind::Ref];
-const CONDITIONS: [Condition; 6] = [
-    Condition::Eq,
-    Condition::Ne,
-    Condition::Lt,
-    Condition::Ge,
-    Condition::Gt,
-    Condition::Le,
-];
+const CONDITIONS: [Condition; 6] =
+    [Condition::Eq, Condition::Ne, Condition::Lt, Condition::Ge, Condition::Gt, Condition::Le];
 const STACK_OPS: [StackOp; 9] = [
     StackOp::Pop,
     StackOp::Pop2,
@@ -526,10 +544,9 @@ fn instruction(opcode: u8, operands: &mut Operands<'_>) -> Result<Instruction, R
         }
         0x74..=0x77 => I::Negate(KINDS[within(0x74)]),
         0x78..=0x83 => I::Binary { op: LOGIC[within(0x78) / 2], kind: KINDS[within(0x78) % 2] },
-        0x84 => I::Increment {
-            slot: u16::from(operands.u8()?),
-            by: i16::from(operands.u8()? as i8),
-        },
+        0x84 => {
+            I::Increment { slot: u16::from(operands.u8()?), by: i16::from(operands.u8()? as i8) }
+        }
         0x85..=0x90 => {
             let (from, to) = CONVERSIONS[within(0x85)];
             I::Convert { from, to }

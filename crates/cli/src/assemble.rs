@@ -53,7 +53,7 @@ pub(crate) fn assemble(
         JdkChoice::Found => Jdk::find(None)?,
         JdkChoice::Directory(home) => Jdk::find(Some(home))?,
     };
-    progress.phase("reading classes", None);
+    progress.phase("reading classes");
     let defaults = LoadConfig::default();
     let config = LoadConfig {
         release: jdk.as_ref().map_or(defaults.release, |jdk| jdk.release),
@@ -74,7 +74,7 @@ pub(crate) fn assemble(
     let mut stats = vec![("classes", loaded.classes.len() as u64)];
     let mut timings = vec![("read_ms", stopwatch.lap())];
 
-    progress.phase("linking", None);
+    progress.phase("linking");
     let library = match flags.library {
         Library::Model => program::Library::Model,
         Library::Full => program::Library::Full,
@@ -82,11 +82,11 @@ pub(crate) fn assemble(
     let mut program = program::build(loaded, image.as_ref(), &BuildConfig { library });
     timings.push(("link_ms", stopwatch.lap()));
 
-    progress.phase("building method bodies", None);
+    progress.phase("building method bodies");
     program.lower_bodies(&|| cancel.is_requested());
     timings.push(("ir_ms", stopwatch.lap()));
 
-    progress.phase("building the call graph", None);
+    progress.phase("building the call graph");
     let config = CallGraphConfig {
         algorithm: match flags.call_graph {
             CallGraph::Cha => Algorithm::ClassHierarchy,
@@ -123,7 +123,7 @@ struct Reading<'a> {
 
 impl classes::Progress for Reading<'_> {
     fn classes_read(&self, total: usize) {
-        self.progress.phase(&format!("reading classes: {total}"), None);
+        self.progress.phase(&format!("reading classes: {total}"));
     }
 
     fn cancelled(&self) -> bool {

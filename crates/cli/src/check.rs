@@ -31,8 +31,7 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
 }
 
 fn analyse(flags: &CheckFlags, cancel: &Cancel, progress: &Progress) -> anyhow::Result<Results> {
-    let assembled =
-        assemble(&flags.paths, &flags.program, flags.bench_fraction, cancel, progress)?;
+    let assembled = assemble(&flags.paths, &flags.program, flags.bench_fraction, cancel, progress)?;
     let Some(Assembled { mut program, graph, stats }) = assembled else {
         return Ok(Results { interrupted: true, ..Results::default() });
     };
@@ -54,7 +53,7 @@ fn analyse(flags: &CheckFlags, cancel: &Cancel, progress: &Progress) -> anyhow::
         if !analysis.rules.iter().any(|rule| config.wants(rule)) {
             continue;
         }
-        progress.phase(analysis.name, None);
+        progress.phase(analysis.name);
         let stopwatch = Stopwatch::start();
         let outcome = (analysis.run)(&context);
         results.findings.extend(outcome.findings);

@@ -96,7 +96,9 @@ impl FromStr for Fraction {
     fn from_str(text: &str) -> Result<Fraction, String> {
         let parsed = text
             .split_once('/')
-            .and_then(|(kept, of)| Some(Fraction { kept: kept.parse().ok()?, of: of.parse().ok()? }))
+            .and_then(|(kept, of)| {
+                Some(Fraction { kept: kept.parse().ok()?, of: of.parse().ok()? })
+            })
             .filter(|fraction| fraction.of > 0);
         parsed.ok_or_else(|| "expected a fraction such as 1/4".to_string())
     }

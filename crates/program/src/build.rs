@@ -42,8 +42,7 @@ pub fn build(loaded: Loaded, jdk: Option<&JdkImage>, config: &BuildConfig) -> Pr
     let mut gaps = loaded.gaps;
     let mut files: Vec<(Arc<ClassFile>, Origin)> = Vec::with_capacity(loaded.classes.len());
     for class in loaded.classes {
-        let origin =
-            if class.is_application { Origin::Application } else { Origin::Library };
+        let origin = if class.is_application { Origin::Application } else { Origin::Library };
         files.push((Arc::new(class.class), origin));
     }
     let missing = complete(&mut files, jdk, config.library, &mut gaps);
@@ -220,9 +219,17 @@ fn report_missing(missing: &[Arc<str>], has_jdk: bool, gaps: &mut Vec<Gap>) {
 enum RawLink {
     Ready(Link),
     /// A method that no class declares; it is assumed to exist.
-    UnknownMethod { class: ClassId, name: Arc<str>, descriptor: Arc<str> },
+    UnknownMethod {
+        class: ClassId,
+        name: Arc<str>,
+        descriptor: Arc<str>,
+    },
     /// A field that no class declares; it is assumed to exist.
-    UnknownField { class: ClassId, name: Arc<str>, descriptor: Arc<str> },
+    UnknownField {
+        class: ClassId,
+        name: Arc<str>,
+        descriptor: Arc<str>,
+    },
     Lambda(Box<RawLambda>),
 }
 
@@ -451,8 +458,14 @@ impl Linker {
                 Link::Field(self.field(class, &name, &descriptor, access::PUBLIC))
             }
             RawLink::Lambda(raw) => {
-                let RawLambda { interface, name, descriptor, implementation, handle_kind, captured } =
-                    *raw;
+                let RawLambda {
+                    interface,
+                    name,
+                    descriptor,
+                    implementation,
+                    handle_kind,
+                    captured,
+                } = *raw;
                 let selector = self.selector(&name, &descriptor);
                 let Link::Method(receiver_class, implementation) = self.link(host, implementation)
                 else {

@@ -55,10 +55,7 @@ pub trait Forward {
 
 /// Solves an analysis and returns the facts at the start of each block, before
 /// [`Forward::enter_block`]; `None` where control never gets.
-pub fn solve<A: Forward>(
-    body: &Body,
-    analysis: &mut A,
-) -> TypedVec<BlockId, Option<A::State>> {
+pub fn solve<A: Forward>(body: &Body, analysis: &mut A) -> TypedVec<BlockId, Option<A::State>> {
     let mut states: TypedVec<BlockId, Option<A::State>> =
         body.blocks.iter().map(|_| None).collect();
     if body.blocks.is_empty() {

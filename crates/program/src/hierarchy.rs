@@ -111,11 +111,8 @@ impl Hierarchy {
         if self.is_subtype(one, other) || self.is_subtype(other, one) {
             return true;
         }
-        let (small, large) = if self.cone(one).len() < self.cone(other).len() {
-            (one, other)
-        } else {
-            (other, one)
-        };
+        let (small, large) =
+            if self.cone(one).len() < self.cone(other).len() { (one, other) } else { (other, one) };
         self.cone(small).iter().any(|class| self.is_subtype(*class, large))
     }
 

@@ -5,6 +5,7 @@
 //! locks, threads and memory ([`models`]), and the two engines analyses are built from: forward
 //! data flow over one body ([`dataflow`]) and summaries over the call graph ([`summaries`]).
 
+mod build;
 pub mod callgraph;
 pub mod dataflow;
 pub mod hierarchy;
@@ -12,9 +13,8 @@ pub mod ids;
 pub mod ir;
 pub mod models;
 pub mod pattern;
-mod build;
-mod symbols;
 pub mod summaries;
+mod symbols;
 pub mod threads;
 
 pub use build::{BuildConfig, Library, build};

@@ -236,8 +236,7 @@ impl Program {
     pub fn method_named(&self, class: &str, name: &str, descriptor: &str) -> Option<MethodId> {
         let class = self.class_named(class)?;
         self.classes[class].methods.iter().copied().find(|method| {
-            *self.methods[*method].name == *name
-                && *self.methods[*method].descriptor == *descriptor
+            *self.methods[*method].name == *name && *self.methods[*method].descriptor == *descriptor
         })
     }
 

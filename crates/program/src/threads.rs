@@ -148,8 +148,8 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
             _ => None,
         })
     };
-    let uses_parallel_streams = calls()
-        .any(|(_, call)| program.effects_of(call.method).contains(&Effect::Parallel));
+    let uses_parallel_streams =
+        calls().any(|(_, call)| program.effects_of(call.method).contains(&Effect::Parallel));
     let mut started = Vec::new();
     for (offset, call) in calls() {
         for effect in program.effects_of(call.method) {
@@ -252,9 +252,9 @@ fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
             .map(|class| &program.classes[class].name)
     };
     let annotated = |annotations: &[classes::Annotation], wanted: &str| {
-        annotations.iter().any(|annotation| {
-            annotation.type_name.rsplit(['/', '$']).next() == Some(wanted)
-        })
+        annotations
+            .iter()
+            .any(|annotation| annotation.type_name.rsplit(['/', '$']).next() == Some(wanted))
     };
     match entry.matcher {
         Matcher::AnyStatic => declared.is_static(),

@@ -282,12 +282,7 @@ impl CallTerms {
     }
 
     /// A parameter of the target.
-    fn parameter(
-        &self,
-        program: &Program,
-        number: u16,
-        target: &Target,
-    ) -> Option<LockExpression> {
+    fn parameter(&self, program: &Program, number: u16, target: &Target) -> Option<LockExpression> {
         let position = usize::from(number);
         let argument = |position: usize| self.arguments.get(position);
         match target.via {
@@ -384,9 +379,7 @@ impl<'a> Expressions<'a> {
     fn rebuild(&self, value: ValueId, depth: usize) -> Option<LockExpression> {
         let local = LockExpression::new(Root::Local(value));
         match self.body.definitions[value] {
-            Definition::Parameter(number) => {
-                Some(LockExpression::new(Root::Parameter(number)))
-            }
+            Definition::Parameter(number) => Some(LockExpression::new(Root::Parameter(number))),
             Definition::Phi(_) | Definition::Caught(_) | Definition::Removed => Some(local),
             Definition::Instruction(..) => {
                 let instruction = self.body.defining_instruction(value)?;
@@ -394,9 +387,7 @@ impl<'a> Expressions<'a> {
                     Operation::GetField { object, field } => {
                         append(self.program, self.of_bounded(*object, depth)?, Step::Field(*field))
                     }
-                    Operation::GetStatic(field) => {
-                        Some(LockExpression::new(Root::Static(*field)))
-                    }
+                    Operation::GetStatic(field) => Some(LockExpression::new(Root::Static(*field))),
                     Operation::Constant(Constant::Class(class)) => {
                         Some(LockExpression::new(Root::Class(*class)))
                     }

@@ -273,13 +273,13 @@ impl<'a> Flow<'a> {
         expression: Option<LockExpression>,
         object: Option<ValueId>,
     ) {
-        let by_object = object.and_then(|object| {
-            state.frames.iter().rposition(|frame| frame.object == Some(object))
-        });
+        let by_object = object
+            .and_then(|object| state.frames.iter().rposition(|frame| frame.object == Some(object)));
         let found = by_object.or_else(|| {
-            state.frames.iter().rposition(|frame| {
-                frame.expression == expression && !Self::is_root(frame)
-            })
+            state
+                .frames
+                .iter()
+                .rposition(|frame| frame.expression == expression && !Self::is_root(frame))
         });
         let Some(position) = found else { return };
         let frame = state.frames.remove(position);
@@ -320,8 +320,7 @@ impl<'a> Flow<'a> {
                 && let Some((earlier, first)) = frame.earliest_other_than(&lock.expression)
             {
                 let place = Place { method: self.body.method, first, second: *second };
-                let twice =
-                    Twice { depth: 0, first: earlier, second: *lock, place, through: None };
+                let twice = Twice { depth: 0, first: earlier, second: *lock, place, through: None };
                 Self::found(&mut self.twice, &mut self.patterns, frame, twice);
             }
         }
@@ -347,8 +346,7 @@ impl<'a> Flow<'a> {
             }
             return;
         }
-        let pattern =
-            Pattern { twice, context: frame.expression, context_offset: frame.offset };
+        let pattern = Pattern { twice, context: frame.expression, context_offset: frame.offset };
         let known = patterns.entry((frame.offset, twice.key())).or_insert(pattern);
         *known = (*known).min(pattern);
     }
@@ -400,10 +398,9 @@ impl<'a> Flow<'a> {
                     (Outcome::Always, _) => {
                         Self::acquire(state, expression, None, instruction.offset);
                     }
-                    (
-                        Outcome::IfTrue | Outcome::IfNonZero | Outcome::IfNonNull,
-                        Some(result),
-                    ) => state.conditional.push((result, expression, instruction.offset)),
+                    (Outcome::IfTrue | Outcome::IfNonZero | Outcome::IfNonNull, Some(result)) => {
+                        state.conditional.push((result, expression, instruction.offset))
+                    }
                     _ => {}
                 }
             }
@@ -562,8 +559,7 @@ impl Forward for Flow<'_> {
             Some(Operation::Compare(value, _)) => *value,
             _ => *left,
         };
-        let Some(at) = state.conditional.iter().position(|(result, _, _)| *result == tested)
-        else {
+        let Some(at) = state.conditional.iter().position(|(result, _, _)| *result == tested) else {
             return;
         };
         let (_, expression, offset) = state.conditional.remove(at);

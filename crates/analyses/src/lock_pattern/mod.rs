@@ -99,9 +99,7 @@ pub fn solve(context: &Context<'_>) -> Solved {
     let may_lock = summary::may_lock(context);
     let locals: TypedVec<MethodId, LocalFacts> = (0..count)
         .into_par_iter()
-        .map(|method| {
-            summary::local_facts(context, MethodId::new(method), &may_lock, &returned_of)
-        })
+        .map(|method| summary::local_facts(context, MethodId::new(method), &may_lock, &returned_of))
         .collect::<Vec<_>>()
         .into();
     let acquired = summaries::solve(context.graph, count, |method, known| {
@@ -145,11 +143,12 @@ fn published_fields(
     returned
         .iter_with_ids()
         .filter(|(method, _)| !program.methods[*method].is_private())
-        .filter_map(|(_, returned)| match (returned.as_ref()?.steps().last(), returned.as_ref()?.root)
-        {
-            (Some(Step::Field(field)), _) => Some(*field),
-            (None, Root::Static(field)) => Some(field),
-            _ => None,
+        .filter_map(|(_, returned)| {
+            match (returned.as_ref()?.steps().last(), returned.as_ref()?.root) {
+                (Some(Step::Field(field)), _) => Some(*field),
+                (None, Root::Static(field)) => Some(field),
+                _ => None,
+            }
         })
         .collect()
 }

@@ -103,9 +103,8 @@ fn is_left_out(context: &Context<'_>, solved: &Solved, twice: &Twice) -> bool {
 
 /// Held in a private field that no getter gives away, or known by a local variable only.
 fn is_encapsulated(program: &Program, solved: &Solved, expression: LockExpression) -> bool {
-    let is_inside = |field: FieldId| {
-        program.fields[field].is_private() && !solved.published.contains(&field)
-    };
+    let is_inside =
+        |field: FieldId| program.fields[field].is_private() && !solved.published.contains(&field);
     match (expression.steps().last(), expression.root) {
         (Some(ExpressionStep::Field(field)), _) => is_inside(*field),
         (Some(_), _) => false,
@@ -148,9 +147,8 @@ fn declared_type(
     method: MethodId,
     expression: LockExpression,
 ) -> Option<String> {
-    let class_of = |descriptor: &str| {
-        Some(descriptor.strip_prefix('L')?.strip_suffix(';')?.to_string())
-    };
+    let class_of =
+        |descriptor: &str| Some(descriptor.strip_prefix('L')?.strip_suffix(';')?.to_string());
     match (expression.steps().last(), expression.root) {
         (Some(ExpressionStep::Field(field)), _) => class_of(&program.fields[*field].descriptor),
         (None, Root::Static(field)) => class_of(&program.fields[field].descriptor),
@@ -208,8 +206,7 @@ fn follows_from_declarations(program: &Program, method: MethodId, lock: &Lock) -
         }
     }
     lock.guard.is_none_or(|class| {
-        declared_class(so_far)
-            .is_some_and(|declared| program.hierarchy.is_subtype(declared, class))
+        declared_class(so_far).is_some_and(|declared| program.hierarchy.is_subtype(declared, class))
     })
 }
 
@@ -279,8 +276,8 @@ fn finding(
 
 /// Whether the class a lock's object must have is more than its declared type tells.
 fn says_more(program: &Program, method: MethodId, lock: &Lock, class: ClassId) -> bool {
-    let declared = declared_type(program, method, lock.expression)
-        .and_then(|name| program.class_named(&name));
+    let declared =
+        declared_type(program, method, lock.expression).and_then(|name| program.class_named(&name));
     match declared {
         Some(declared) => !program.hierarchy.is_subtype(declared, class),
         None => false,

@@ -217,7 +217,8 @@ pub(super) fn implicit_lock(program: &Program, method: MethodId) -> Option<Lock>
             Root::Parameter(0)
         });
     }
-    if program.body(method).is_some() || program.classes[declared.class].origin == Origin::Application
+    if program.body(method).is_some()
+        || program.classes[declared.class].origin == Origin::Application
     {
         return None;
     }
@@ -308,7 +309,8 @@ pub(super) fn of_call(
     let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
     for target in targets.iter().filter(|target| counts(target.via)) {
         for (lock, acquired) in &known.summary(target.method).acquired {
-            let guesses = acquired.guesses + u8::from(is_guess(context.program, target, targets, lock));
+            let guesses =
+                acquired.guesses + u8::from(is_guess(context.program, target, targets, lock));
             if acquired.depth >= DEEPEST_CHAIN
                 || guesses > MOST_GUESSES
                 || is_beyond_belief(lock, targets)
@@ -317,7 +319,11 @@ pub(super) fn of_call(
             }
             if let Some(translated) = translate(context.program, terms, target, lock) {
                 let way = Way::Call(terms.offset, target.method, *lock);
-                keep_shorter(&mut found, translated, Acquired { depth: acquired.depth + 1, guesses, way });
+                keep_shorter(
+                    &mut found,
+                    translated,
+                    Acquired { depth: acquired.depth + 1, guesses, way },
+                );
             }
         }
     }
@@ -347,8 +353,7 @@ pub(super) fn is_guess(
 /// Whether a lock is one of the global ones that some target among many happens to take.
 #[must_use]
 pub(super) fn is_beyond_belief(lock: &Lock, targets: &[Target]) -> bool {
-    targets.len() > MANY_TARGETS
-        && matches!(lock.expression.root, Root::Static(_) | Root::Class(_))
+    targets.len() > MANY_TARGETS && matches!(lock.expression.root, Root::Static(_) | Root::Class(_))
 }
 
 /// A lock of a call's target in the terms of the caller; what the object must be comes along.

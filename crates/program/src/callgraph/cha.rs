@@ -28,10 +28,13 @@ pub(super) fn receiver_type(program: &Program, body: &Body, call: &Call) -> Decl
     }
 }
 
+/// What a call may run, by static type and selector.
+type Answers = FxHashMap<(ClassId, SelectorId), Arc<[Target]>>;
+
 /// Answers, by static type and selector, kept for the next caller.
 pub(crate) struct Hierarchical {
     lambdas: FxHashMap<SelectorId, Vec<LambdaId>>,
-    answers: RwLock<FxHashMap<(ClassId, SelectorId), Arc<[Target]>>>,
+    answers: RwLock<Answers>,
     single: RwLock<FxHashMap<MethodId, Arc<[Target]>>>,
 }
 
@@ -49,12 +52,7 @@ impl Hierarchical {
     }
 
     /// Everything the call may run.
-    pub(crate) fn receivers(
-        &self,
-        program: &Program,
-        body: &Body,
-        call: &Call,
-    ) -> Arc<[Target]> {
+    pub(crate) fn receivers(&self, program: &Program, body: &Body, call: &Call) -> Arc<[Target]> {
         if is_statically_bound(program, call) {
             return self.just(call.method);
         }

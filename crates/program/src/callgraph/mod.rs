@@ -153,9 +153,9 @@ impl CallGraph {
 pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
     let hierarchical = Hierarchical::new(program);
     let sites = match config.algorithm {
-        Algorithm::ClassHierarchy => sites_of_all(program, &|body, call| {
-            hierarchical.receivers(program, body, call)
-        }),
+        Algorithm::ClassHierarchy => {
+            sites_of_all(program, &|body, call| hierarchical.receivers(program, body, call))
+        }
         Algorithm::RapidType => {
             let instantiated = rta::instantiated(program, &hierarchical, &config.entry_points);
             sites_of_all(program, &|body, call| {
@@ -165,9 +165,7 @@ pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
         }
         Algorithm::VariableType => {
             let types = vta::Types::solve(program, &hierarchical, &config.entry_points);
-            sites_of_all(program, &|body, call| {
-                types.targets(program, &hierarchical, body, call)
-            })
+            sites_of_all(program, &|body, call| types.targets(program, &hierarchical, body, call))
         }
     };
     let mut callers: TypedVec<MethodId, Vec<MethodId>> =
@@ -179,8 +177,8 @@ pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
             }
         }
     }
-    let reachable = (!config.entry_points.is_empty())
-        .then(|| reachable(program, &sites, &config.entry_points));
+    let reachable =
+        (!config.entry_points.is_empty()).then(|| reachable(program, &sites, &config.entry_points));
     CallGraph { gaps: unfollowed_calls(program), sites, callers, reachable }
 }
 
@@ -299,11 +297,8 @@ pub(crate) fn is_entry(program: &Program, method: MethodId, entry_points: &[Patt
     if entry_points.is_empty() {
         return !program.methods[method].is_private();
     }
-    let name = format!(
-        "{}.{}",
-        program.class_of(method).dotted_name(),
-        program.methods[method].name
-    );
+    let name =
+        format!("{}.{}", program.class_of(method).dotted_name(), program.methods[method].name);
     entry_points.iter().any(|pattern| pattern.matches(&name))
 }
 
@@ -353,14 +348,13 @@ fn unfollowed_calls(program: &Program) -> Vec<Gap> {
             let body = program.body(*method).into_iter();
             body.flat_map(Body::instructions).filter_map(|instruction| {
                 match &instruction.operation {
-                    Operation::Call(call) => program
-                        .effects_of(call.method)
-                        .contains(&Effect::Reflective)
-                        .then(|| {
+                    Operation::Call(call) => {
+                        program.effects_of(call.method).contains(&Effect::Reflective).then(|| {
                             let class = program.class_of(call.method).dotted_name();
                             let name = &program.methods[call.method].name;
                             (GapKind::Reflection, format!("{class}.{name}"))
-                        }),
+                        })
+                    }
                     Operation::DynamicCall(call) => match &call.target {
                         DynamicTarget::Unknown(name) => {
                             Some((GapKind::DynamicCall, name.to_string()))

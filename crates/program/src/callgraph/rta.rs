@@ -56,8 +56,7 @@ pub(super) fn instantiated(
     hierarchical: &Hierarchical,
     entry_points: &[Pattern],
 ) -> Instantiated {
-    let mut instantiated =
-        Instantiated { classes: TypedVec::filled(false, program.classes.len()) };
+    let mut instantiated = Instantiated { classes: TypedVec::filled(false, program.classes.len()) };
     if entry_points.is_empty() {
         for (id, class) in program.classes.iter_with_ids() {
             let open = class.origin == Origin::Application && class.access & access::PUBLIC != 0;
@@ -107,9 +106,7 @@ pub(super) fn instantiated(
             let Some(body) = program.body(*method) else { continue };
             let targets = hierarchical.receivers(program, body, call);
             let kept = instantiated.keep(program, body, call, &targets);
-            todo.extend(
-                kept.iter().map(|target| target.method).filter(|target| !reached[*target]),
-            );
+            todo.extend(kept.iter().map(|target| target.method).filter(|target| !reached[*target]));
         }
     }
 }

@@ -191,9 +191,8 @@ fn add(set: &mut TypeSet, from: &TypeSet) -> bool {
 
 /// Of the targets by hierarchy, those that may be believed without seeing a type flow.
 fn visible(program: &Program, call: &Call, by_hierarchy: &Arc<[Target]>) -> Arc<[Target]> {
-    let is_visible = |target: &Target| {
-        target.method == call.method || program.is_application(target.method)
-    };
+    let is_visible =
+        |target: &Target| target.method == call.method || program.is_application(target.method);
     if by_hierarchy.iter().all(is_visible) {
         return by_hierarchy.clone();
     }
@@ -268,11 +267,12 @@ fn flows_of(
     for block in body.blocks.iter() {
         for instruction in &block.instructions {
             match &instruction.operation {
-                Operation::PutField { field, value, .. } | Operation::PutStatic { field, value } => {
-                    if is_reference(&program.fields[*field].descriptor) {
-                        let to = Node::Field(*field);
-                        flows.extend(from(*value).into_iter().map(|source| (source, to)));
-                    }
+                Operation::PutField { field, value, .. }
+                | Operation::PutStatic { field, value }
+                    if is_reference(&program.fields[*field].descriptor) =>
+                {
+                    let to = Node::Field(*field);
+                    flows.extend(from(*value).into_iter().map(|source| (source, to)));
                 }
                 Operation::ArrayStore { value, .. } => {
                     let sources = from(*value).into_iter();
@@ -373,10 +373,8 @@ fn sources(
             Definition::Instruction(..) => {
                 let Some(instruction) = body.defining_instruction(value) else { continue };
                 match &instruction.operation {
-                    Operation::Cast { value, .. } => {
-                        if !seen.contains(value) {
-                            seen.push(*value);
-                        }
+                    Operation::Cast { value, .. } if !seen.contains(value) => {
+                        seen.push(*value);
                     }
                     Operation::New(class) => found.push(Source::Known(Flowing::Class(*class))),
                     Operation::GetField { field, .. } | Operation::GetStatic(field) => {

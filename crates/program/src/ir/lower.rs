@@ -180,9 +180,8 @@ impl Discovery<'_> {
         };
         self.found[index].range = first..position;
         let after = self.instructions.get(position).map(|(offset, _)| *offset);
-        let fall_through = || {
-            after.ok_or(LowerError::Malformed(last_offset, "control runs off the end"))
-        };
+        let fall_through =
+            || after.ok_or(LowerError::Malformed(last_offset, "control runs off the end"));
         let targets: Vec<BlockKey> = match last {
             Bytecode::Branch { target, .. } => {
                 vec![(target, context), (fall_through()?, context)]
@@ -254,10 +253,7 @@ impl FlowGraph {
 
     /// Puts the blocks in reverse post-order and adds an empty entry block where the first block is
     /// itself jumped to.
-    fn ordered(
-        mut found: Vec<ProtoBlock>,
-        mut edges: Edges,
-    ) -> FlowGraph {
+    fn ordered(mut found: Vec<ProtoBlock>, mut edges: Edges) -> FlowGraph {
         let jumped_to = edges.iter().any(|(successors, handlers)| {
             successors.contains(&0) || handlers.iter().any(|(target, _)| *target == 0)
         });
@@ -612,11 +608,8 @@ impl Lowering<'_> {
                         .ok_or_else(|| malformed("stacks of different depth meet"))?;
                     differs |= *value != first;
                 }
-                let value = if differs {
-                    phi(&mut self.definitions, Slot::Stack(slot))
-                } else {
-                    first
-                };
+                let value =
+                    if differs { phi(&mut self.definitions, Slot::Stack(slot)) } else { first };
                 stack.push((value, kind));
             }
         }
@@ -633,12 +626,8 @@ impl Lowering<'_> {
     ) -> Result<LoweredBlock, LowerError> {
         let mut frame = entry.clone();
         let mut instructions = Vec::with_capacity(proto.range.len() / 2);
-        let mut cursor = Cursor {
-            id,
-            frame: &mut frame,
-            instructions: &mut instructions,
-            offset: proto.offset,
-        };
+        let mut cursor =
+            Cursor { id, frame: &mut frame, instructions: &mut instructions, offset: proto.offset };
         let mut terminator = None;
         let decoded = self.instructions;
         for (offset, instruction) in &decoded[proto.range.clone()] {
@@ -719,13 +708,10 @@ impl Lowering<'_> {
                 self.compute(cursor, Operation::Constant(constant), kind);
             }
             Bytecode::Load { kind, slot } => {
-                let value = cursor
-                    .frame
-                    .locals
-                    .get(usize::from(*slot))
-                    .copied()
-                    .flatten()
-                    .ok_or_else(|| cursor.malformed("a local variable is read before it is set"))?;
+                let value =
+                    cursor.frame.locals.get(usize::from(*slot)).copied().flatten().ok_or_else(
+                        || cursor.malformed("a local variable is read before it is set"),
+                    )?;
                 if *kind == Kind::Ref {
                     self.name_value(value, *slot, cursor.offset);
                 }
@@ -736,20 +722,13 @@ impl Lowering<'_> {
                 Self::store(cursor, *slot, *kind, value)?;
             }
             Bytecode::Increment { slot, by } => {
-                let old = cursor
-                    .frame
-                    .locals
-                    .get(usize::from(*slot))
-                    .copied()
-                    .flatten()
-                    .ok_or_else(|| cursor.malformed("a local variable is read before it is set"))?;
+                let old =
+                    cursor.frame.locals.get(usize::from(*slot)).copied().flatten().ok_or_else(
+                        || cursor.malformed("a local variable is read before it is set"),
+                    )?;
                 let step = Constant::Literal(Literal::Int(i32::from(*by)));
                 let step = self.define(cursor, Operation::Constant(step));
-                let sum = Operation::Binary {
-                    op: bytecode::BinaryOp::Add,
-                    left: old,
-                    right: step,
-                };
+                let sum = Operation::Binary { op: bytecode::BinaryOp::Add, left: old, right: step };
                 let new = self.define(cursor, sum);
                 Self::store(cursor, *slot, Kind::Int, new)?;
             }
@@ -1196,7 +1175,9 @@ fn remove_dead_phis(
             continue;
         }
         if let Some((block, position)) = inputs.get(&value) {
-            todo.extend(blocks[*block].phis[*position].inputs.iter().flatten().copied().map(&rename));
+            todo.extend(
+                blocks[*block].phis[*position].inputs.iter().flatten().copied().map(&rename),
+            );
         }
     }
     for block in blocks.iter_mut() {

@@ -18,8 +18,7 @@ pub fn print_body(program: &Program, body: &Body) -> String {
         (true, true) => " static synchronized",
     };
     let _ = writeln!(text, "{}{flags}", program.method_label(body.method));
-    let parameters: Vec<String> =
-        body.parameters.iter().map(|value| named(body, *value)).collect();
+    let parameters: Vec<String> = body.parameters.iter().map(|value| named(body, *value)).collect();
     let _ = writeln!(text, "  parameters: {}", parameters.join(", "));
     let regions = monitor_regions(body);
     for (id, block) in body.blocks.iter_with_ids() {
@@ -91,7 +90,8 @@ fn block_lines(program: &Program, body: &Body, id: crate::BlockId) -> Vec<String
     }
     let mut shown_line = None;
     for instruction in &block.instructions {
-        let result = instruction.result.map_or(String::new(), |value| format!("{} = ", name(value)));
+        let result =
+            instruction.result.map_or(String::new(), |value| format!("{} = ", name(value)));
         let line = program.site(body.method, instruction.offset).line;
         let place = match line {
             Some(number) if line != shown_line => {
