@@ -6,6 +6,7 @@
 //! sums up.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -17,6 +18,9 @@ use findings::{Evidence, Finding, Gap, HeldLock, Results, Site, Step, Witness};
 use crate::words;
 use crate::{Detail, Options, Sources};
 
+/// How many of the places that a finding shares its locks with are listed.
+const ALIKE_SHOWN: usize = 5;
+
 /// How many gaps are listed when not all are.
 const GAPS_SHOWN: usize = 10;
 
@@ -27,8 +31,8 @@ pub(crate) fn render(
 ) -> io::Result<()> {
     let renderer = if options.colored { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(options.width);
-    for finding in &results.findings {
-        let diagnostic = diagnostic(finding, options);
+    for group in groups(&results.findings, options.detail) {
+        let diagnostic = diagnostic(group[0], &group[1..], options);
         writeln!(writer, "{}\n", renderer.render(&[diagnostic]))?;
     }
     if options.detail != Detail::Quiet {
@@ -38,7 +42,23 @@ pub(crate) fn render(
     Ok(())
 }
 
-fn diagnostic<'a>(finding: &'a Finding, options: &Options<'_>) -> Group<'a> {
+/// Findings about the same locks in the same block are told as one, with the further places in a
+/// note: whoever mends the first mends them all. Verbose text tells each by itself.
+fn groups(findings: &[Finding], detail: Detail) -> Vec<Vec<&Finding>> {
+    let mut groups: Vec<Vec<&Finding>> = Vec::new();
+    let mut positions: BTreeMap<_, usize> = BTreeMap::new();
+    for finding in findings {
+        let key = (finding.rule, &finding.blame, &finding.subjects);
+        let position = *positions.entry(key).or_insert(groups.len());
+        match groups.get_mut(position) {
+            Some(group) if detail != Detail::Verbose => group.push(finding),
+            _ => groups.push(vec![finding]),
+        }
+    }
+    groups
+}
+
+fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_>) -> Group<'a> {
     let title = Level::WARNING.primary_title(words::message(finding));
     let mut group = Group::with_title(title.id(finding.rule));
     let (witness, others) = match finding.witnesses.split_first() {
@@ -67,6 +87,7 @@ fn diagnostic<'a>(finding: &'a Finding, options: &Options<'_>) -> Group<'a> {
     for other in others {
         notes.push(other_witness_note(other));
     }
+    notes.extend(alike_note(alike));
     if finding.evidence != Evidence::Possible || options.detail == Detail::Verbose {
         notes.push(format!("evidence: {}", words::name(finding.evidence)));
     }
@@ -248,6 +269,20 @@ fn roles_by_value<'a, T: PartialEq>(
         }
     }
     groups.into_iter().map(|(roles, value)| (list(&roles), value)).collect()
+}
+
+/// Where else the same happens in the same block.
+fn alike_note(alike: &[&Finding]) -> Option<String> {
+    let places: Vec<String> = alike
+        .iter()
+        .take(ALIKE_SHOWN)
+        .map(|finding| words::place(words::primary_site(finding)))
+        .collect();
+    match alike.len().checked_sub(ALIKE_SHOWN) {
+        _ if alike.is_empty() => None,
+        None | Some(0) => Some(format!("the same at {}", places.join(", "))),
+        Some(more) => Some(format!("the same at {} and {more} more places", places.join(", "))),
+    }
 }
 
 fn other_witness_note(witness: &Witness) -> String {
@@ -449,6 +484,27 @@ help: `--verbose` lists all of them
                 "note: geometry.Line.contains, bytecode offset 0: `this` is held from here"
             )
         );
+    }
+
+    #[test]
+    fn findings_about_the_same_locks_are_told_once() {
+        let place = |line| {
+            let mut finding = samples::line_contains();
+            for step in &mut finding.witnesses[0].steps {
+                if step.role == "second" {
+                    step.site.line = Some(line);
+                }
+            }
+            finding
+        };
+        let results =
+            Results { findings: vec![place(7), place(8), place(9)], ..Results::default() };
+        let sources = Sources::default();
+        let told = text(&results, &Options::new(&sources));
+        assert_eq!(told.matches("warning[").count(), 1);
+        assert!(told.contains("the same at"), "{told}");
+        let verbose = Options { detail: Detail::Verbose, ..Options::new(&sources) };
+        assert_eq!(text(&results, &verbose).matches("warning[").count(), 3);
     }
 
     #[test]

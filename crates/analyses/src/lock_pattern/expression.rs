@@ -136,7 +136,6 @@ fn append(program: &Program, to: LockExpression, step: Step) -> Option<LockExpre
         {
             Some(to.shortened())
         }
-        (Some(Step::View), Step::View) => Some(to),
         _ => to.then(step),
     }
 }

@@ -1,0 +1,246 @@
+//! `scission check` as a user meets it: good programs, bad input, and Ctrl-C.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Two classes, one with a defect.
+const SOURCE: &str = "
+    package shop;
+    class Stock {
+        private int amount;
+        synchronized int amount() { return amount; }
+        synchronized void take(int n) { amount -= n; }
+    }
+    public class Shop {
+        public synchronized boolean sell(Stock stock, int n) {
+            if (stock.amount() < n) {
+                return false;
+            }
+            stock.take(n);
+            return true;
+        }
+    }
+";
+
+fn scission(arguments: &[&str], directory: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_scission"))
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .expect("the binary runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A directory with the compiled program in `classes` and in `shop.jar`.
+fn program() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let source = directory.path().join("Shop.java");
+    fs::write(&source, SOURCE).expect("the source can be written");
+    run("javac", &["-g", "-d", "classes", "Shop.java"], directory.path());
+    run("jar", &["cf", "shop.jar", "-C", "classes", "."], directory.path());
+    directory
+}
+
+fn run(command: &str, arguments: &[&str], directory: &Path) {
+    let status = Command::new(command)
+        .args(arguments)
+        .current_dir(directory)
+        .status()
+        .unwrap_or_else(|error| panic!("{command} of a JDK is needed on the path: {error}"));
+    assert!(status.success(), "{command} {arguments:?}");
+}
+
+/// One sentence: one line that names what is wrong and where.
+fn assert_one_sentence(output: &Output, about: &str) {
+    let error = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert_eq!(error.trim_end().lines().count(), 1, "{error}");
+    assert!(error.contains(about), "{error}");
+}
+
+#[test]
+fn a_defect_is_exit_code_one_with_and_without_a_jdk() {
+    let directory = program();
+    for jdk in [&[][..], &["--jdk", "none"]] {
+        for input in ["classes", "shop.jar", "classes/shop/Shop.class:classes/shop/Stock.class"] {
+            let arguments = [&["check", input][..], jdk].concat();
+            let output = scission(&arguments, directory.path());
+            let report = text(&output.stdout);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stderr));
+            assert!(report.contains("`shop.Shop.sell` gives `stock` back too early"), "{report}");
+            assert!(report.contains("1 finding"), "{report}");
+        }
+    }
+}
+
+#[test]
+fn exclude_and_include_choose_what_is_reported() {
+    let directory = program();
+    let code = |arguments: &[&str]| scission(arguments, directory.path()).status.code();
+    assert_eq!(code(&["check", "classes", "--exclude", "shop.Shop"]), Some(0));
+    assert_eq!(code(&["check", "classes", "--exclude", "shop.**.buy"]), Some(1));
+    assert_eq!(code(&["check", "classes", "--include", "shop.Stock"]), Some(0));
+    assert_eq!(code(&["check", "classes", "--include", "shop.Shop.sell"]), Some(1));
+    assert_eq!(code(&["check", "classes", "--rule", "reacquired-lock-pair"]), Some(0));
+    assert_eq!(code(&["check", "classes", "--entry-point", "shop.Stock.*"]), Some(0));
+    assert_eq!(code(&["check", "classes", "--entry-point", "shop.Shop.*"]), Some(1));
+    for algorithm in ["cha", "rta", "vta"] {
+        assert_eq!(code(&["check", "classes", "--call-graph", algorithm]), Some(1));
+    }
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_bytes() {
+    let directory = program();
+    for format in ["text", "json", "sarif"] {
+        let report = || {
+            let output = scission(&["check", "shop.jar", "--format", format], directory.path());
+            // Times differ, and nothing else may.
+            let lines = text(&output.stdout);
+            lines.lines().filter(|line| !line.contains("_ms\"")).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(report(), report());
+        let here = directory.path().to_string_lossy().into_owned();
+        assert!(!report().contains(&here), "no absolute path in {format}");
+    }
+}
+
+#[test]
+fn fingerprints_survive_moved_lines() {
+    let directory = program();
+    let fingerprint = || {
+        let output = scission(&["check", "classes", "--format", "json"], directory.path());
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        report["findings"][0]["fingerprint"].clone()
+    };
+    let before = fingerprint();
+    let moved = SOURCE.replace("boolean sell", "void more() { }\n\n\n synchronized boolean sell");
+    fs::write(directory.path().join("Shop.java"), moved).expect("the source can be written");
+    run("javac", &["-g", "-d", "classes", "Shop.java"], directory.path());
+    assert_eq!(before, fingerprint());
+}
+
+#[test]
+fn bad_input_is_one_sentence_and_exit_code_two() {
+    let directory = program();
+    let path = directory.path();
+    assert_one_sentence(&scission(&["check", "missing.jar"], path), "missing.jar");
+    fs::write(path.join("empty.jar"), b"").expect("the file can be written");
+    assert_one_sentence(&scission(&["check", "empty.jar"], path), "empty.jar");
+    fs::write(path.join("notes.txt"), b"hello").expect("the file can be written");
+    assert_one_sentence(&scission(&["check", "notes.txt"], path), "notes.txt");
+    assert_one_sentence(&scission(&["check", "classes", "--jdk", "classes"], path), "JDK");
+    assert_one_sentence(&scission(&["check", "jrt:java.none"], path), "java.none");
+    assert_one_sentence(&scission(&["inspect", "classes", "shop.Shop.buy"], path), "shop.Shop.buy");
+}
+
+#[test]
+fn a_broken_class_is_a_gap_and_the_rest_is_analysed() {
+    let directory = program();
+    let path = directory.path();
+    let good = fs::read(path.join("classes/shop/Stock.class")).expect("it was compiled");
+    fs::write(path.join("classes/shop/Cut.class"), &good[..good.len() / 2]).expect("writable");
+    let mut future = good.clone();
+    future[6..8].copy_from_slice(&99_u16.to_be_bytes());
+    // Another name of the same length, so that it is no duplicate.
+    let at = future.windows(10).position(|bytes| bytes == b"shop/Stock").expect("its own name");
+    future[at..at + 10].copy_from_slice(b"shop/Later");
+    fs::write(path.join("classes/shop/Later.class"), &future).expect("writable");
+    let output = scission(&["check", "classes", "--verbose"], path);
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert!(report.contains("gives `stock` back too early"), "{report}");
+    assert!(report.contains("Cut.class") && report.contains("byte"), "{report}");
+    assert!(report.contains("Later.class") && report.contains("99"), "{report}");
+}
+
+#[test]
+fn a_truncated_jar_gives_what_can_be_read() {
+    let directory = program();
+    let path = directory.path();
+    let whole = fs::read(path.join("shop.jar")).expect("it was made");
+    // Without the central directory at its end.
+    let end = whole.windows(4).position(|bytes| bytes == b"PK\x01\x02").expect("a directory");
+    fs::write(path.join("cut.jar"), &whole[..end]).expect("writable");
+    let output = scission(&["check", "cut.jar"], path);
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{report}{}", text(&output.stderr));
+    assert!(report.contains("gives `stock` back too early"), "{report}");
+    assert!(report.contains("cut.jar"), "the loss is listed: {report}");
+}
+
+#[test]
+fn sources_make_excerpts() {
+    let directory = program();
+    fs::create_dir_all(directory.path().join("src/shop")).expect("a directory can be made");
+    let source = directory.path().join("src/shop/Shop.java");
+    fs::write(source, SOURCE).expect("the source can be written");
+    let output = scission(&["check", "shop.jar", "--source", "src"], directory.path());
+    let report = text(&output.stdout);
+    assert!(report.contains("if (stock.amount() < n)"), "{report}");
+    assert!(report.contains("^^^"), "{report}");
+}
+
+#[test]
+fn inspect_shows_a_method_in_every_form() {
+    let directory = program();
+    let show = |arguments: &[&str]| {
+        let all = [&["inspect", "classes"][..], arguments].concat();
+        let output = scission(&all, directory.path());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let body = show(&["shop.Shop.sell"]);
+    assert!(
+        body.contains("synchronized") && body.contains("call virtual shop.Stock.take"),
+        "{body}"
+    );
+    assert!(body.contains("callees of shop.Shop.sell") && body.contains("shop.Stock.amount"));
+    assert!(show(&["shop.Stock.take", "--callers"]).contains("shop.Shop.sell"));
+    assert!(show(&["shop.Shop.sell", "--dot"]).starts_with("digraph"));
+    assert!(show(&["--threads"]).contains("threads begin at"));
+}
+
+/// Ctrl-C in the middle of the work prints what was found so far and says that it was cut short.
+#[test]
+fn an_interrupt_still_prints_a_report() {
+    let child = Command::new(env!("CARGO_BIN_EXE_scission"))
+        .args(["check", "jrt:java.base", "--library", "full"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    // Long enough to be at work, short enough not to be done.
+    std::thread::sleep(Duration::from_millis(700));
+    let asked = Instant::now();
+    run("kill", &["-INT", &child.id().to_string()], &PathBuf::from("."));
+    let output = child.wait_with_output().expect("it ends");
+    let report = text(&output.stdout);
+    let code = output.status.code();
+    assert!(code == Some(130) || code == Some(1), "{code:?} {report}");
+    assert!(report.contains("interrupted") || report.contains("cut short"), "{report}");
+    assert!(asked.elapsed() < Duration::from_secs(60), "it stops soon");
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let directory = program();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_scission"))
+        .args(["check", "shop.jar"])
+        .current_dir(directory.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(text(&output.stderr), "");
+    std::io::stdout().flush().expect("our own output is open");
+}

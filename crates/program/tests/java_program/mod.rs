@@ -1,0 +1,111 @@
+//! Java sources, compiled, run and read into a program.
+
+#![allow(dead_code, reason = "each test uses the part it needs")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use classes::{Jdk, JdkImage, LoadConfig, load};
+use program::{BuildConfig, Library, Program};
+use tempfile::TempDir;
+
+/// Compiled classes in a directory that is removed at the end.
+pub struct JavaProgram {
+    directory: TempDir,
+}
+
+pub fn this_jdk() -> Jdk {
+    Jdk::find(None)
+        .expect("looking for a JDK does not fail")
+        .expect("these tests need a JDK: set JAVA_HOME or put `java` on the PATH")
+}
+
+impl JavaProgram {
+    /// Compiles sources, given with their paths: one compiler for all of them, since starting it is
+    /// what takes the time.
+    pub fn compile(sources: &[(&str, &str)]) -> JavaProgram {
+        JavaProgram::compile_with(sources, &["-Xlint:none", "-g"])
+    }
+
+    pub fn compile_with(sources: &[(&str, &str)], options: &[&str]) -> JavaProgram {
+        let directory = tempfile::tempdir().unwrap();
+        let mut paths = Vec::new();
+        for (name, text) in sources {
+            let path = directory.path().join("src").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            paths.push(path);
+        }
+        let program = JavaProgram { directory };
+        std::fs::create_dir_all(program.classes()).unwrap();
+        let output = Command::new(this_jdk().home.join("bin/javac"))
+            .args(["-nowarn", "-proc:none", "-d"])
+            .arg(program.classes())
+            .args(options)
+            .args(paths)
+            .output()
+            .expect("javac starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "javac: {errors}");
+        program
+    }
+
+    /// Classes that were not compiled here.
+    pub fn of_classes(classes: &[(&str, Vec<u8>)]) -> JavaProgram {
+        let program = JavaProgram { directory: tempfile::tempdir().unwrap() };
+        for (name, bytes) in classes {
+            let path = program.class_file(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, bytes).unwrap();
+        }
+        program
+    }
+
+    pub fn classes(&self) -> PathBuf {
+        self.directory.path().join("classes")
+    }
+
+    /// Where the class with this internal name is.
+    pub fn class_file(&self, internal_name: &str) -> PathBuf {
+        self.classes().join(format!("{internal_name}.class"))
+    }
+
+    /// What the program prints.
+    pub fn run(&self, main_class: &str) -> String {
+        self.run_with(main_class, &[])
+    }
+
+    pub fn run_with(&self, main_class: &str, options: &[&str]) -> String {
+        let output = Command::new(this_jdk().home.join("bin/java"))
+            .args(["-Xshare:auto", "-XX:TieredStopAtLevel=1"])
+            .args(options)
+            .arg("-cp")
+            .arg(self.classes())
+            .arg(main_class)
+            .stdin(Stdio::null())
+            .output()
+            .expect("java starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "java {main_class}: {errors}");
+        String::from_utf8(output.stdout).expect("tests print ASCII")
+    }
+
+    /// The program with its bodies.
+    pub fn read(&self) -> Program {
+        read_program(&self.classes(), Library::Model)
+    }
+}
+
+/// Reads a program that every method of must be readable.
+pub fn read_program(input: &Path, library: Library) -> Program {
+    let jdk = this_jdk();
+    let image: JdkImage = jdk.open().unwrap();
+    let config = LoadConfig { jdk: Some(jdk), ..LoadConfig::default() };
+    let loaded = load(&[input.to_owned()], &config, &()).unwrap();
+    let mut program = program::build(loaded, Some(&image), &BuildConfig { library });
+    program.lower_bodies(&|| false);
+    let unreadable: Vec<_> =
+        program.gaps.iter().filter(|gap| gap.kind == findings::GapKind::UnreadableMethod).collect();
+    assert!(unreadable.is_empty(), "{unreadable:?}");
+    program
+}
