@@ -234,6 +234,7 @@ mod tests {
             blame,
             subjects: BTreeMap::new(),
             witnesses: Vec::new(),
+            distance: 0,
             fingerprint: None,
         };
         Results { findings: vec![finding], ..Results::default() }

@@ -124,6 +124,7 @@ fn finding(severity: Severity, class: &str, method: &str, file: &str, line: u32)
             analysis: "lock-pattern",
             steps: vec![step("context", 0), step("first", 1), step("second", 2)],
         }],
+        distance: 0,
         fingerprint: None,
     }
 }

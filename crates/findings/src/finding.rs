@@ -77,6 +77,9 @@ pub struct Finding {
     pub subjects: BTreeMap<&'static str, String>,
     /// What proves it; at least one.
     pub witnesses: Vec<Witness>,
+    /// Calls between the blamed code and what it touches, added up: the fewer, the easier to see and
+    /// the less likely to rest on a path that cannot happen.
+    pub distance: u32,
     /// Identity across runs; set by [`merge_and_rank`].
     pub fingerprint: Option<Fingerprint>,
 }
@@ -95,7 +98,7 @@ pub struct Results {
 }
 
 /// Gives every finding its fingerprint, merges findings that describe the same defect (same rule,
-/// same blame, same steps), and sorts: strongest evidence first, then severity, then place.
+/// same blame, same steps), and sorts: strongest evidence first, then severity, then distance, then place.
 #[must_use]
 pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| position_key(a).cmp(&position_key(b)));
@@ -123,6 +126,7 @@ pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
     merged.sort_by(|a, b| {
         (b.evidence, b.severity)
             .cmp(&(a.evidence, a.severity))
+            .then_with(|| a.distance.cmp(&b.distance))
             .then_with(|| position_key(a).cmp(&position_key(b)))
     });
     merged
@@ -173,6 +177,7 @@ mod tests {
                 analysis: "lock-pattern",
                 steps: vec![step("first"), step("second")],
             }],
+            distance: 0,
             fingerprint: None,
         }
     }

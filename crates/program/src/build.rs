@@ -170,8 +170,8 @@ fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
         file.super_name.iter().chain(&file.interfaces).cloned().collect();
     if whole {
         for index in 1..file.pool.count() {
-            if let Ok(Constant::Class(name)) = file.pool.get(PoolIndex(index as u16)) {
-                match name.strip_prefix('[') {
+            match file.pool.get(PoolIndex(index as u16)) {
+                Ok(Constant::Class(name)) => match name.strip_prefix('[') {
                     None => names.push(name.clone()),
                     Some(rest) => {
                         let element = rest.trim_start_matches('[');
@@ -181,7 +181,17 @@ fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
                             names.push(Arc::from(class));
                         }
                     }
+                },
+                // The functional interface of a lambda that is only handed on is named nowhere else.
+                Ok(Constant::InvokeDynamic(dynamic)) => {
+                    let created = classes::descriptor::parse_method(dynamic.descriptor);
+                    if let Ok(Some(classes::descriptor::Type::Object(name))) =
+                        created.map(|created| created.ret)
+                    {
+                        names.push(Arc::from(name));
+                    }
                 }
+                _ => {}
             }
         }
     }

@@ -3,7 +3,7 @@
 mod java_program;
 mod verifier;
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use java_program::read_program;
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 fn java_base() -> &'static Program {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
-    PROGRAM.get_or_init(|| read_program(Path::new("jrt:java.base"), Library::Model))
+    PROGRAM.get_or_init(|| read_program(&[PathBuf::from("jrt:java.base")], Library::Model))
 }
 
 fn bodies(program: &Program) -> Vec<MethodId> {

@@ -77,6 +77,7 @@ pub(crate) fn line_contains() -> Finding {
                 },
             ],
         }],
+        distance: 0,
         fingerprint: None,
     };
     merge_and_rank(vec![finding]).remove(0)
@@ -142,6 +143,7 @@ pub(crate) fn vector_add_all() -> Finding {
         blame: Site { offset: None, ..here(0, 900) },
         subjects: BTreeMap::from([("witness", "c".to_string()), ("context", "this".to_string())]),
         witnesses: vec![witness("lock-pattern"), witness("velodrome")],
+        distance: 0,
         fingerprint: None,
     };
     merge_and_rank(vec![finding]).remove(0)

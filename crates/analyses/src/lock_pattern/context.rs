@@ -3,38 +3,64 @@
 
 use std::collections::BTreeMap;
 
-use program::ids::{MethodId, TypedVec};
-use program::summaries::Summaries;
+use program::ids::{Id, MethodId, TypedVec};
+use rayon::prelude::*;
 
+use super::aliases::Aliases;
 use super::config::{DEEPEST_CHAIN, MOST_TWICE};
 use super::flow::{CallContext, FlowFacts, Pattern, Twice, TwiceKey, is_confined};
 use super::summary::{self, LocalFacts};
 use crate::Context;
 
-/// The potential witnesses of a method (FINAL_T): its own, and those of calls it makes without
-/// holding a lock; the closest ones, sorted.
+/// The potential witnesses of all methods (FINAL_T): their own, and those of calls they make without
+/// holding a lock; the closest ones, sorted. As for the locks of calls, what is `n` calls away is
+/// found in round `n`.
 pub(super) fn potential(
     context: &Context<'_>,
-    method: MethodId,
-    facts: &FlowFacts,
-    locals: &LocalFacts,
-    known: &Summaries<'_, Vec<Twice>>,
-) -> Vec<Twice> {
-    let mut found: BTreeMap<TwiceKey, Twice> =
-        facts.twice.iter().map(|twice| (twice.key(), *twice)).collect();
-    for call in facts.calls.iter().filter(|call| call.context.is_none()) {
-        for twice in inherited(context, method, call, locals, |callee| known.of(callee)) {
-            if twice.first.expression.is_local() || twice.second.expression.is_local() {
-                continue;
-            }
-            let shortest = found.entry(twice.key()).or_insert(twice);
-            *shortest = (*shortest).min(twice);
+    flows: &TypedVec<MethodId, FlowFacts>,
+    locals: &TypedVec<MethodId, LocalFacts>,
+    aliases: &Aliases,
+) -> TypedVec<MethodId, Vec<Twice>> {
+    let mut known: TypedVec<MethodId, Vec<Twice>> =
+        flows.iter().map(|facts| closest(facts.twice.clone())).collect();
+    for depth in 0..DEEPEST_CHAIN {
+        if (context.cancelled)() {
+            break;
         }
+        let round: Vec<Vec<Twice>> = (0..flows.len())
+            .into_par_iter()
+            .map(|method| {
+                let method = MethodId::new(method);
+                let mut found: BTreeMap<TwiceKey, Twice> = BTreeMap::new();
+                let free = flows[method].calls.iter().filter(|call| call.context.is_none());
+                for call in free {
+                    let locals = &locals[method];
+                    for twice in inherited(context, method, call, locals, &known, aliases, Some(depth)) {
+                        if twice.first.expression.is_local() || twice.second.expression.is_local() {
+                            continue;
+                        }
+                        let shortest = found.entry(twice.key()).or_insert(twice);
+                        *shortest = (*shortest).min(twice);
+                    }
+                }
+                if found.is_empty() {
+                    return known[method].clone();
+                }
+                for twice in &known[method] {
+                    found.insert(twice.key(), *twice);
+                }
+                closest(found.into_values().collect())
+            })
+            .collect();
+        known = TypedVec::from(round);
     }
-    let mut found: Vec<Twice> = found.into_values().collect();
-    found.sort_unstable();
-    found.truncate(MOST_TWICE);
-    found
+    known
+}
+
+fn closest(mut twice: Vec<Twice>) -> Vec<Twice> {
+    twice.sort_unstable();
+    twice.truncate(MOST_TWICE);
+    twice
 }
 
 /// The instances of the pattern whose context lock the method holds (FINAL_P), sorted.
@@ -44,6 +70,7 @@ pub(super) fn patterns(
     facts: &FlowFacts,
     locals: &LocalFacts,
     potential: &TypedVec<MethodId, Vec<Twice>>,
+    aliases: &Aliases,
 ) -> Vec<Pattern> {
     let mut found: BTreeMap<(u32, TwiceKey), Pattern> = facts
         .patterns
@@ -52,7 +79,7 @@ pub(super) fn patterns(
         .collect();
     for call in &facts.calls {
         let Some((expression, context_offset)) = call.context else { continue };
-        for twice in inherited(context, method, call, locals, |callee| &potential[callee]) {
+        for twice in inherited(context, method, call, locals, potential, aliases, None) {
             let pattern = Pattern { twice, context: expression, context_offset };
             let closest = found.entry((context_offset, twice.key())).or_insert(pattern);
             *closest = (*closest).min(pattern);
@@ -64,13 +91,15 @@ pub(super) fn patterns(
 }
 
 /// The potential witnesses of a call's targets, in the terms of the caller, without those that the
-/// caller holds already.
-fn inherited<'a>(
+/// caller holds already; all of them, or those at one depth.
+fn inherited(
     context: &Context<'_>,
     method: MethodId,
     call: &CallContext,
     locals: &LocalFacts,
-    of: impl Fn(MethodId) -> &'a Vec<Twice>,
+    potential: &TypedVec<MethodId, Vec<Twice>>,
+    aliases: &Aliases,
+    depth: Option<u16>,
 ) -> Vec<Twice> {
     let program = context.program;
     let mut found = Vec::new();
@@ -79,7 +108,10 @@ fn inherited<'a>(
     };
     let targets = context.graph.targets(method, call.offset);
     for target in targets {
-        for twice in of(target.method) {
+        for twice in &potential[target.method] {
+            if depth.is_some_and(|depth| twice.depth != depth) {
+                continue;
+            }
             // A guess at the receiver on top of the guesses inside is one too many.
             let is_guess = |lock| summary::is_guess(program, target, targets, lock);
             if twice.depth >= DEEPEST_CHAIN || is_guess(&twice.first) || is_guess(&twice.second) {
@@ -91,7 +123,8 @@ fn inherited<'a>(
                 continue;
             };
             let is_out = |lock: &summary::Lock| {
-                call.held.contains(&lock.expression)
+                let is_same = |held| aliases.are_one(program, method, held, &lock.expression);
+                call.held.iter().any(is_same)
                     || is_confined(body, lock)
                     || summary::is_beyond_belief(lock, targets)
             };

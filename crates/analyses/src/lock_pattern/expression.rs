@@ -168,6 +168,8 @@ pub struct Translated {
 pub struct CallTerms {
     /// Bytecode offset of the call.
     pub offset: u32,
+    /// Whether control can get from the call to the end of the method.
+    pub returns: bool,
     arguments: Vec<ArgumentTerm>,
 }
 
@@ -251,10 +253,17 @@ impl CallTerms {
         target: &Target,
         class: ClassId,
     ) -> bool {
-        if target.via != Via::Direct {
-            return true;
-        }
-        match self.arguments.get(usize::from(parameter)).map(|argument| argument.declared) {
+        let position = match target.via {
+            Via::Direct => usize::from(parameter),
+            Via::Lambda(lambda) => {
+                match usize::from(parameter).checked_sub(program.lambdas[lambda].captured) {
+                    Some(position) => position + 1,
+                    None => return true,
+                }
+            }
+            Via::Callback { .. } => return true,
+        };
+        match self.arguments.get(position).map(|argument| argument.declared) {
             Some(DeclaredType::Class(declared)) => program.hierarchy.can_be_both(declared, class),
             Some(DeclaredType::Array) => false,
             Some(DeclaredType::Unknown) | None => true,
@@ -466,8 +475,8 @@ impl<'a> Expressions<'a> {
 
     /// A call in the terms that translation needs.
     #[must_use]
-    pub fn terms(&self, call: &Call, offset: u32) -> CallTerms {
-        self.terms_bounded(call, offset, MOST_DEPTH)
+    pub fn terms(&self, call: &Call, offset: u32, returns: bool) -> CallTerms {
+        CallTerms { returns, ..self.terms_bounded(call, offset, MOST_DEPTH) }
     }
 
     fn terms_bounded(&self, call: &Call, offset: u32, depth: usize) -> CallTerms {
@@ -488,7 +497,7 @@ impl<'a> Expressions<'a> {
                 captured,
             }
         };
-        CallTerms { offset, arguments: call.arguments.iter().map(term).collect() }
+        CallTerms { offset, returns: true, arguments: call.arguments.iter().map(term).collect() }
     }
 
     /// The expression that the method returns on every path, if there is one that callers can use.

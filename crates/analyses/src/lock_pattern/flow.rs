@@ -12,12 +12,13 @@ use std::rc::Rc;
 use classes::bytecode::{Against, Condition};
 use program::callgraph::Via;
 use program::dataflow::{self, Edge, Forward};
-use program::ids::{FieldId, MethodId, TypedVec, ValueId};
+use program::ids::{BlockId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Definition, Instruction, Operation, Terminator};
 use program::models::{Effect, Mode, Outcome};
 
 use rustc_hash::FxHashMap;
 
+use super::aliases::Aliases;
 use super::expression::{CallTerms, Expressions, LockExpression, Root};
 use super::summary::{self, LocalFacts, Lock, Summary, Way};
 use super::{REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR};
@@ -190,12 +191,13 @@ pub struct Flow<'a> {
     expressions: &'a Expressions<'a>,
     locals: &'a LocalFacts,
     acquired: &'a TypedVec<MethodId, Summary>,
+    aliases: &'a Aliases,
     body: &'a Body,
     wants_pairs: bool,
     twice: BTreeMap<TwiceKey, Twice>,
     patterns: BTreeMap<(u32, TwiceKey), Pattern>,
     calls: BTreeMap<u32, CallContext>,
-    /// What each call acquires and releases, by offset; looked up once, used at every visit.
+    /// What each call acquires and releases, by offset, as far as it can be part of a pair.
     acquired_by: FxHashMap<u32, Rc<Acquisitions>>,
 }
 
@@ -214,12 +216,14 @@ impl<'a> Flow<'a> {
         expressions: &'a Expressions<'a>,
         locals: &'a LocalFacts,
         acquired: &'a TypedVec<MethodId, Summary>,
+        aliases: &'a Aliases,
     ) -> Flow<'a> {
         Flow {
             context,
             expressions,
             locals,
             acquired,
+            aliases,
             body: expressions.body,
             wants_pairs: context.config.wants(REACQUIRED_LOCK_PAIR),
             twice: BTreeMap::new(),
@@ -232,6 +236,17 @@ impl<'a> Flow<'a> {
     /// Runs it.
     #[must_use]
     pub fn solve(mut self) -> FlowFacts {
+        self.acquired_by = self.acquisitions();
+        if self.acquired_by.is_empty() && !self.takes_locks() {
+            // Nothing can be found here, and every call is made without a lock.
+            let free = |call: &CallTerms| CallContext {
+                offset: call.offset,
+                context: None,
+                held: Vec::new(),
+            };
+            let calls = self.locals.calls.iter().map(free).collect();
+            return FlowFacts { calls, ..FlowFacts::default() };
+        }
         dataflow::solve(self.body, &mut self);
         FlowFacts {
             twice: self.twice.into_values().collect(),
@@ -240,22 +255,97 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// Whether the method holds a lock at any time.
+    fn takes_locks(&self) -> bool {
+        let program = self.context.program;
+        program.methods[self.method()].is_synchronized()
+            || self.body.instructions().any(|instruction| match &instruction.operation {
+                Operation::MonitorEnter(_) => true,
+                Operation::Call(call) => summary::touches_lock(program.effects_of(call.method)),
+                _ => false,
+            })
+    }
+
+    /// What each call acquires and releases. Locks that only one place of the method acquires, and
+    /// that not in a loop, cannot make a pair and are left out: most are of this kind.
+    fn acquisitions(&self) -> FxHashMap<u32, Rc<Acquisitions>> {
+        let by = |terms: &CallTerms, counts: &dyn Fn(Via) -> bool| {
+            let all = |_: &summary::Acquired| true;
+            summary::of_call(self.context, self.method(), terms, self.acquired, all, counts)
+                .into_iter()
+                .map(|(lock, acquired)| {
+                    let inside = match acquired.way {
+                        Way::Call(_, target, lock) => Some((target, lock)),
+                        Way::Here(_) => None,
+                    };
+                    let guesses = acquired.guesses;
+                    (lock, Acquisition { offset: terms.offset, guesses, inside })
+                })
+                .collect::<Vec<_>>()
+        };
+        let mut places: FxHashMap<LockExpression, u32> = FxHashMap::default();
+        let mut found = Vec::new();
+        for terms in &self.locals.calls {
+            let once = by(terms, &|_| true);
+            for (lock, _) in &once {
+                *places.entry(lock.expression).or_insert(0) += 1;
+            }
+            let again = |via| matches!(via, Via::Callback { repeatedly: true, .. });
+            found.push((terms.offset, Acquisitions { once, repeatedly: by(terms, &again) }));
+        }
+        for instruction in self.body.instructions() {
+            let own = match &instruction.operation {
+                Operation::MonitorEnter(object) => self.expressions.of(*object),
+                Operation::Call(call) => self.explicit_lock(call, instruction.offset),
+                _ => None,
+            };
+            if let Some(expression) = own {
+                *places.entry(expression).or_insert(0) += 1;
+            }
+        }
+        let in_loop = offsets_in_loops(self.body);
+        found
+            .into_iter()
+            .filter_map(|(offset, mut acquisitions)| {
+                if !self.wants_pairs && !in_loop(offset) && acquisitions.repeatedly.is_empty() {
+                    acquisitions.once.retain(|(lock, _)| places[&lock.expression] > 1);
+                }
+                (!acquisitions.once.is_empty()).then(|| (offset, Rc::new(acquisitions)))
+            })
+            .collect()
+    }
+
+    /// The lock that a modelled call acquires.
+    fn explicit_lock(&self, call: &Call, offset: u32) -> Option<LockExpression> {
+        let program = self.context.program;
+        let terms = self.locals.call_at(offset)?;
+        program.effects_of(call.method).iter().find_map(|effect| match effect {
+            Effect::Acquire { lock, .. } => {
+                terms.operand(lock, program.methods[call.method].is_static())
+            }
+            _ => None,
+        })
+    }
+
     fn method(&self) -> MethodId {
         self.body.method
     }
 
-    fn is_held(state: &State, lock: &Lock) -> bool {
-        state.frames.iter().any(|frame| frame.expression == Some(lock.expression))
+    fn is_held(&self, state: &State, lock: &Lock) -> bool {
+        state.frames.iter().filter_map(|frame| frame.expression.as_ref()).any(|held| {
+            self.aliases.are_one(self.context.program, self.method(), held, &lock.expression)
+        })
     }
 
     fn acquire(
+        &self,
         state: &mut State,
         expression: Option<LockExpression>,
         object: Option<ValueId>,
         offset: u32,
     ) {
         let is_transparent = expression
-            .is_some_and(|expression| Self::is_held(state, &Lock { expression, guard: None }));
+            .is_some_and(|expression| self.is_held(state, &Lock { expression, guard: None }));
         state.frames.push(Frame {
             expression,
             object,
@@ -305,7 +395,7 @@ impl<'a> Flow<'a> {
             position -= 1;
         }
         for (lock, second) in locks {
-            if Self::is_held(state, lock) || self.is_confined(lock) {
+            if self.is_held(state, lock) || self.is_confined(lock) {
                 continue;
             }
             let frame = &state.frames[position];
@@ -325,7 +415,7 @@ impl<'a> Flow<'a> {
             }
         }
         for (lock, acquisition) in locks {
-            if !Self::is_held(state, lock) {
+            if !self.is_held(state, lock) {
                 state.frames[position].add(*lock, *acquisition);
             }
         }
@@ -367,10 +457,11 @@ impl<'a> Flow<'a> {
             }
             return;
         }
-        let acquisitions = self.acquisitions(terms);
-        let top = state.frames.len() - 1;
-        self.released(state, top, &acquisitions.once);
-        self.released(state, top, &acquisitions.repeatedly);
+        if let Some(acquisitions) = self.acquired_by.get(&instruction.offset).cloned() {
+            let top = state.frames.len() - 1;
+            self.released(state, top, &acquisitions.once);
+            self.released(state, top, &acquisitions.repeatedly);
+        }
         let context = state.frames.iter().rev().find(|frame| !frame.is_transparent);
         self.calls.insert(
             instruction.offset,
@@ -396,7 +487,7 @@ impl<'a> Flow<'a> {
                 let expression = terms.operand(lock, is_static);
                 match (outcome, instruction.result) {
                     (Outcome::Always, _) => {
-                        Self::acquire(state, expression, None, instruction.offset);
+                        self.acquire(state, expression, None, instruction.offset);
                     }
                     (Outcome::IfTrue | Outcome::IfNonZero | Outcome::IfNonNull, Some(result)) => {
                         state.conditional.push((result, expression, instruction.offset))
@@ -419,31 +510,6 @@ impl<'a> Flow<'a> {
             }
             _ => {}
         }
-    }
-
-    fn acquisitions(&mut self, terms: &CallTerms) -> Rc<Acquisitions> {
-        if let Some(known) = self.acquired_by.get(&terms.offset) {
-            return known.clone();
-        }
-        let by = |counts: &dyn Fn(Via) -> bool| {
-            summary::of_call(self.context, self.method(), terms, self.acquired, counts)
-                .into_iter()
-                .map(|(lock, acquired)| {
-                    let inside = match acquired.way {
-                        Way::Call(_, target, lock) => Some((target, lock)),
-                        Way::Here(_) => None,
-                    };
-                    let guesses = acquired.guesses;
-                    (lock, Acquisition { offset: terms.offset, guesses, inside })
-                })
-                .collect()
-        };
-        let found = Rc::new(Acquisitions {
-            once: by(&|_| true),
-            repeatedly: by(&|via| matches!(via, Via::Callback { repeatedly: true, .. })),
-        });
-        self.acquired_by.insert(terms.offset, found.clone());
-        found
     }
 
     fn forget(state: &mut State, changed: impl Fn(&LockExpression) -> bool) {
@@ -471,7 +537,7 @@ impl Forward for Flow<'_> {
         if program.methods[self.method()].is_synchronized()
             && let Some(lock) = summary::implicit_lock(program, self.method())
         {
-            Self::acquire(&mut state, Some(lock.expression), None, 0);
+            self.acquire(&mut state, Some(lock.expression), None, 0);
         }
         state
     }
@@ -518,7 +584,7 @@ impl Forward for Flow<'_> {
         match &instruction.operation {
             Operation::MonitorEnter(object) => {
                 let expression = self.expressions.of(*object);
-                Self::acquire(state, expression, Some(*object), instruction.offset);
+                self.acquire(state, expression, Some(*object), instruction.offset);
             }
             Operation::MonitorExit(object) => {
                 let expression = self.expressions.of(*object);
@@ -569,9 +635,26 @@ impl Forward for Flow<'_> {
             Condition::Lt | Condition::Ge => false,
         };
         if is_true {
-            Self::acquire(state, expression, None, offset);
+            self.acquire(state, expression, None, offset);
         }
     }
+}
+
+/// Tells which offsets may be executed more than once in one run of the method: those of blocks
+/// between the head of a loop and a jump back to it, blocks being in reverse post-order.
+fn offsets_in_loops(body: &Body) -> impl Fn(u32) -> bool {
+    let mut loops: Vec<(BlockId, BlockId)> = Vec::new();
+    for (id, block) in body.blocks.iter_with_ids() {
+        loops.extend(block.predecessors.iter().filter(|from| **from >= id).map(|from| (id, *from)));
+    }
+    let mut offsets: Vec<u32> = body
+        .blocks
+        .iter_with_ids()
+        .filter(|(id, _)| loops.iter().any(|(head, back)| head <= id && id <= back))
+        .flat_map(|(_, block)| block.instructions.iter().map(|instruction| instruction.offset))
+        .collect();
+    offsets.sort_unstable();
+    move |offset| offsets.binary_search(&offset).is_ok()
 }
 
 /// Whether the lock is a new object that is never handed on: only this thread can take it.

@@ -27,10 +27,13 @@
 //! 5. Through a call with more than [`config::MANY_TARGETS`] targets only locks of the receiver or
 //!    of arguments are seen, not global ones: that one of a hundred `toString` methods takes some
 //!    global lock says nothing about this call.
-//! 6. A lock that only the current thread can know, a new object that is not handed on, is no
+//! 6. A lock that is known to be the context under another name is not a witness (see [`aliases`]);
+//!    one that a callee takes only on paths that end in an exception is not acquired by the call.
+//! 7. A lock that only the current thread can know, a new object that is not handed on, is no
 //!    witness; `Vector`, `StringBuffer` and the like in a private field are none by default (the
 //!    paper filters them by hand).
 
+mod aliases;
 mod config;
 mod context;
 pub mod expression;
@@ -45,6 +48,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::{Analysis, Context, Outcome};
+use aliases::Aliases;
 use expression::{Expressions, LockExpression, Root, Step};
 use flow::{Flow, FlowFacts, Pattern, Twice};
 use summary::{LocalFacts, Summary};
@@ -102,12 +106,8 @@ pub fn solve(context: &Context<'_>) -> Solved {
         .map(|method| summary::local_facts(context, MethodId::new(method), &may_lock, &returned_of))
         .collect::<Vec<_>>()
         .into();
-    let acquired = summaries::solve(context.graph, count, |method, known| {
-        if (context.cancelled)() || !may_lock[method] {
-            return Summary::default();
-        }
-        summary::acquired(context, method, &locals[method], known)
-    });
+    let acquired = summary::acquired(context, &locals);
+    let aliases = Aliases::of(program);
     let flows: TypedVec<MethodId, FlowFacts> = (0..count)
         .into_par_iter()
         .map(|method| {
@@ -117,18 +117,17 @@ pub fn solve(context: &Context<'_>) -> Solved {
                 return FlowFacts::default();
             }
             let expressions = Expressions::new(program, context.graph, body, &returned_of);
-            Flow::new(context, &expressions, &locals[method], &acquired).solve()
+            Flow::new(context, &expressions, &locals[method], &acquired, &aliases).solve()
         })
         .collect::<Vec<_>>()
         .into();
-    let potential = summaries::solve(context.graph, count, |method, known| {
-        context::potential(context, method, &flows[method], &locals[method], known)
-    });
+    let potential = context::potential(context, &flows, &locals, &aliases);
     let patterns = (0..count)
         .into_par_iter()
         .map(|method| {
             let method = MethodId::new(method);
-            context::patterns(context, method, &flows[method], &locals[method], &potential)
+            let (flow, local) = (&flows[method], &locals[method]);
+            context::patterns(context, method, flow, local, &potential, &aliases)
         })
         .collect::<Vec<_>>()
         .into();

@@ -2,10 +2,9 @@
 //! shortest way to each.
 
 use program::callgraph::{Target, Via};
-use program::ids::{ClassId, Id, MethodId};
-use program::ir::Operation;
+use program::ids::{BlockId, ClassId, Id, MethodId};
+use program::ir::{Body, Operation, Terminator};
 use program::models::{Effect, Operand};
-use program::summaries::Summaries;
 use program::{Origin, Program, TypedVec};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -159,11 +158,17 @@ pub(super) fn local_facts(
     let expressions = Expressions::new(program, context.graph, body, returned);
     let mut taken = Vec::new();
     let mut given_back = Vec::new();
-    for instruction in body.instructions() {
+    let returns = blocks_that_return(body);
+    let in_order = body.blocks.iter_with_ids().flat_map(|(id, block)| {
+        let returns = returns[id];
+        block.instructions.iter().map(move |instruction| (instruction, returns))
+    });
+    for (instruction, returns) in in_order {
         match &instruction.operation {
             Operation::MonitorEnter(object) => {
                 if let Some(expression) = expressions.of(*object)
                     && !expression.is_local()
+                    && returns
                 {
                     facts.own.push((Lock { expression, guard: None }, instruction.offset));
                 }
@@ -174,7 +179,7 @@ pub(super) fn local_facts(
                 if !touches_lock(effects) && !targets.iter().any(|target| may_lock[target.method]) {
                     continue;
                 }
-                let terms = expressions.terms(call, instruction.offset);
+                let terms = expressions.terms(call, instruction.offset, returns);
                 let is_static = program.methods[call.method].is_static();
                 for effect in effects {
                     match effect {
@@ -202,6 +207,24 @@ pub(super) fn local_facts(
     facts.calls.sort_by_key(|call| call.offset);
     facts.calls.dedup_by_key(|call| call.offset);
     facts
+}
+
+/// Whether control can get from a block to the end of the method, exceptions that are caught
+/// included.
+fn blocks_that_return(body: &Body) -> TypedVec<BlockId, bool> {
+    let mut returns = TypedVec::filled(false, body.blocks.len());
+    let mut todo: Vec<BlockId> = body
+        .blocks
+        .iter_with_ids()
+        .filter(|(_, block)| matches!(block.terminator, Terminator::Return(_)))
+        .map(|(id, _)| id)
+        .collect();
+    while let Some(block) = todo.pop() {
+        if !std::mem::replace(&mut returns[block], true) {
+            todo.extend(&body.blocks[block].predecessors);
+        }
+    }
+    returns
 }
 
 /// The lock that calling a method takes before its body runs: of a synchronized method, or of a
@@ -245,32 +268,68 @@ pub(super) fn implicit_lock(program: &Program, method: MethodId) -> Option<Lock>
     })
 }
 
-/// The summary of a method, from its own facts and the summaries of what it calls.
+/// The summaries of all methods (the paper's LOCKSHELD).
+///
+/// A lock that is `n` calls away is found in round `n`, from the locks that the callees found in the
+/// round before. Rounds end where chains are too long to count, so that recursion needs no care and
+/// every lock is looked at once for every call that leads to it.
 #[must_use]
 pub(super) fn acquired(
     context: &Context<'_>,
-    method: MethodId,
-    facts: &LocalFacts,
-    known: &Summaries<'_, Summary>,
-) -> Summary {
-    let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
-    for (lock, offset) in &facts.own {
-        keep_shorter(&mut found, *lock, Acquired { depth: 0, guesses: 0, way: Way::Here(*offset) });
-    }
-    for terms in &facts.calls {
-        for (lock, acquired) in of_call(context, method, terms, known, |_| true) {
-            if !lock.expression.is_local() {
-                keep_shorter(&mut found, lock, acquired);
+    locals: &TypedVec<MethodId, LocalFacts>,
+) -> TypedVec<MethodId, Summary> {
+    let mut known: TypedVec<MethodId, Summary> = locals
+        .iter()
+        .map(|facts| {
+            let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
+            for (lock, offset) in &facts.own {
+                let way = Way::Here(*offset);
+                keep_shorter(&mut found, *lock, Acquired { depth: 0, guesses: 0, way });
             }
+            Summary::default().with(found)
+        })
+        .collect();
+    for depth in 0..DEEPEST_CHAIN {
+        if (context.cancelled)() {
+            break;
         }
+        let round: Vec<Summary> = (0..locals.len())
+            .into_par_iter()
+            .map(|method| {
+                let method = MethodId::new(method);
+                let summary = &known[method];
+                let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
+                let counts = |acquired: &Acquired| acquired.depth == depth;
+                for terms in locals[method].calls.iter().filter(|call| call.returns) {
+                    let inside = of_call(context, method, terms, &known, counts, |_| true);
+                    for (lock, acquired) in inside {
+                        if !lock.expression.is_local() && summary.way_to(&lock).is_none() {
+                            keep_shorter(&mut found, lock, acquired);
+                        }
+                    }
+                }
+                summary.clone().with(found)
+            })
+            .collect();
+        known = TypedVec::from(round);
     }
-    let mut acquired: Vec<(Lock, Acquired)> = found.into_iter().collect();
-    if acquired.len() > MOST_ACQUIRED {
-        acquired.sort_unstable_by_key(|(lock, acquired)| (acquired.depth, *lock));
-        acquired.truncate(MOST_ACQUIRED);
+    known
+}
+
+impl Summary {
+    /// With locks that were not known before; the closest ones are kept.
+    fn with(mut self, found: FxHashMap<Lock, Acquired>) -> Summary {
+        if found.is_empty() {
+            return self;
+        }
+        self.acquired.extend(found);
+        if self.acquired.len() > MOST_ACQUIRED {
+            self.acquired.sort_unstable_by_key(|(lock, acquired)| (acquired.depth, *lock));
+            self.acquired.truncate(MOST_ACQUIRED);
+        }
+        self.acquired.sort_unstable_by_key(|(lock, _)| *lock);
+        self
     }
-    acquired.sort_unstable_by_key(|(lock, _)| *lock);
-    Summary { acquired }
 }
 
 fn keep_shorter(found: &mut FxHashMap<Lock, Acquired>, lock: Lock, way: Acquired) {
@@ -278,37 +337,23 @@ fn keep_shorter(found: &mut FxHashMap<Lock, Acquired>, lock: Lock, way: Acquired
     *shortest = (*shortest).min(way);
 }
 
-/// Where the summaries of callees are looked up.
-pub(super) trait Lookup {
-    /// The summary of a method.
-    fn summary(&self, method: MethodId) -> &Summary;
-}
-
-impl Lookup for Summaries<'_, Summary> {
-    fn summary(&self, method: MethodId) -> &Summary {
-        self.of(method)
-    }
-}
-
-impl Lookup for program::TypedVec<MethodId, Summary> {
-    fn summary(&self, method: MethodId) -> &Summary {
-        &self[method]
-    }
-}
-
-/// The locks that a call acquires and releases, in the terms of the caller, each once; of its
-/// targets only those that count.
+/// The locks that a call acquires and releases, in the terms of the caller, each once; of
+/// the locks and the targets only those that count.
 pub(super) fn of_call(
     context: &Context<'_>,
     caller: MethodId,
     terms: &CallTerms,
-    known: &impl Lookup,
-    counts: impl Fn(Via) -> bool,
+    known: &TypedVec<MethodId, Summary>,
+    counts: impl Fn(&Acquired) -> bool,
+    counts_via: impl Fn(Via) -> bool,
 ) -> Vec<(Lock, Acquired)> {
     let targets = context.graph.targets(caller, terms.offset);
     let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
-    for target in targets.iter().filter(|target| counts(target.via)) {
-        for (lock, acquired) in &known.summary(target.method).acquired {
+    for target in targets.iter().filter(|target| counts_via(target.via)) {
+        for (lock, acquired) in &known[target.method].acquired {
+            if !counts(acquired) {
+                continue;
+            }
             let guesses =
                 acquired.guesses + u8::from(is_guess(context.program, target, targets, lock));
             if acquired.depth >= DEEPEST_CHAIN
@@ -368,7 +413,12 @@ pub(super) fn translate(
     let declared = &program.methods[target.method];
     let is_receiver = lock.expression == LockExpression::new(Root::Parameter(0))
         && !declared.is_static()
-        && target.via == Via::Direct;
+        && match target.via {
+            Via::Direct => true,
+            // `Vector::size` used as a function: the object is the first argument.
+            Via::Lambda(lambda) => program.lambdas[lambda].captured == 0,
+            Via::Callback { .. } => false,
+        };
     let guard = match (is_receiver, lock.guard) {
         (true, Some(guard)) => Some(lower_class(program, guard, declared.class)?),
         (true, None) => Some(declared.class),

@@ -370,7 +370,8 @@ impl Writer<'_> {
             Kind::TryCatch(block, handler) => {
                 self.put("try {");
                 self.block(block);
-                self.put("} catch (RuntimeException caught) {");
+                // Java lets no variable hide another, a caught exception included.
+                self.put(&format!("}} catch (RuntimeException caught{}) {{", self.line));
                 self.block(handler);
                 self.put("}");
             }

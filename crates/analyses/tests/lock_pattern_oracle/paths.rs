@@ -4,15 +4,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::java::{Block, Call, Expression, JavaProgram, Kind, Statement, Value, all_statements};
+use crate::java::{Block, Call, Expression, JavaProgram, Kind, Start, Statement, Value, all_statements};
 
 /// One step of a path that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Operation {
     /// A lock is acquired by the statement at a line; 0 for that of a synchronized method.
     Acquire(Expression, u32),
-    /// The lock acquired last but so many is released.
-    Release(usize),
+    /// The lock that the running method acquired at a line is released.
+    Release(u32),
     /// A local variable gets a value.
     Set(u8, Value),
     /// Control that may have set the variable meets control that may not have.
@@ -45,7 +45,7 @@ pub(crate) enum Exceptions {
 }
 
 /// More paths than this through one method, and the program is not used.
-pub(crate) const MOST_PATHS: usize = 20_000;
+pub(crate) const MOST_PATHS: usize = 1_500;
 
 /// A loop runs at most so often. A path that acquires a lock in one iteration and again in a later
 /// one can leave out the iterations between, so that two would be enough for every verdict; inside
@@ -93,12 +93,8 @@ impl<'a> Enumeration<'a> {
         let declared = &program.methods[method];
         let mut paths = self.block(&declared.body, Surroundings { is_in_try, is_in_loop: false })?;
         if declared.is_synchronized {
-            let start = if declared.is_static {
-                crate::java::Start::Class
-            } else {
-                crate::java::Start::This
-            };
-            paths = surrounded(paths, Operation::Acquire(Expression::new(start), 0));
+            let start = if declared.is_static { Start::Class } else { Start::This };
+            paths = surrounded(paths, Expression::new(start), 0);
         }
         self.known.insert((method, is_in_try), paths.clone());
         Ok(paths)
@@ -107,26 +103,189 @@ impl<'a> Enumeration<'a> {
     fn block(&mut self, block: &Block, place: Surroundings) -> Result<Paths, TooMany> {
         let mut paths = nothing();
         for statement in block {
-            paths = self.then(&paths, &self.statement(statement, place)?)?;
+            paths = one_after_the_other(&paths, &self.statement(statement, place)?)?;
         }
         Ok(paths)
     }
 
-    /// One path after the other, where the first ends normally.
-    fn then(&self, first: &Paths, second: &Paths) -> Result<Paths, TooMany> {
-        let mut paths = Paths::new();
-        for (one, outcome) in first {
-            if *outcome != Outcome::Normal {
-                paths.insert((one.clone(), *outcome));
-                continue;
+    fn statement(&mut self, statement: &Statement, place: Surroundings) -> Result<Paths, TooMany> {
+        let line = statement.line;
+        let mut paths = match &statement.kind {
+            Kind::Synchronized(lock, block) => {
+                surrounded(self.block(block, place)?, *lock, line)
             }
-            for (other, outcome) in second {
-                paths.insert(([one.as_slice(), other].concat(), *outcome));
-                if paths.len() > MOST_PATHS {
-                    return Err(TooMany);
+            Kind::Locked(lock, block) => {
+                surrounded(self.block(block, place)?, Expression::global(*lock), line)
+            }
+            Kind::TryLocked(lock, block) => {
+                let mut paths =
+                    surrounded(self.block(block, place)?, Expression::global(*lock), line);
+                paths.extend(nothing());
+                paths
+            }
+            Kind::HandOver(first, second, [alone, both, rest]) => {
+                let acquire = |lock, line| {
+                    only(vec![Operation::Acquire(Expression::global(lock), line)])
+                };
+                let mut paths = acquire(*first, line);
+                for next in [
+                    self.block(alone, place)?,
+                    acquire(*second, statement.second_line),
+                    self.block(both, place)?,
+                    only(vec![Operation::Release(line)]),
+                    self.block(rest, place)?,
+                    only(vec![Operation::Release(statement.second_line)]),
+                ] {
+                    paths = one_after_the_other(&paths, &next)?;
                 }
+                paths
             }
+            Kind::If(then, otherwise) => {
+                let mut paths = self.block(then, place)?;
+                paths.extend(self.block(otherwise, place)?);
+                one_after_the_other(&paths, &merged(statement))?
+            }
+            Kind::While(block) => {
+                let most = if place.is_in_loop { MOST_NESTED_ITERATIONS } else { MOST_ITERATIONS };
+                let body = self.block(block, Surroundings { is_in_loop: true, ..place })?;
+                let again = one_after_the_other(&body, &merged(statement))?;
+                let mut iterated = merged(statement);
+                let mut paths = iterated.clone();
+                for _ in 0..most {
+                    iterated = one_after_the_other(&iterated, &again)?;
+                    paths.extend(iterated.iter().cloned());
+                }
+                paths
+            }
+            Kind::TryFinally(block, last) => {
+                let tried = self.tried(block, place)?;
+                let last =
+                    one_after_the_other(&merged(statement), &self.block(last, place)?)?;
+                let mut paths = Paths::new();
+                for (one, outcome) in &tried {
+                    for (other, at_last) in &last {
+                        // A finally block that ends abruptly takes the place of what happened.
+                        let outcome =
+                            if *at_last == Outcome::Normal { *outcome } else { *at_last };
+                        paths.insert(([one.as_slice(), other].concat(), outcome));
+                    }
+                    limited(&paths)?;
+                }
+                one_after_the_other(&paths, &merged(statement))?
+            }
+            Kind::TryCatch(block, handler) => {
+                let tried = self.tried(block, place)?;
+                let handler =
+                    one_after_the_other(&merged(statement), &self.block(handler, place)?)?;
+                let mut paths = Paths::new();
+                for (one, outcome) in tried {
+                    if outcome != Outcome::Thrown {
+                        paths.insert((one, outcome));
+                        continue;
+                    }
+                    for (other, outcome) in &handler {
+                        paths.insert(([one.as_slice(), other].concat(), *outcome));
+                    }
+                    limited(&paths)?;
+                }
+                one_after_the_other(&paths, &merged(statement))?
+            }
+            Kind::Let(local, value, block) => one_after_the_other(
+                &only(vec![Operation::Set(*local, *value)]),
+                &self.block(block, place)?,
+            )?,
+            Kind::SetLocal(local, value) => only(vec![Operation::Set(*local, *value)]),
+            Kind::Replace(field) => only(vec![Operation::Replace(*field)]),
+            Kind::Call(call) => self
+                .method(call.callee, place.is_in_try)?
+                .into_iter()
+                .map(|(path, outcome)| {
+                    let path = [&[Operation::Enter(*call, line)], path.as_slice()].concat();
+                    let outcome = match outcome {
+                        Outcome::Normal | Outcome::Returned => Outcome::Normal,
+                        Outcome::Thrown => Outcome::Thrown,
+                    };
+                    ([path.as_slice(), &[Operation::Leave]].concat(), outcome)
+                })
+                .collect(),
+            Kind::Return => Paths::from([
+                (Vec::new(), Outcome::Normal),
+                (Vec::new(), Outcome::Returned),
+            ]),
+            Kind::Throw => {
+                Paths::from([(Vec::new(), Outcome::Normal), (Vec::new(), Outcome::Thrown)])
+            }
+        };
+        if self.exceptions == Exceptions::Anywhere && place.is_in_try {
+            paths.insert((Vec::new(), Outcome::Thrown));
         }
+        limited(&paths)?;
         Ok(paths)
     }
+
+    /// The block of a try statement.
+    fn tried(&mut self, block: &Block, place: Surroundings) -> Result<Paths, TooMany> {
+        let mut paths = self.block(block, Surroundings { is_in_try: true, ..place })?;
+        if self.exceptions == Exceptions::Anywhere {
+            // Each statement throws before it does something; the last one may also throw after.
+            let complete: Vec<Path> = paths
+                .iter()
+                .filter(|(_, outcome)| *outcome == Outcome::Normal)
+                .map(|(path, _)| (path.clone(), Outcome::Thrown))
+                .collect();
+            paths.extend(complete);
+        }
+        limited(&paths)?;
+        Ok(paths)
+    }
+}
+
+fn only(path: Vec<Operation>) -> Paths {
+    Paths::from([(path, Outcome::Normal)])
+}
+
+fn nothing() -> Paths {
+    only(Vec::new())
+}
+
+/// The variables that a statement may set, at the place where it no longer matters how.
+fn merged(statement: &Statement) -> Paths {
+    let mut set = BTreeSet::new();
+    for block in statement.blocks() {
+        for inner in all_statements(block) {
+            if let Kind::SetLocal(local, _) = inner.kind {
+                set.insert(Operation::Merge(local));
+            }
+        }
+    }
+    only(set.into_iter().collect())
+}
+
+/// A lock is acquired before and released after, whatever happens between.
+fn surrounded(paths: Paths, lock: Expression, line: u32) -> Paths {
+    let (acquire, release) = (Operation::Acquire(lock, line), Operation::Release(line));
+    paths
+        .into_iter()
+        .map(|(path, outcome)| ([&[acquire], path.as_slice(), &[release]].concat(), outcome))
+        .collect()
+}
+
+/// What follows only happens where the first part ends normally.
+fn one_after_the_other(first: &Paths, second: &Paths) -> Result<Paths, TooMany> {
+    let mut paths = Paths::new();
+    for (one, outcome) in first {
+        if *outcome == Outcome::Normal {
+            paths.extend(
+                second.iter().map(|(other, outcome)| ([one.as_slice(), other].concat(), *outcome)),
+            );
+        } else {
+            paths.insert((one.clone(), *outcome));
+        }
+        limited(&paths)?;
+    }
+    Ok(paths)
+}
+
+fn limited(paths: &Paths) -> Result<(), TooMany> {
+    if paths.len() > MOST_PATHS { Err(TooMany) } else { Ok(()) }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, RwLock};
 
 use rustc_hash::FxHashMap;
 
-use super::{Target, Via, is_statically_bound, lambda_targets};
+use super::{Target, Via, is_statically_bound};
 use crate::ids::{ClassId, LambdaId, MethodId, SelectorId};
 use crate::ir::{Body, Call, DeclaredType, Operation};
-use crate::symbols::Program;
+use crate::symbols::{LambdaKind, Program};
 
 /// The static type of a receiver: what the call names or, where that is less, what the value is
 /// declared as. Compilers call the methods of `Object` by that name, whatever the receiver.
@@ -93,24 +93,11 @@ impl Hierarchical {
         if let Some(known) = read(&self.answers).get(&key) {
             return known.clone();
         }
-        let direct = |class, selector| {
-            let mut found: Vec<MethodId> = program
-                .hierarchy
-                .concrete_subtypes(class)
-                .filter_map(|class| program.hierarchy.dispatch(class, selector))
-                .collect();
-            found.sort_unstable();
-            found.dedup();
-            found
-        };
-        let mut targets: Vec<Target> = direct(class, selector)
-            .into_iter()
+        let mut targets: Vec<Target> = direct(program, class, selector)
             .map(|method| Target { method, via: Via::Direct })
             .collect();
-        for lambda in self.lambdas.get(&selector).into_iter().flatten() {
-            if program.hierarchy.is_subtype(program.lambdas[*lambda].interface, class) {
-                targets.extend(lambda_targets(program, *lambda, direct));
-            }
+        for lambda in self.lambdas_of(program, class, selector) {
+            targets.extend(self.lambda_targets(program, lambda));
         }
         if targets.is_empty() {
             // Nothing implements it here: the declaration itself may still have flags or a model.
@@ -120,6 +107,63 @@ impl Hierarchical {
         targets.dedup();
         write(&self.answers).entry(key).or_insert_with(|| Arc::from(targets)).clone()
     }
+
+    /// The lambdas that are called when `selector` is called on something of type `class`.
+    fn lambdas_of(
+        &self,
+        program: &Program,
+        class: ClassId,
+        selector: SelectorId,
+    ) -> impl Iterator<Item = LambdaId> + '_ {
+        let lambdas = self.lambdas.get(&selector).into_iter().flatten().copied();
+        let fitting: Vec<LambdaId> = lambdas
+            .filter(|lambda| {
+                program.hierarchy.is_subtype(program.lambdas[*lambda].interface, class)
+            })
+            .collect();
+        fitting.into_iter()
+    }
+
+    /// What a lambda may run when it is called. A reference to a method of a functional interface may
+    /// be a reference to another lambda, and so on.
+    pub(crate) fn lambda_targets(&self, program: &Program, lambda: LambdaId) -> Vec<Target> {
+        let via = Via::Lambda(lambda);
+        let mut seen = vec![lambda];
+        let mut found = Vec::new();
+        let mut next = 0;
+        while next < seen.len() {
+            let known = &program.lambdas[seen[next]];
+            next += 1;
+            if known.kind != LambdaKind::Virtual {
+                found.push(known.implementation);
+                continue;
+            }
+            let selector = program.methods[known.implementation].selector;
+            found.extend(direct(program, known.receiver_class, selector));
+            for lambda in self.lambdas_of(program, known.receiver_class, selector) {
+                if !seen.contains(&lambda) {
+                    seen.push(lambda);
+                }
+            }
+        }
+        if found.is_empty() {
+            // Nothing implements it here: the declaration itself may still have a model.
+            found.push(program.lambdas[lambda].implementation);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|method| Target { method, via }).collect()
+    }
+}
+
+/// The methods that objects of the subtypes of `class` run for `selector`.
+fn direct(
+    program: &Program,
+    class: ClassId,
+    selector: SelectorId,
+) -> impl Iterator<Item = MethodId> + '_ {
+    let subtypes = program.hierarchy.concrete_subtypes(class);
+    subtypes.filter_map(move |class| program.hierarchy.dispatch(class, selector))
 }
 
 // A panic while the lock was held would have ended the whole analysis, so a poisoned lock cannot be

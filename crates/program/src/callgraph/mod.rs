@@ -18,13 +18,13 @@ use std::sync::Arc;
 use classes::bytecode::InvokeKind;
 use findings::{Gap, GapKind};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ids::{ClassId, Id, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
+use crate::ids::{ClassId, Id, LambdaId, MethodId, TypedVec, ValueId};
 use crate::ir::{Body, Call, DynamicTarget, Operation};
 use crate::models::{Effect, Operand, Times};
 use crate::pattern::Pattern;
-use crate::symbols::{LambdaKind, Origin, Program};
+use crate::symbols::{Origin, Program};
 
 pub(crate) use cha::Hierarchical;
 
@@ -154,18 +154,18 @@ pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
     let hierarchical = Hierarchical::new(program);
     let sites = match config.algorithm {
         Algorithm::ClassHierarchy => {
-            sites_of_all(program, &|body, call| hierarchical.receivers(program, body, call))
+            sites_of_all(program, &hierarchical, &|body, call| hierarchical.receivers(program, body, call))
         }
         Algorithm::RapidType => {
             let instantiated = rta::instantiated(program, &hierarchical, &config.entry_points);
-            sites_of_all(program, &|body, call| {
+            sites_of_all(program, &hierarchical, &|body, call| {
                 let targets = hierarchical.receivers(program, body, call);
                 instantiated.keep(program, body, call, &targets)
             })
         }
         Algorithm::VariableType => {
             let types = vta::Types::solve(program, &hierarchical, &config.entry_points);
-            sites_of_all(program, &|body, call| types.targets(program, &hierarchical, body, call))
+            sites_of_all(program, &hierarchical, &|body, call| types.targets(program, &hierarchical, body, call))
         }
     };
     let mut callers: TypedVec<MethodId, Vec<MethodId>> =
@@ -178,13 +178,17 @@ pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
         }
     }
     let reachable =
-        (!config.entry_points.is_empty()).then(|| reachable(program, &sites, &config.entry_points));
+        (!config.entry_points.is_empty()).then(|| reachable(program, &hierarchical, &sites, &config.entry_points));
     CallGraph { gaps: unfollowed_calls(program), sites, callers, reachable }
 }
 
 type Resolve<'a> = dyn Fn(&Body, &Call) -> Arc<[Target]> + Sync + 'a;
 
-fn sites_of_all(program: &Program, resolve: &Resolve<'_>) -> TypedVec<MethodId, Vec<CallSite>> {
+fn sites_of_all(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    resolve: &Resolve<'_>,
+) -> TypedVec<MethodId, Vec<CallSite>> {
     let sites: Vec<Vec<CallSite>> = (0..program.methods.len())
         .into_par_iter()
         .map(|method| {
@@ -194,7 +198,7 @@ fn sites_of_all(program: &Program, resolve: &Resolve<'_>) -> TypedVec<MethodId, 
             for instruction in body.instructions() {
                 let Operation::Call(call) = &instruction.operation else { continue };
                 let mut targets = resolve(body, call);
-                let callbacks = callbacks(program, body, call);
+                let callbacks = callbacks(program, hierarchical, body, call);
                 if !callbacks.is_empty() {
                     targets = targets.iter().copied().chain(callbacks).collect();
                 }
@@ -204,7 +208,16 @@ fn sites_of_all(program: &Program, resolve: &Resolve<'_>) -> TypedVec<MethodId, 
             }
             // A subroutine that was expanded has its calls more than once.
             sites.sort_by_key(|site| site.offset);
-            sites.dedup_by_key(|site| site.offset);
+            sites.dedup_by(|copy, kept| {
+                let same = copy.offset == kept.offset;
+                if same && copy.targets != kept.targets {
+                    let mut all = [&*kept.targets, &*copy.targets].concat();
+                    all.sort_unstable();
+                    all.dedup();
+                    kept.targets = Arc::from(all);
+                }
+                same
+            });
             sites
         })
         .collect();
@@ -212,27 +225,34 @@ fn sites_of_all(program: &Program, resolve: &Resolve<'_>) -> TypedVec<MethodId, 
 }
 
 /// The lambdas among the arguments of a library call that the models say are run by the call.
-fn callbacks(program: &Program, body: &Body, call: &Call) -> Vec<Target> {
+fn callbacks(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    body: &Body,
+    call: &Call,
+) -> Vec<Target> {
     let mut targets = Vec::new();
+    let receivers = usize::from(call.kind != InvokeKind::Static);
     for effect in program.effects_of(call.method) {
         let Effect::RunsTask { task, times } = effect else { continue };
-        for (position, argument) in call.arguments.iter().enumerate().skip(1) {
+        for (position, argument) in call.arguments.iter().enumerate().skip(receivers) {
             if let Operand::Argument(number) = task
-                && usize::from(*number) + 1 != position
+                && usize::from(*number) + receivers != position
             {
                 continue;
             }
             let Some(lambda) = created_lambda(body, *argument) else { continue };
-            targets.push(Target {
-                method: program.lambdas[lambda].implementation,
-                via: Via::Callback {
-                    lambda,
-                    argument: position as u16,
-                    repeatedly: *times != Times::Once,
-                },
-            });
+            let via = Via::Callback {
+                lambda,
+                argument: position as u16,
+                repeatedly: *times != Times::Once,
+            };
+            let run = hierarchical.lambda_targets(program, lambda).into_iter();
+            targets.extend(run.map(|target| Target { method: target.method, via }));
         }
     }
+    targets.sort_unstable();
+    targets.dedup();
     targets
 }
 
@@ -255,10 +275,12 @@ pub fn created_lambda(body: &Body, value: ValueId) -> Option<LambdaId> {
 /// Methods of the application that match an entry point, or are reachable from one.
 fn reachable(
     program: &Program,
+    hierarchical: &Hierarchical,
     sites: &TypedVec<MethodId, Vec<CallSite>>,
     entry_points: &[Pattern],
 ) -> TypedVec<MethodId, bool> {
     let mut reachable = TypedVec::filled(false, program.methods.len());
+    let mut seen = FxHashSet::default();
     let mut todo: Vec<MethodId> =
         program.methods.ids().filter(|method| is_entry(program, *method, entry_points)).collect();
     while let Some(method) = todo.pop() {
@@ -268,28 +290,57 @@ fn reachable(
         todo.extend(
             sites[method].iter().flat_map(|site| site.targets.iter().map(|target| target.method)),
         );
-        // Lambdas and class initialisers of what is touched may run as well.
         if let Some(body) = program.body(method) {
             for instruction in body.instructions() {
-                match &instruction.operation {
-                    Operation::DynamicCall(call) => {
-                        if let DynamicTarget::Lambda(lambda) = call.target {
-                            todo.push(program.lambdas[lambda].implementation);
-                        }
-                    }
-                    Operation::New(class) => {
-                        let methods = &program.classes[*class].methods;
-                        todo.extend(methods.iter().filter(|method| {
-                            program.methods[**method].is_initializer()
-                                || overrides_library(program, **method)
-                        }));
-                    }
-                    _ => {}
-                }
+                runs_besides(program, hierarchical, &instruction.operation, &mut seen, &mut todo);
             }
         }
     }
     reachable
+}
+
+/// The methods that may run because of an operation, beside the targets of a call: the body of a
+/// lambda, class initialisers, and what the library calls on a created object by a type of its own.
+/// `seen` remembers the classes that were created or initialised before.
+pub(crate) fn runs_besides(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    operation: &Operation,
+    seen: &mut FxHashSet<(ClassId, bool)>,
+    found: &mut Vec<MethodId>,
+) {
+    let (class, is_created) = match operation {
+        Operation::DynamicCall(call) => {
+            if let DynamicTarget::Lambda(lambda) = call.target {
+                let targets = hierarchical.lambda_targets(program, lambda);
+                found.extend(targets.into_iter().map(|target| target.method));
+            }
+            return;
+        }
+        Operation::New(class) => (*class, true),
+        Operation::GetStatic(field) | Operation::PutStatic { field, .. } => {
+            (program.fields[*field].class, false)
+        }
+        Operation::Call(call) if call.kind == InvokeKind::Static => {
+            (program.methods[call.method].class, false)
+        }
+        _ => return,
+    };
+    if !seen.insert((class, is_created)) {
+        return;
+    }
+    let initialiser = program.selector("<clinit>", "()V");
+    for supertype in program.hierarchy.supertypes(class) {
+        found.extend(
+            initialiser.and_then(|selector| program.hierarchy.declared(supertype, selector)),
+        );
+        if is_created && program.classes[supertype].origin != Origin::Application {
+            let known_there = program.classes[supertype].methods.iter();
+            found.extend(known_there.filter_map(|method| {
+                program.hierarchy.dispatch(class, program.methods[*method].selector)
+            }));
+        }
+    }
 }
 
 /// Whether a method matches one of the entry points; without any, whether code outside can call it.
@@ -309,26 +360,6 @@ fn overrides_library(program: &Program, method: MethodId) -> bool {
         program.classes[class].origin != Origin::Application
             && program.hierarchy.declared(class, declared.selector).is_some()
     })
-}
-
-/// The targets of a lambda that is called, each with what it captured.
-pub(crate) fn lambda_targets(
-    program: &Program,
-    lambda: LambdaId,
-    dispatch: impl Fn(ClassId, SelectorId) -> Vec<MethodId>,
-) -> Vec<Target> {
-    let known = &program.lambdas[lambda];
-    let via = Via::Lambda(lambda);
-    match known.kind {
-        LambdaKind::Static | LambdaKind::Special | LambdaKind::Constructor => {
-            vec![Target { method: known.implementation, via }]
-        }
-        LambdaKind::Virtual => {
-            let selector = program.methods[known.implementation].selector;
-            let found = dispatch(known.receiver_class, selector);
-            found.into_iter().map(|method| Target { method, via }).collect()
-        }
-    }
 }
 
 /// Whether a call has exactly one target, whatever the receiver.

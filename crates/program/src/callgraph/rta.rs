@@ -6,11 +6,12 @@
 use std::sync::Arc;
 
 use classes::access;
+use rustc_hash::FxHashSet;
 
 use super::cha::receiver_type;
 use super::{Hierarchical, Target, Via, is_entry, is_statically_bound};
 use crate::ids::{ClassId, MethodId, TypedVec};
-use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Operation};
+use crate::ir::{Body, Call, DeclaredType, Operation};
 use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
 
@@ -68,6 +69,7 @@ pub(super) fn instantiated(
         .methods_with_bodies()
         .filter(|method| is_entry(program, *method, entry_points))
         .collect();
+    let mut seen = FxHashSet::default();
     // Virtual calls seen so far, to be looked at again when a class turns out to be created.
     let mut pending: Vec<(MethodId, Call)> = Vec::new();
     loop {
@@ -78,14 +80,11 @@ pub(super) fn instantiated(
             }
             let Some(body) = program.body(method) else { continue };
             for instruction in body.instructions() {
-                match &instruction.operation {
+                let operation = &instruction.operation;
+                super::runs_besides(program, hierarchical, operation, &mut seen, &mut todo);
+                match operation {
                     Operation::New(class) => {
                         grew |= !std::mem::replace(&mut instantiated.classes[*class], true);
-                    }
-                    Operation::DynamicCall(call) => {
-                        if let DynamicTarget::Lambda(lambda) = call.target {
-                            todo.push(program.lambdas[lambda].implementation);
-                        }
                     }
                     Operation::Call(call) => {
                         let targets = hierarchical.receivers(program, body, call);

@@ -228,13 +228,7 @@ fn dispatch_all(
                 if known.selector == selector
                     && program.hierarchy.is_subtype(known.interface, declared)
                 {
-                    targets.extend(super::lambda_targets(program, *lambda, |class, _| {
-                        hierarchical
-                            .subtypes_of(program, class, known.implementation)
-                            .iter()
-                            .map(|target| target.method)
-                            .collect()
-                    }));
+                    targets.extend(hierarchical.lambda_targets(program, *lambda));
                 }
             }
         }
@@ -301,6 +295,12 @@ fn flows_of(
                 Operation::DynamicCall(call) => {
                     if let DynamicTarget::Lambda(lambda) = call.target {
                         let known = &program.lambdas[lambda];
+                        // What is dispatched to may be handed anything by whoever calls the lambda.
+                        for target in hierarchical.lambda_targets(program, lambda) {
+                            if target.method != known.implementation {
+                                unknown_parameters(program, target.method, &mut flows);
+                            }
+                        }
                         let count = program
                             .body(known.implementation)
                             .map_or(0, |body| body.parameters.len());

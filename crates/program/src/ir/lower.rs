@@ -70,7 +70,8 @@ pub fn lower(program: &Program, method: MethodId) -> Result<Option<Body>, LowerE
     };
     let Some(code) = &file.methods[position as usize].code else { return Ok(None) };
     let instructions = bytecode::decode_all(file.code_bytes(code))?;
-    let graph = FlowGraph::new(code, &instructions)?;
+    let raises = Raises { program, links: &class.links };
+    let graph = FlowGraph::new(code, &instructions, &raises)?;
     let mut lowering = Lowering {
         program,
         file,
@@ -84,6 +85,64 @@ pub fn lower(program: &Program, method: MethodId) -> Result<Option<Body>, LowerE
     let entry = lowering.entry_frame(method)?;
     let blocks = lowering.lower_blocks(&graph, entry)?;
     Ok(Some(lowering.finish(method, &graph, blocks)))
+}
+
+/// Knows which exceptions instructions can raise.
+///
+/// A checked exception is raised only by a call that declares it, as `javac` enforces; code of other
+/// languages and classes that are missing may raise anything. Java code that smuggles a checked
+/// exception past its compiler (`sneakyThrow`) is taken at its word.
+struct Raises<'a> {
+    program: &'a Program,
+    links: &'a [Link],
+}
+
+impl Raises<'_> {
+    /// Whether some instruction can raise what a handler catches.
+    fn any(&self, instructions: &[(u32, Bytecode)], catches: Option<&str>) -> bool {
+        let Some(class) = catches.and_then(|name| self.program.class_named(name)) else {
+            return true;
+        };
+        !self.is_checked(class)
+            || instructions.iter().any(|(_, instruction)| self.raises(instruction, class))
+    }
+
+    /// Whether a class is a checked exception for certain: below `Exception`, all its superclasses
+    /// known, and no `RuntimeException`.
+    fn is_checked(&self, class: ClassId) -> bool {
+        let names: Vec<&str> = self
+            .program
+            .hierarchy
+            .superclasses(class)
+            .map(|class| &*self.program.classes[class].name)
+            .collect();
+        names.len() > 1
+            && names[1..].contains(&"java/lang/Exception")
+            && names.contains(&"java/lang/Throwable")
+            && !names.contains(&"java/lang/RuntimeException")
+    }
+
+    fn raises(&self, instruction: &Bytecode, class: ClassId) -> bool {
+        let method = match instruction {
+            Bytecode::Throw => return true,
+            Bytecode::Invoke { method, .. } => method,
+            _ => return false,
+        };
+        let Some(Link::Method(_, method)) = self.links.get(usize::from(method.0)) else {
+            return true;
+        };
+        let owner = self.program.class_of(*method);
+        let declared = owner.file.as_ref().zip(self.program.methods[*method].position);
+        let Some((file, position)) = declared else { return true };
+        let is_java = file.source_file.as_ref().is_some_and(|source| source.ends_with(".java"));
+        let hierarchy = &self.program.hierarchy;
+        !is_java
+            || file.methods[position as usize].exceptions.iter().any(|name| {
+                self.program.class_named(name).is_none_or(|declared| {
+                    hierarchy.is_subtype(declared, class) || hierarchy.is_subtype(class, declared)
+                })
+            })
+    }
 }
 
 /// A block before its instructions are lowered.
@@ -109,6 +168,7 @@ type BlockKey = (u32, u32);
 struct Discovery<'a> {
     code: &'a Code,
     instructions: &'a [(u32, Bytecode)],
+    raises: &'a Raises<'a>,
     leaders: Vec<bool>,
     /// Subroutine contexts: the enclosing context, and where `ret` goes.
     contexts: Vec<(u32, u32)>,
@@ -213,10 +273,14 @@ impl Discovery<'_> {
         if may_throw {
             let code = self.code;
             for handler in &code.handlers {
-                if handler.start <= start && start < handler.end {
+                let covers = handler.start <= start && start < handler.end;
+                let instructions = &self.instructions[first..position];
+                if covers && self.raises.any(instructions, handler.catch_type.as_deref()) {
                     let target = self.block((handler.target, context), todo)?;
-                    if !handlers.iter().any(|(known, _)| *known == target) {
-                        handlers.push((target, handler.catch_type.clone()));
+                    // One handler may catch several classes: `catch (A | B e)`.
+                    let handler_edge = (target, handler.catch_type.clone());
+                    if !handlers.contains(&handler_edge) {
+                        handlers.push(handler_edge);
                     }
                     if handler.catch_type.is_none() {
                         break;
@@ -230,13 +294,18 @@ impl Discovery<'_> {
 }
 
 impl FlowGraph {
-    fn new(code: &Code, instructions: &[(u32, Bytecode)]) -> Result<FlowGraph, LowerError> {
+    fn new(
+        code: &Code,
+        instructions: &[(u32, Bytecode)],
+        raises: &Raises<'_>,
+    ) -> Result<FlowGraph, LowerError> {
         if instructions.is_empty() {
             return Err(LowerError::Malformed(0, "no code at all"));
         }
         let mut discovery = Discovery {
             code,
             instructions,
+            raises,
             leaders: leaders(code, instructions),
             contexts: vec![(0, 0)],
             keys: FxHashMap::default(),
@@ -294,8 +363,11 @@ impl FlowGraph {
             for to in targets {
                 blocks[to].predecessors.push((from, false));
             }
-            for at in 0..blocks[from].handlers.len() {
-                let to = blocks[from].handlers[at].0;
+            let mut targets: Vec<BlockId> =
+                blocks[from].handlers.iter().map(|(target, _)| *target).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            for to in targets {
                 blocks[to].predecessors.push((from, true));
             }
         }

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses the part it needs")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use classes::{Jdk, JdkImage, LoadConfig, load};
@@ -10,11 +10,11 @@ use program::{BuildConfig, Library, Program};
 use tempfile::TempDir;
 
 /// Compiled classes in a directory that is removed at the end.
-pub struct JavaProgram {
+pub(crate) struct JavaProgram {
     directory: TempDir,
 }
 
-pub fn this_jdk() -> Jdk {
+pub(crate) fn this_jdk() -> Jdk {
     Jdk::find(None)
         .expect("looking for a JDK does not fail")
         .expect("these tests need a JDK: set JAVA_HOME or put `java` on the PATH")
@@ -23,11 +23,11 @@ pub fn this_jdk() -> Jdk {
 impl JavaProgram {
     /// Compiles sources, given with their paths: one compiler for all of them, since starting it is
     /// what takes the time.
-    pub fn compile(sources: &[(&str, &str)]) -> JavaProgram {
+    pub(crate) fn compile(sources: &[(&str, &str)]) -> JavaProgram {
         JavaProgram::compile_with(sources, &["-Xlint:none", "-g"])
     }
 
-    pub fn compile_with(sources: &[(&str, &str)], options: &[&str]) -> JavaProgram {
+    pub(crate) fn compile_with(sources: &[(&str, &str)], options: &[&str]) -> JavaProgram {
         let directory = tempfile::tempdir().unwrap();
         let mut paths = Vec::new();
         for (name, text) in sources {
@@ -51,7 +51,7 @@ impl JavaProgram {
     }
 
     /// Classes that were not compiled here.
-    pub fn of_classes(classes: &[(&str, Vec<u8>)]) -> JavaProgram {
+    pub(crate) fn of_classes(classes: &[(&str, Vec<u8>)]) -> JavaProgram {
         let program = JavaProgram { directory: tempfile::tempdir().unwrap() };
         for (name, bytes) in classes {
             let path = program.class_file(name);
@@ -61,21 +61,21 @@ impl JavaProgram {
         program
     }
 
-    pub fn classes(&self) -> PathBuf {
+    pub(crate) fn classes(&self) -> PathBuf {
         self.directory.path().join("classes")
     }
 
     /// Where the class with this internal name is.
-    pub fn class_file(&self, internal_name: &str) -> PathBuf {
+    pub(crate) fn class_file(&self, internal_name: &str) -> PathBuf {
         self.classes().join(format!("{internal_name}.class"))
     }
 
     /// What the program prints.
-    pub fn run(&self, main_class: &str) -> String {
+    pub(crate) fn run(&self, main_class: &str) -> String {
         self.run_with(main_class, &[])
     }
 
-    pub fn run_with(&self, main_class: &str, options: &[&str]) -> String {
+    pub(crate) fn run_with(&self, main_class: &str, options: &[&str]) -> String {
         let output = Command::new(this_jdk().home.join("bin/java"))
             .args(["-Xshare:auto", "-XX:TieredStopAtLevel=1"])
             .args(options)
@@ -91,17 +91,24 @@ impl JavaProgram {
     }
 
     /// The program with its bodies.
-    pub fn read(&self) -> Program {
-        read_program(&self.classes(), Library::Model)
+    pub(crate) fn read(&self) -> Program {
+        read_program(&[self.classes()], Library::Model)
+    }
+
+    /// The part of the program that is in these packages.
+    pub(crate) fn read_packages(&self, packages: &[&str]) -> Program {
+        let directories: Vec<PathBuf> =
+            packages.iter().map(|package| self.classes().join(package)).collect();
+        read_program(&directories, Library::Model)
     }
 }
 
-/// Reads a program that every method of must be readable.
-pub fn read_program(input: &Path, library: Library) -> Program {
+/// Reads a program all of whose methods must be readable.
+pub(crate) fn read_program(inputs: &[PathBuf], library: Library) -> Program {
     let jdk = this_jdk();
     let image: JdkImage = jdk.open().unwrap();
     let config = LoadConfig { jdk: Some(jdk), ..LoadConfig::default() };
-    let loaded = load(&[input.to_owned()], &config, &()).unwrap();
+    let loaded = load(inputs, &config, &()).unwrap();
     let mut program = program::build(loaded, Some(&image), &BuildConfig { library });
     program.lower_bodies(&|| false);
     let unreadable: Vec<_> =

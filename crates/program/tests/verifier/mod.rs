@@ -9,7 +9,7 @@ use program::ir::{Body, Definition};
 use program::{BlockId, ValueId};
 
 /// The first thing that is wrong with a body, as a sentence; nothing when it is well formed.
-pub fn flaw(body: &Body) -> Option<String> {
+pub(crate) fn flaw(body: &Body) -> Option<String> {
     check(body).err()
 }
 

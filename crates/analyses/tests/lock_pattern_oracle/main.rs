@@ -1,0 +1,281 @@
+//! The lock pattern analysis against a naive oracle, on random programs.
+//!
+//! A program is a class of a few small methods, made at random, written as Java, and compiled. The
+//! oracle runs each method on all its paths, calls inlined, and searches the pattern by its
+//! definition: while a lock is held, another lock that is not held is acquired and released, and
+//! then acquired and released again. Two properties are checked for every method.
+//!
+//! 1. Nothing is made up. What the analysis reports for a method (the context lock and where it is
+//!    taken, the witness, the two places where it is acquired and the method that these are in)
+//!    happens on a path that starts in that method with no lock held. Because any instruction may
+//!    throw as far as bytecode tells, these paths may throw anywhere inside a try statement.
+//! 2. Nothing is missed. If the pattern happens on a path, the analysis reports the witness in the
+//!    method that holds the context lock, or in a method on the way from there to the one where the
+//!    two acquisitions meet: a witness is confirmed by the nearest context and goes no further.
+//!    The exceptions that the paper's notion of a lock makes are listed at `run::demand`.
+//!
+//! Programs stay inside the bounds of the analysis: chains of at most three calls, one target for
+//! each call, few locks. `random::Features` are left out of programs because the analysis is known
+//! to judge them differently.
+//!
+//! `SCISSION_ORACLE_PROGRAMS` sets the number of programs, `SCISSION_ORACLE_SEED` the first seed.
+
+#![allow(missing_docs, reason = "a test")]
+
+mod java;
+mod paths;
+mod random;
+mod run;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use analyses::lock_pattern::expression::{LockExpression, Root, Step};
+use analyses::lock_pattern::{self, flow::Pattern};
+use analyses::{Config, Context};
+use classes::LoadConfig;
+use program::callgraph::{self, CallGraphConfig};
+use program::{BuildConfig, MethodId, Program};
+
+use rayon::prelude::*;
+
+use java::{Expression, Global, JavaProgram, OPAQUE, Slot, Start, local_name};
+use random::Features;
+use run::{Instance, Verdict};
+
+/// A local variable whose name the class file does not tell.
+const SOME_LOCAL: Start = Start::Local(u8::MAX);
+
+/// What the analysis reports, by program and method.
+type Reports = Vec<Vec<BTreeSet<Instance>>>;
+
+/// Where the analysis and the oracle differ.
+#[derive(Clone, Debug, PartialEq)]
+enum Disagreement {
+    /// Reported for a method, and on none of its paths.
+    MadeUp(usize, Instance),
+    /// On a path of a method, and reported by none of those that should.
+    Missed(usize, run::Demand),
+}
+
+fn disagreements(verdicts: &[Verdict], reports: &[BTreeSet<Instance>]) -> Vec<Disagreement> {
+    let mut found = Vec::new();
+    for (method, verdict) in verdicts.iter().enumerate() {
+        for report in &reports[method] {
+            if !verdict.possible.iter().any(|possible| is_same(possible, report)) {
+                found.push(Disagreement::MadeUp(method, *report));
+            }
+        }
+        for demand in &verdict.demanded {
+            let is_met = demand.iter().any(|(method, witness)| {
+                reports[*method].iter().any(|report| is_same_lock(*witness, report.witness))
+            });
+            if !is_met {
+                found.push(Disagreement::Missed(method, demand.clone()));
+            }
+        }
+    }
+    found
+}
+
+fn is_same(possible: &Instance, report: &Instance) -> bool {
+    is_same_lock(possible.context, report.context)
+        && is_same_lock(possible.witness, report.witness)
+        && Instance { context: report.context, witness: report.witness, ..*possible } == *report
+}
+
+fn is_same_lock(one: Expression, reported: Expression) -> bool {
+    one == reported || (matches!(one.start, Start::Local(_)) && reported.start == SOME_LOCAL)
+}
+
+/// Compiles programs, all in one go, and runs the analysis on them.
+fn analyse(programs: &mut [JavaProgram]) -> Reports {
+    let folder = tempfile::tempdir().expect("a folder for the test");
+    let sources = folder.path().join("sources");
+    let classes = folder.path().join("classes");
+    fs::create_dir_all(&sources).expect("a folder for the sources");
+    let mut files = vec![write_source(&sources, "Opaque", OPAQUE)];
+    for (number, program) in programs.iter_mut().enumerate() {
+        let class = class_name(number);
+        let text = program.write(&class);
+        files.push(write_source(&sources, &class, &text));
+    }
+    let arguments = folder.path().join("arguments");
+    fs::write(&arguments, files.join("\n")).expect("the arguments are written");
+    let compiled = Command::new("javac")
+        .args(["-g", "-nowarn", "-proc:none", "-d"])
+        .arg(&classes)
+        .arg(format!("@{}", arguments.display()))
+        .output()
+        .expect("javac runs");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+
+    let loaded =
+        classes::load(&[classes], &LoadConfig::default(), &()).expect("the classes are read");
+    let mut program = program::build(loaded, None, &BuildConfig::default());
+    program.lower_bodies(&|| false);
+    let graph = callgraph::build(&program, &CallGraphConfig::default());
+    let config = Config { rules: vec!["reacquired-lock".to_string()], ..Config::default() };
+    let context =
+        Context { program: &program, graph: &graph, config: &config, cancelled: &|| false };
+    let solved = lock_pattern::solve(&context);
+    programs
+        .iter()
+        .enumerate()
+        .map(|(number, java)| {
+            let methods = methods_of(&program, &class_name(number), java);
+            let reports = methods.iter().map(|method| {
+                let patterns = solved.patterns(*method).iter();
+                patterns.map(|pattern| instance(&program, &methods, *method, pattern)).collect()
+            });
+            reports.collect()
+        })
+        .collect()
+}
+
+fn class_name(number: usize) -> String {
+    format!("P{number}")
+}
+
+fn write_source(folder: &Path, class: &str, text: &str) -> String {
+    let file = folder.join(format!("{class}.java"));
+    fs::write(&file, text).expect("a source is written");
+    file.display().to_string()
+}
+
+fn methods_of(program: &Program, class: &str, java: &JavaProgram) -> Vec<MethodId> {
+    let descriptor = format!("(Ljava/lang/Object;L{class};)V");
+    (0..java.methods.len())
+        .map(|number| {
+            let name = format!("m{number}");
+            program.method_named(class, &name, &descriptor).expect("a method that was written")
+        })
+        .collect()
+}
+
+/// A pattern of the analysis in the words of the oracle.
+fn instance(
+    program: &Program,
+    methods: &[MethodId],
+    method: MethodId,
+    pattern: &Pattern,
+) -> Instance {
+    let place = &pattern.twice.place;
+    let line_in = |method, offset| program.site(method, offset).line.expect("lines are known");
+    let context = pattern.context.expect("every lock of these programs has a name");
+    Instance {
+        context: expression(program, method, context),
+        // That is where a synchronized method starts, and nothing else is acquired there.
+        context_line: match pattern.context_offset {
+            0 => 0,
+            offset => line_in(method, offset),
+        },
+        witness: expression(program, method, pattern.twice.second.expression),
+        place: methods
+            .iter()
+            .position(|method| *method == place.method)
+            .expect("a method of the same class"),
+        first_line: line_in(place.method, place.first.offset),
+        second_line: line_in(place.method, place.second.offset),
+    }
+}
+
+fn expression(program: &Program, method: MethodId, lock: LockExpression) -> Expression {
+    let start = match lock.root {
+        Root::Parameter(number) => {
+            let after_receiver = number + u16::from(program.methods[method].is_static());
+            [Start::This, Start::Lock, Start::Other][usize::from(after_receiver)]
+        }
+        Root::Static(field) => {
+            let name = &*program.fields[field].name;
+            let global = Global::ALL.into_iter().find(|global| global.name() == name);
+            Start::Global(global.expect("a field that was written"))
+        }
+        Root::Class(_) => Start::Class,
+        Root::Local(value) => {
+            let name = program.body(method).and_then(|body| body.names.get(&value));
+            let local = name.and_then(|name| {
+                (0..u8::MAX).find(|number| local_name(*number) == **name)
+            });
+            local.map_or(SOME_LOCAL, Start::Local)
+        }
+    };
+    let slot = match lock.steps() {
+        [] => None,
+        [Step::Field(field)] => {
+            let name = &*program.fields[*field].name;
+            [Slot::Fixed, Slot::Changing].into_iter().find(|slot| slot.name() == name)
+        }
+        steps => panic!("no lock of these programs has the steps {steps:?}"),
+    };
+    Expression { start, slot }
+}
+
+/// Makes a program smaller as long as it shows a disagreement.
+fn shrunk(program: &JavaProgram) -> (JavaProgram, Vec<Disagreement>) {
+    let mut best = program.clone();
+    let mut shown = Vec::new();
+    loop {
+        let mut candidates = vec![best.clone()];
+        candidates.extend(random::smaller(&best));
+        let reports = analyse(&mut candidates);
+        let failing = candidates.iter().zip(&reports).skip(usize::from(!shown.is_empty())).find_map(
+            |(candidate, reports)| {
+                let verdicts = run::verdicts(candidate).ok()?;
+                let found = disagreements(&verdicts, reports);
+                (!found.is_empty()).then(|| (candidate.clone(), found))
+            },
+        );
+        match failing {
+            Some((smaller, found)) => (best, shown) = (smaller, found),
+            None => return (best, shown),
+        }
+    }
+}
+
+fn number_from(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Checks both properties on as many programs as asked for.
+fn check(features: Features, programs: u64, first_seed: u64) {
+    let (mut javas, verdicts): (Vec<JavaProgram>, Vec<Vec<Verdict>>) =
+        (first_seed..first_seed + programs)
+            .into_par_iter()
+            .map(|seed| random::program(seed, features))
+            .unzip();
+    let reports = analyse(&mut javas);
+    let (mut methods, mut reported, mut demanded) = (0, 0, 0);
+    let mut failures = Vec::new();
+    for (number, java) in javas.iter().enumerate() {
+        let found = disagreements(&verdicts[number], &reports[number]);
+        methods += java.methods.len();
+        reported += reports[number].iter().map(BTreeSet::len).sum::<usize>();
+        demanded += verdicts[number].iter().map(|verdict| verdict.demanded.len()).sum::<usize>();
+        if !found.is_empty() {
+            failures.push((first_seed + number as u64, java));
+        }
+    }
+    println!(
+        "{programs} programs, {methods} methods, {reported} patterns reported, {demanded} demanded"
+    );
+    if let Some((seed, java)) = failures.iter().min_by_key(|(_, java)| JavaProgram::clone(java).write("P").len())
+    {
+        let (mut smallest, shown) = shrunk(java);
+        panic!(
+            "{} programs are judged differently, seeds {:?}; seed {seed} made smaller shows {shown:#?}\n{}",
+            failures.len(),
+            failures.iter().map(|(seed, _)| seed).collect::<Vec<_>>(),
+            smallest.write("P"),
+        );
+    }
+}
+
+#[test]
+fn random_programs_are_judged_as_their_paths_show() {
+    let programs = number_from("SCISSION_ORACLE_PROGRAMS", 400);
+    let seed = number_from("SCISSION_ORACLE_SEED", 1);
+    check(Features::default(), programs, seed);
+}

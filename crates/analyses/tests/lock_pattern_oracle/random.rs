@@ -1,0 +1,351 @@
+//! Random programs, and how a program that shows a disagreement is made smaller.
+
+use crate::java::{
+    Block, Call, Expression, Global, JavaProgram, Kind, Method, Slot, Start, Statement, Value,
+};
+use crate::run::{Verdict, verdicts};
+
+/// What programs may do that the analysis is known to judge differently; see the tests of `main`
+/// for a small program of each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Features {
+    /// A lock in a field is replaced while the method holds it.
+    pub(crate) replaces_held_locks: bool,
+    /// A lock in a field is replaced by a method that others call.
+    pub(crate) callees_replace: bool,
+    /// A local variable keeps what a field held, and the field is replaced.
+    pub(crate) keeps_replaced_locks: bool,
+    /// Explicit locks overlap without nesting.
+    pub(crate) hands_over: bool,
+}
+
+/// Calls in a row. The analysis follows no longer chains (`DEEPEST_CHAIN`).
+const LONGEST_CHAIN: usize = 3;
+
+/// A small generator of random numbers (SplitMix64): the same seed gives the same programs on
+/// every machine and with every version of every dependency.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// Whether something of this many percent happens.
+    fn percent(&mut self, chance: usize) -> bool {
+        self.below(100) < chance
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+}
+
+/// A program that is small enough to be run on all its paths, with what these show.
+pub(crate) fn program(seed: u64, features: Features) -> (JavaProgram, Vec<Verdict>) {
+    let mut random = Random::new(seed);
+    loop {
+        let mut program = Generator::new(&mut random, features).program();
+        // The lines are part of the verdicts.
+        program.write("P");
+        let mut methods = 0..program.methods.len();
+        if methods.all(|method| program.longest_chain(method) <= LONGEST_CHAIN)
+            && let Ok(verdicts) = verdicts(&program)
+        {
+            return (program, verdicts);
+        }
+    }
+}
+
+struct Generator<'a> {
+    random: &'a mut Random,
+    features: Features,
+    /// The locks that this program is about; with few of them they meet more often.
+    locks: Vec<Expression>,
+    methods: Vec<Method>,
+    locals: u8,
+}
+
+/// Where a statement is generated.
+#[derive(Clone)]
+struct Place {
+    method: usize,
+    is_static: bool,
+    depth: usize,
+    /// The variables in scope.
+    locals: Vec<u8>,
+    held: Vec<Expression>,
+    may_replace: bool,
+    /// Inside overlapping locks nothing leaves early, so that what was locked is unlocked.
+    may_leave: bool,
+}
+
+impl<'a> Generator<'a> {
+    fn new(random: &'a mut Random, features: Features) -> Generator<'a> {
+        let fields = |start| {
+            [Slot::Fixed, Slot::Changing].map(|slot| Expression { start, slot: Some(slot) })
+        };
+        let mut all: Vec<Expression> = [Global::A, Global::B, Global::C, Global::Replaced]
+            .map(Expression::global)
+            .into_iter()
+            .chain([Start::Class, Start::This, Start::Lock, Start::Other].map(Expression::new))
+            .chain(fields(Start::This))
+            .chain(fields(Start::Other))
+            .collect();
+        let mut locks = Vec::new();
+        for _ in 0..3 + random.below(3) {
+            locks.push(all.swap_remove(random.below(all.len())));
+        }
+        // Static methods need a lock as well.
+        locks.push(Expression::global(Global::A));
+        Generator { random, features, locks, methods: Vec::new(), locals: 0 }
+    }
+
+    fn program(mut self) -> JavaProgram {
+        let count = 2 + self.random.below(4);
+        for _ in 0..count {
+            let is_static = self.random.percent(50);
+            let is_synchronized = self.random.percent(15);
+            self.methods.push(Method { is_static, is_synchronized, body: Block::new() });
+        }
+        // Callees first, because who calls a method decides what it may do.
+        let mut called = vec![false; count];
+        for number in 0..count {
+            let is_static = self.methods[number].is_static;
+            let is_synchronized = self.methods[number].is_synchronized;
+            let implicit = Expression::new(if is_static { Start::Class } else { Start::This });
+            let place = Place {
+                method: number,
+                is_static,
+                depth: 0,
+                locals: Vec::new(),
+                held: if is_synchronized { vec![implicit] } else { Vec::new() },
+                may_replace: !called[number] || self.features.callees_replace,
+                may_leave: true,
+            };
+            let body = self.block(&place);
+            self.methods[number].body = body;
+            for call in self.methods[number].calls() {
+                called[call.callee] = true;
+            }
+        }
+        JavaProgram { methods: self.methods }
+    }
+
+    fn block(&mut self, place: &Place) -> Block {
+        let most = if place.depth == 0 { 3 } else { 4 - place.depth.min(3) };
+        let count = 1 + self.random.below(most);
+        (0..count).map(|_| Statement::new(self.kind(place))).collect()
+    }
+
+    fn inner(&mut self, place: &Place) -> Block {
+        self.block(&Place { depth: place.depth + 1, ..place.clone() })
+    }
+
+    fn holding(&mut self, place: &Place, locks: &[Expression]) -> Block {
+        let mut inner = place.clone();
+        inner.held.extend(locks);
+        self.inner(&inner)
+    }
+
+    fn kind(&mut self, place: &Place) -> Kind {
+        if place.depth >= 4 {
+            return self.leaf(place);
+        }
+        match self.random.below(100) {
+            0..32 => {
+                let lock = self.lock(place);
+                Kind::Synchronized(lock, self.holding(place, &[lock]))
+            }
+            32..38 => {
+                let lock = self.random.pick(&[Global::L, Global::M]);
+                let block = self.holding(place, &[Expression::global(lock)]);
+                if self.random.percent(60) {
+                    Kind::Locked(lock, block)
+                } else {
+                    Kind::TryLocked(lock, block)
+                }
+            }
+            38..40 if self.features.hands_over => {
+                let mut inner = place.clone();
+                inner.may_leave = false;
+                let blocks = [(); 3].map(|()| self.inner(&inner));
+                if self.random.percent(50) {
+                    Kind::HandOver(Global::L, Global::M, blocks)
+                } else {
+                    Kind::HandOver(Global::M, Global::L, blocks)
+                }
+            }
+            38..46 => Kind::If(self.inner(place), self.inner(place)),
+            46..53 => Kind::While(self.inner(place)),
+            53..56 => Kind::TryFinally(self.inner(place), self.inner(place)),
+            56..59 => Kind::TryCatch(self.inner(place), self.inner(place)),
+            59..66 => {
+                let local = self.locals;
+                self.locals += 1;
+                let value = self.value(place);
+                let mut inner = place.clone();
+                inner.locals.push(local);
+                Kind::Let(local, value, self.inner(&inner))
+            }
+            _ => self.leaf(place),
+        }
+    }
+
+    fn leaf(&mut self, place: &Place) -> Kind {
+        loop {
+            let found = match self.random.below(100) {
+                0..40 => {
+                    let lock = self.lock(place);
+                    Some(Kind::Synchronized(lock, Block::new()))
+                }
+                40..75 => self.call(place).map(Kind::Call),
+                75..84 => self.replaceable(place).map(Kind::Replace),
+                84..90 => (!place.locals.is_empty()).then(|| {
+                    let local = self.random.pick(&place.locals);
+                    Kind::SetLocal(local, self.value(place))
+                }),
+                90..95 => place.may_leave.then_some(Kind::Return),
+                _ => place.may_leave.then_some(Kind::Throw),
+            };
+            if let Some(found) = found {
+                return found;
+            }
+        }
+    }
+
+    /// Something to lock that can be named here.
+    fn lock(&mut self, place: &Place) -> Expression {
+        if !place.locals.is_empty() && self.random.percent(40) {
+            return Expression::new(Start::Local(self.random.pick(&place.locals)));
+        }
+        loop {
+            let lock = self.random.pick(&self.locks);
+            if !(place.is_static && lock.start == Start::This) {
+                return lock;
+            }
+        }
+    }
+
+    fn value(&mut self, place: &Place) -> Value {
+        match self.random.below(10) {
+            0..5 => Value::Obtained,
+            5..6 => Value::New,
+            _ => {
+                let copied = self.lock(place);
+                // A variable may have been set to the object of a field.
+                let is_known = matches!(copied.start, Start::Local(_)) || copied.is_replaceable();
+                if is_known && !self.features.keeps_replaced_locks {
+                    Value::Obtained
+                } else {
+                    Value::Copy(copied)
+                }
+            }
+        }
+    }
+
+    fn replaceable(&mut self, place: &Place) -> Option<Expression> {
+        let field = self.lock(place);
+        // Of another object perhaps, but that the names do not tell.
+        let is_held =
+            place.held.iter().any(|held| held.is_replaceable() && held.slot == field.slot);
+        let may_replace =
+            place.may_replace && (!is_held || self.features.replaces_held_locks);
+        (field.is_replaceable() && may_replace).then_some(field)
+    }
+
+    fn call(&mut self, place: &Place) -> Option<Call> {
+        let later = self.methods.len() - place.method - 1;
+        if later == 0 || !place.may_leave {
+            return None;
+        }
+        let mut object = || {
+            if place.is_static || self.random.percent(40) { Start::Other } else { Start::This }
+        };
+        let (receiver, other) = (object(), object());
+        let callee = place.method + 1 + self.random.below(later);
+        Some(Call { callee, receiver, lock: self.lock(place), other })
+    }
+}
+
+/// Programs that are one step smaller.
+pub(crate) fn smaller(program: &JavaProgram) -> Vec<JavaProgram> {
+    let mut found = Vec::new();
+    for number in 0..program.methods.len() {
+        let method = &program.methods[number];
+        let mut with = |method: Method| {
+            let mut smaller = program.clone();
+            smaller.methods[number] = method;
+            found.push(smaller);
+        };
+        if method.is_synchronized {
+            with(Method { is_synchronized: false, ..method.clone() });
+        }
+        for body in smaller_blocks(&method.body) {
+            with(Method { body, ..method.clone() });
+        }
+    }
+    let in_scope = |method: &Method| is_in_scope(&method.body, &[]);
+    found.retain(|program| program.methods.iter().all(in_scope));
+    found
+}
+
+/// Whether a block uses only variables that are there.
+fn is_in_scope(block: &Block, locals: &[u8]) -> bool {
+    let is_known = |expression: &Expression| match expression.start {
+        Start::Local(local) => locals.contains(&local),
+        _ => true,
+    };
+    let is_value_known = |value: &Value| match value {
+        Value::Copy(expression) => is_known(expression),
+        Value::Obtained | Value::New => true,
+    };
+    block.iter().all(|statement| {
+        let is_used_well = match &statement.kind {
+            Kind::Synchronized(lock, _) => is_known(lock),
+            Kind::Let(_, value, _) => is_value_known(value),
+            Kind::SetLocal(local, value) => locals.contains(local) && is_value_known(value),
+            Kind::Call(call) => is_known(&call.lock),
+            _ => true,
+        };
+        let mut inner = locals.to_vec();
+        if let Kind::Let(local, _, _) = statement.kind {
+            inner.push(local);
+        }
+        is_used_well && statement.blocks().into_iter().all(|block| is_in_scope(block, &inner))
+    })
+}
+
+fn smaller_blocks(block: &Block) -> Vec<Block> {
+    let mut found = Vec::new();
+    for at in 0..block.len() {
+        let mut without = block.clone();
+        let removed = without.remove(at);
+        found.push(without.clone());
+        for inner in removed.blocks().into_iter().filter(|inner| !inner.is_empty()) {
+            let mut unwrapped = without.clone();
+            unwrapped.splice(at..at, inner.iter().cloned());
+            found.push(unwrapped);
+        }
+        for number in 0..removed.blocks().len() {
+            for body in smaller_blocks(removed.blocks()[number]) {
+                let mut changed = block.clone();
+                *changed[at].blocks_mut()[number] = body;
+                found.push(changed);
+            }
+        }
+    }
+    found
+}
