@@ -5,6 +5,7 @@ mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::sync::OnceLock;
 
 use classes::bytecode::Literal;
 use java_program::JavaProgram;
@@ -122,19 +123,28 @@ class Calls {
 }
 "#;
 
+fn shapes() -> &'static Program {
+    static PROGRAM: OnceLock<Program> = OnceLock::new();
+    PROGRAM.get_or_init(|| JavaProgram::compile(&[("Calls.java", SHAPES)]).read())
+}
+
 /// Callees by class hierarchy, rapid types and variable types.
-fn by_algorithm(program: &Program, entry_points: &[&str], class: &str, name: &str) -> [Vec<String>; 3] {
+fn by_algorithm(
+    program: &Program,
+    entry_points: &[&str],
+    class: &str,
+    name: &str,
+) -> [Vec<String>; 3] {
     let caller = method(program, class, name);
-    ALGORITHMS
-        .map(|algorithm| callees(program, &graph(program, algorithm, entry_points), caller))
+    ALGORITHMS.map(|algorithm| callees(program, &graph(program, algorithm, entry_points), caller))
 }
 
 #[test]
 fn receivers_are_as_precise_as_promised() {
-    let program = JavaProgram::compile(&[("Calls.java", SHAPES)]).read();
+    let program = shapes();
     let main = ["Calls.main"];
-    let closed = |name: &str| by_algorithm(&program, &main, "Calls", name);
-    let open = |name: &str| by_algorithm(&program, &[], "Calls", name);
+    let closed = |name: &str| by_algorithm(program, &main, "Calls", name);
+    let open = |name: &str| by_algorithm(program, &[], "Calls", name);
     let all = ["Circle.area", "Never.area", "Square.area"].as_slice();
     let created = ["Circle.area", "Square.area"].as_slice();
     assert_eq!(closed("anyShape"), [all, created, &["Square.area"]]);
@@ -152,9 +162,9 @@ fn receivers_are_as_precise_as_promised() {
 
 #[test]
 fn calls_that_are_not_dispatched_have_one_target() {
-    let program = JavaProgram::compile(&[("Calls.java", SHAPES)]).read();
+    let program = shapes();
     let same = |class: &str, name: &str, expected: &[&str]| {
-        for found in by_algorithm(&program, &[], class, name) {
+        for found in by_algorithm(program, &[], class, name) {
             assert_eq!(found, expected, "{class}.{name}");
         }
     };
@@ -167,7 +177,7 @@ fn calls_that_are_not_dispatched_have_one_target() {
 
 #[test]
 fn lambdas_and_method_references_are_called_where_they_are_invoked() {
-    let program = JavaProgram::compile(&[("Calls.java", SHAPES)]).read();
+    let program = shapes();
     let lambda_in = |name: &str| {
         let class = program.class_named("Calls").unwrap();
         let prefix = format!("lambda${name}$");
@@ -176,8 +186,8 @@ fn lambdas_and_method_references_are_called_where_they_are_invoked() {
         format!("Calls.{}", names.find(|found| found.starts_with(&prefix)).unwrap())
     };
     for algorithm in ALGORITHMS {
-        let graph = graph(&program, algorithm, &[]);
-        let called = |name: &str| callees(&program, &graph, method(&program, "Calls", name));
+        let graph = graph(program, algorithm, &[]);
+        let called = |name: &str| callees(program, &graph, method(program, "Calls", name));
         let calls = |name: &str, callee: &str| {
             let called = called(name);
             assert!(called.iter().any(|found| found == callee), "{algorithm:?} {name}: {called:?}");
@@ -196,8 +206,8 @@ fn lambdas_and_method_references_are_called_where_they_are_invoked() {
         calls("privileged", &lambda_in("privileged"));
         // A reference to a method of a functional interface may be a reference to a lambda.
         calls("referenceToLambda", &lambda_in("referenceToLambda"));
-        let constructor = method(&program, "Square", "<init>");
-        let make = method(&program, "Calls", "constructorHere");
+        let constructor = method(program, "Square", "<init>");
+        let make = method(program, "Calls", "constructorHere");
         let made = graph.sites(make).iter().flat_map(|site| site.targets.iter());
         assert!(made.into_iter().any(|target| {
             target.method == constructor && matches!(target.via, Via::Lambda(_))
@@ -515,7 +525,8 @@ fn dispatch_is_what_the_virtual_machine_does() {
             (package, world)
         })
         .collect();
-    let runs: String = worlds.iter().map(|(package, _)| format!("{package}.World.run();\n")).collect();
+    let runs: String =
+        worlds.iter().map(|(package, _)| format!("{package}.World.run();\n")).collect();
     let main = format!("class Main {{ public static void main(String[] a) {{\n{runs}}} }}");
     let files: Vec<(String, &str)> = worlds
         .iter()
@@ -567,9 +578,8 @@ fn check_inclusion(program: &Program, entry_points: &[&str]) {
 
 #[test]
 fn finer_algorithms_find_fewer_targets() {
-    let shapes = JavaProgram::compile(&[("Calls.java", SHAPES)]).read();
-    check_inclusion(&shapes, &[]);
-    check_inclusion(&shapes, &["Calls.main"]);
+    check_inclusion(shapes(), &[]);
+    check_inclusion(shapes(), &["Calls.main"]);
 }
 
 /// A program whose methods say when they start and end, so that the calls that happen are known.
@@ -644,7 +654,7 @@ impl RunGenerator {
     fn method(&mut self, head: &str, result: Option<&str>) {
         let label = self.label();
         let _ = writeln!(self.text, "{head} {{ enter({label});");
-        for _ in 0..self.random.below(4) {
+        for _ in 0..self.random.below(4) + 1 {
             self.statement();
         }
         match result {
@@ -706,8 +716,9 @@ impl RunGenerator {
         );
         self.method("static Node fresh()", Some("any"));
         let label = self.label();
-        let _ = writeln!(self.text, "public static void main(String[] arguments) {{ enter({label});");
-        for _ in 0..12 {
+        let _ =
+            writeln!(self.text, "public static void main(String[] arguments) {{ enter({label});");
+        for _ in 0..30 {
             self.statement();
         }
         self.text.push_str("leave(); } }\n");
@@ -722,8 +733,8 @@ public class Log {
     private static final ArrayDeque<Integer> stack = new ArrayDeque<>();
     private static final TreeSet<String> calls = new TreeSet<>();
     private static int left;
-    public static void begin() { stack.clear(); calls.clear(); left = 3000; }
-    public static boolean budget() { return stack.size() < 40 && --left > 0; }
+    public static void begin() { stack.clear(); calls.clear(); left = 20_000; }
+    public static boolean budget() { return stack.size() < 7 && --left > 0; }
     public static void enter(int label) {
         if (!stack.isEmpty()) calls.add(stack.peek() + " " + label);
         stack.push(label);
@@ -757,7 +768,7 @@ fn methods_by_label(program: &Program) -> BTreeMap<i32, MethodId> {
 
 #[test]
 fn calls_that_happen_are_in_every_graph() {
-    let count = count_from_environment("SCISSION_RANDOM_RUNS", 40);
+    let count = count_from_environment("SCISSION_RANDOM_RUNS", 25);
     let mut sources = vec![("p/Log.java".to_string(), LOG.to_string())];
     let mut driver = String::from("class Driver { public static void main(String[] arguments) {\n");
     for seed in 0..count {

@@ -223,9 +223,8 @@ impl Generator {
             }
             2 => return self.place(of, depth),
             3 => {
-                let fitting: Vec<usize> = (0..self.callable.len())
-                    .filter(|at| self.callable[*at].result == of)
-                    .collect();
+                let fitting: Vec<usize> =
+                    (0..self.callable.len()).filter(|at| self.callable[*at].result == of).collect();
                 if !fitting.is_empty() {
                     let at = *self.random.choose(&fitting);
                     return self.call_of(at, depth);
@@ -286,7 +285,11 @@ impl Generator {
             3 => {
                 let op = *self.random.choose(&["++", "--"]);
                 let place = self.place(Type::Int, depth);
-                if self.random.one_in(2) { format!("({place}{op})") } else { format!("({op}{place})") }
+                if self.random.one_in(2) {
+                    format!("({place}{op})")
+                } else {
+                    format!("({op}{place})")
+                }
             }
             4 => {
                 let op = *self.random.choose(&["+=", "-=", "*=", "/=", "<<=", ">>>=", "^="]);
@@ -798,8 +801,7 @@ fn random_programs_mean_the_same() {
                 ARGUMENTS.iter().enumerate().map(move |(row, arguments)| {
                     let key = format!("{name}.method{number}#{row}");
                     let expected = expected[key.as_str()];
-                    let (found, monitors) =
-                        interpreted(program, name, number, *result, *arguments);
+                    let (found, monitors) = interpreted(program, name, number, *result, *arguments);
                     assert_eq!(found, expected, "{key}, with SCISSION_SEED={seed}");
                     (expected.contains("Exception") || expected.contains("Failure"), monitors)
                 })

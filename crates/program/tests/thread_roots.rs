@@ -2,6 +2,8 @@
 
 mod java_program;
 
+use std::sync::OnceLock;
+
 use java_program::JavaProgram;
 use program::Program;
 use program::callgraph::{self, CallGraphConfig};
@@ -88,6 +90,12 @@ struct Found {
 }
 
 impl Found {
+    /// Compiling takes longer than all tests together, so they share what was found.
+    fn once() -> &'static Found {
+        static FOUND: OnceLock<Found> = OnceLock::new();
+        FOUND.get_or_init(Found::new)
+    }
+
     fn new() -> Found {
         let program = JavaProgram::compile(&[
             ("jakarta/servlet/http/HttpServlet.java", SERVLET),
@@ -130,7 +138,7 @@ impl Found {
 
 #[test]
 fn every_way_to_begin_a_thread_is_found() {
-    let found = Found::new();
+    let found = Found::once();
     let program = "app/Program";
     found.check(program, "main", RootKind::Entry(EntryThread::Main), false);
     found.check("app/Worker", "run", RootKind::Started, false);
@@ -156,7 +164,7 @@ fn every_way_to_begin_a_thread_is_found() {
 
 #[test]
 fn starts_are_placed() {
-    let found = Found::new();
+    let found = Found::once();
     let program = "app/Program";
     let started = RootKind::Started;
     assert_eq!(found.started_in("app/Worker", "run", started), ["startsSubclass"]);
@@ -173,7 +181,7 @@ fn starts_are_placed() {
 
 #[test]
 fn a_task_that_nobody_starts_is_an_entry_point_by_its_type() {
-    let found = Found::new();
+    let found = Found::once();
     let kinds: Vec<RootKind> =
         found.of("app/NeverStartedHere", "run").iter().map(|root| root.kind).collect();
     assert!(matches!(kinds.as_slice(), [RootKind::Entry(_)]), "{kinds:?}");
@@ -181,7 +189,7 @@ fn a_task_that_nobody_starts_is_an_entry_point_by_its_type() {
 
 #[test]
 fn ordinary_methods_are_no_roots() {
-    let found = Found::new();
+    let found = Found::once();
     for name in ["ordinary", "ranByThread", "executed", "plain", "lambda$sequential$", "starts"] {
         assert!(found.of("app/Program", name).is_empty(), "{name}");
     }

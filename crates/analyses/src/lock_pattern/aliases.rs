@@ -11,6 +11,7 @@
 use program::Program;
 use program::ids::{ClassId, FieldId, MethodId, ValueId};
 use program::ir::{Body, Definition, Operation};
+use program::models::{Effect, Operand};
 use rustc_hash::FxHashMap;
 
 use super::expression::{LockExpression, Root, Step};
@@ -39,7 +40,7 @@ impl Aliases {
                     continue;
                 }
                 let value = body.without_casts(*value);
-                if let Some(copied) = read_field(body, value) {
+                if let Some(copied) = read_field(body, lock_behind(program, body, value)) {
                     aliases.unite(*field, copied);
                 } else if let Definition::Parameter(number) = body.definitions[value]
                     && &*program.methods[method].name == "<init>"
@@ -100,6 +101,19 @@ impl Aliases {
             }
             _ => false,
         }
+    }
+}
+
+/// The lock that a value is a face of (`readWriteLock` for `readWriteLock.readLock()`), or the value
+/// itself.
+fn lock_behind(program: &Program, body: &Body, value: ValueId) -> ValueId {
+    let is_face =
+        |effect: &Effect| matches!(effect, Effect::LockView { of: Operand::Receiver, .. });
+    match body.defining_instruction(value).map(|defined| &defined.operation) {
+        Some(Operation::Call(call)) if program.effects_of(call.method).iter().any(is_face) => {
+            call.arguments.first().map_or(value, |lock| body.without_casts(*lock))
+        }
+        _ => value,
     }
 }
 

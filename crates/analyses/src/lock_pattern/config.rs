@@ -20,3 +20,6 @@ pub(super) const GETTER_BLOCKS: usize = 8;
 
 /// Potential witnesses that a method hands on to its callers, at most; the closest ones are kept.
 pub(super) const MOST_TWICE: usize = 32;
+
+/// Lists of targets longer than this are looked through once for all call sites that share them.
+pub(super) const FEW_TARGETS: usize = 4;

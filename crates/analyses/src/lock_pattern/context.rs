@@ -35,7 +35,9 @@ pub(super) fn potential(
                 let free = flows[method].calls.iter().filter(|call| call.context.is_none());
                 for call in free {
                     let locals = &locals[method];
-                    for twice in inherited(context, method, call, locals, &known, aliases, Some(depth)) {
+                    for twice in
+                        inherited(context, method, call, locals, &known, aliases, Some(depth))
+                    {
                         if twice.first.expression.is_local() || twice.second.expression.is_local() {
                             continue;
                         }

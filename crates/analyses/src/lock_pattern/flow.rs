@@ -12,7 +12,7 @@ use std::rc::Rc;
 use classes::bytecode::{Against, Condition};
 use program::callgraph::Via;
 use program::dataflow::{self, Edge, Forward};
-use program::ids::{BlockId, FieldId, MethodId, TypedVec, ValueId};
+use program::ids::{BlockId, FieldId, MethodId, ValueId};
 use program::ir::{Block, Body, Call, Definition, Instruction, Operation, Terminator};
 use program::models::{Effect, Mode, Outcome};
 
@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 
 use super::aliases::Aliases;
 use super::expression::{CallTerms, Expressions, LockExpression, Root};
-use super::summary::{self, LocalFacts, Lock, Summary, Way};
+use super::summary::{self, Known, LocalFacts, Lock, Way};
 use super::{REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR};
 use crate::Context;
 
@@ -190,7 +190,7 @@ pub struct Flow<'a> {
     context: &'a Context<'a>,
     expressions: &'a Expressions<'a>,
     locals: &'a LocalFacts,
-    acquired: &'a TypedVec<MethodId, Summary>,
+    acquired: &'a Known<'a>,
     aliases: &'a Aliases,
     body: &'a Body,
     wants_pairs: bool,
@@ -215,7 +215,7 @@ impl<'a> Flow<'a> {
         context: &'a Context<'a>,
         expressions: &'a Expressions<'a>,
         locals: &'a LocalFacts,
-        acquired: &'a TypedVec<MethodId, Summary>,
+        acquired: &'a Known<'a>,
         aliases: &'a Aliases,
     ) -> Flow<'a> {
         Flow {
@@ -270,8 +270,8 @@ impl<'a> Flow<'a> {
     /// that not in a loop, cannot make a pair and are left out: most are of this kind.
     fn acquisitions(&self) -> FxHashMap<u32, Rc<Acquisitions>> {
         let by = |terms: &CallTerms, counts: &dyn Fn(Via) -> bool| {
-            let all = |_: &summary::Acquired| true;
-            summary::of_call(self.context, self.method(), terms, self.acquired, all, counts)
+            self.acquired
+                .of_call(self.context, self.method(), terms, counts)
                 .into_iter()
                 .map(|(lock, acquired)| {
                     let inside = match acquired.way {
@@ -291,7 +291,13 @@ impl<'a> Flow<'a> {
                 *places.entry(lock.expression).or_insert(0) += 1;
             }
             let again = |via| matches!(via, Via::Callback { repeatedly: true, .. });
-            found.push((terms.offset, Acquisitions { once, repeatedly: by(terms, &again) }));
+            let targets = self.context.graph.targets(self.method(), terms.offset);
+            let repeatedly = if targets.iter().any(|target| again(target.via)) {
+                by(terms, &again)
+            } else {
+                Vec::new()
+            };
+            found.push((terms.offset, Acquisitions { once, repeatedly }));
         }
         for instruction in self.body.instructions() {
             let own = match &instruction.operation {
@@ -543,7 +549,6 @@ impl Forward for Flow<'_> {
     }
 
     fn join(&mut self, into: &mut State, from: &State) -> bool {
-        let before = into.clone();
         let common = into
             .frames
             .iter()
@@ -552,20 +557,21 @@ impl Forward for Flow<'_> {
             .count();
         // Frames that only one path has are left as they would be by a release.
         let rest = into.frames.split_off(common);
-        let beyond = rest.iter().chain(&from.frames[common..]);
-        let lost: Vec<_> = beyond.flat_map(|frame| frame.released.iter().copied()).collect();
+        let mut changed = !rest.is_empty();
         for (frame, other) in into.frames.iter_mut().zip(&from.frames) {
             for (lock, acquisition) in &other.released {
-                frame.add(*lock, *acquisition);
+                changed |= frame.add(*lock, *acquisition);
             }
         }
+        let beyond = rest.iter().chain(&from.frames[common..]);
         if let Some(last) = into.frames.last_mut() {
-            for (lock, acquisition) in lost {
-                last.add(lock, acquisition);
+            for (lock, acquisition) in beyond.flat_map(|frame| &frame.released) {
+                changed |= last.add(*lock, *acquisition);
             }
         }
+        let before = into.conditional.len();
         into.conditional.retain(|conditional| from.conditional.contains(conditional));
-        *into != before
+        changed || into.conditional.len() != before
     }
 
     fn enter_block(&mut self, state: &mut State, block: &Block) {

@@ -51,7 +51,7 @@ use crate::{Analysis, Context, Outcome};
 use aliases::Aliases;
 use expression::{Expressions, LockExpression, Root, Step};
 use flow::{Flow, FlowFacts, Pattern, Twice};
-use summary::{LocalFacts, Summary};
+use summary::{Known, LocalFacts, Summary};
 
 /// Its entry in the list of analyses.
 pub const ANALYSIS: Analysis = Analysis {
@@ -108,6 +108,7 @@ pub fn solve(context: &Context<'_>) -> Solved {
         .into();
     let acquired = summary::acquired(context, &locals);
     let aliases = Aliases::of(program);
+    let known = Known::new(context, &locals, &acquired, None);
     let flows: TypedVec<MethodId, FlowFacts> = (0..count)
         .into_par_iter()
         .map(|method| {
@@ -117,7 +118,7 @@ pub fn solve(context: &Context<'_>) -> Solved {
                 return FlowFacts::default();
             }
             let expressions = Expressions::new(program, context.graph, body, &returned_of);
-            Flow::new(context, &expressions, &locals[method], &acquired, &aliases).solve()
+            Flow::new(context, &expressions, &locals[method], &known, &aliases).solve()
         })
         .collect::<Vec<_>>()
         .into();

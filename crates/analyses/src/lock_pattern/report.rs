@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use findings::{Evidence, Finding, HeldLock, Severity, Site, Step, Witness};
 use program::ids::{ClassId, FieldId, MethodId};
 use program::pattern::Pattern as NamePattern;
-use program::{Origin, Program};
+use program::{Origin, Program, models};
 
 use super::expression::{Expressions, LockExpression, Root, Step as ExpressionStep};
 use super::flow::{Acquisition, Pattern, Twice};
@@ -95,11 +95,9 @@ fn is_left_out(context: &Context<'_>, solved: &Solved, twice: &Twice) -> bool {
     let program = context.program;
     [&twice.first, &twice.second].into_iter().any(|lock| {
         let Some(class) = lock_class(program, twice.place.method, lock) else { return false };
-        let is_out = if class.starts_with("java/io/") {
-            true
-        } else {
-            is_often_encapsulated(&class) && is_encapsulated(program, solved, lock.expression)
-        };
+        let is_out = models::is_stream(&class)
+            || (models::is_often_confined(&class)
+                && is_encapsulated(program, solved, lock.expression));
         let class = class.replace('/', ".");
         is_out && !context.config.include.iter().any(|pattern| pattern.matches(&class))
     })
@@ -118,18 +116,6 @@ fn is_encapsulated(program: &Program, solved: &Solved, expression: LockExpressio
     }
 }
 
-/// The synchronized classes of the library that programs use as if they were not.
-fn is_often_encapsulated(class: &str) -> bool {
-    matches!(
-        class,
-        "java/util/Vector"
-            | "java/util/Stack"
-            | "java/util/Hashtable"
-            | "java/util/Properties"
-            | "java/lang/StringBuffer"
-    ) || class.starts_with("java/util/Collections$Synchronized")
-}
-
 /// The class of a lock's object, as far as it is known: what it must be, else its declared type.
 fn lock_class(program: &Program, method: MethodId, lock: &Lock) -> Option<String> {
     if let Some(class) = lock.guard {
@@ -138,7 +124,7 @@ fn lock_class(program: &Program, method: MethodId, lock: &Lock) -> Option<String
     // The `lock` of a reader or writer stands for the stream.
     if let Some(ExpressionStep::Field(field)) = lock.expression.steps().last()
         && let class = program.fields[*field].class
-        && program.classes[class].name.starts_with("java/io/")
+        && models::is_stream(&program.classes[class].name)
     {
         return Some(program.classes[class].name.to_string());
     }
@@ -265,15 +251,12 @@ fn finding(
         step("second", &twice.place.second),
     ];
     let through = u32::from(twice.depth);
-    let distance =
-        through + steps.iter().map(|step| step.call_chain.len() as u32).sum::<u32>();
+    let distance = through + steps.iter().map(|step| step.call_chain.len() as u32).sum::<u32>();
     Some(Finding {
         rule: twice.rule(),
         evidence: Evidence::Possible,
         severity: match hypothesis {
-            Hypothesis::Nothing
-                if twice.rule() == REACQUIRED_LOCK && distance <= FAR =>
-            {
+            Hypothesis::Nothing if twice.rule() == REACQUIRED_LOCK && distance <= FAR => {
                 Severity::Medium
             }
             _ => Severity::Low,

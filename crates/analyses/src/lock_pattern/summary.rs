@@ -9,7 +9,7 @@ use program::{Origin, Program, TypedVec};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::config::{DEEPEST_CHAIN, MANY_TARGETS, MOST_ACQUIRED, MOST_GUESSES};
+use super::config::{DEEPEST_CHAIN, FEW_TARGETS, MANY_TARGETS, MOST_ACQUIRED, MOST_GUESSES};
 use super::expression::{CallTerms, Expressions, LockExpression, Root, Step};
 use crate::Context;
 
@@ -293,16 +293,15 @@ pub(super) fn acquired(
         if (context.cancelled)() {
             break;
         }
+        let callees = Known::new(context, locals, &known, Some(depth));
         let round: Vec<Summary> = (0..locals.len())
             .into_par_iter()
             .map(|method| {
                 let method = MethodId::new(method);
                 let summary = &known[method];
                 let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
-                let counts = |acquired: &Acquired| acquired.depth == depth;
                 for terms in locals[method].calls.iter().filter(|call| call.returns) {
-                    let inside = of_call(context, method, terms, &known, counts, |_| true);
-                    for (lock, acquired) in inside {
+                    for (lock, acquired) in callees.of_call(context, method, terms, |_| true) {
                         if !lock.expression.is_local() && summary.way_to(&lock).is_none() {
                             keep_shorter(&mut found, lock, acquired);
                         }
@@ -337,44 +336,102 @@ fn keep_shorter(found: &mut FxHashMap<Lock, Acquired>, lock: Lock, way: Acquired
     *shortest = (*shortest).min(way);
 }
 
-/// The locks that a call acquires and releases, in the terms of the caller, each once; of
-/// the locks and the targets only those that count.
-pub(super) fn of_call(
-    context: &Context<'_>,
-    caller: MethodId,
-    terms: &CallTerms,
-    known: &TypedVec<MethodId, Summary>,
-    counts: impl Fn(&Acquired) -> bool,
-    counts_via: impl Fn(Via) -> bool,
-) -> Vec<(Lock, Acquired)> {
-    let targets = context.graph.targets(caller, terms.offset);
-    let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
-    for target in targets.iter().filter(|target| counts_via(target.via)) {
-        for (lock, acquired) in &known[target.method].acquired {
-            if !counts(acquired) {
-                continue;
-            }
-            let guesses =
-                acquired.guesses + u8::from(is_guess(context.program, target, targets, lock));
-            if acquired.depth >= DEEPEST_CHAIN
-                || guesses > MOST_GUESSES
-                || is_beyond_belief(lock, targets)
-            {
-                continue;
-            }
-            if let Some(translated) = translate(context.program, terms, target, lock) {
-                let way = Way::Call(terms.offset, target.method, *lock);
-                keep_shorter(
-                    &mut found,
-                    translated,
-                    Acquired { depth: acquired.depth + 1, guesses, way },
-                );
+/// The summaries as calls see them. Many call sites share one long list of targets; what is in there
+/// is looked up once for all of them.
+pub(super) struct Known<'a> {
+    summaries: &'a TypedVec<MethodId, Summary>,
+    /// Only locks this many calls away count; all of them when absent.
+    depth: Option<u16>,
+    /// By the address of a shared list of targets: the locks inside that may count.
+    shared: FxHashMap<usize, Vec<Inside>>,
+}
+
+/// A lock inside a call, before it is put into the terms of the caller.
+#[derive(Clone, Copy)]
+struct Inside {
+    target: Target,
+    lock: Lock,
+    acquired: Acquired,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(
+        context: &Context<'_>,
+        locals: &TypedVec<MethodId, LocalFacts>,
+        summaries: &'a TypedVec<MethodId, Summary>,
+        depth: Option<u16>,
+    ) -> Known<'a> {
+        let mut known = Known { summaries, depth, shared: FxHashMap::default() };
+        let mut lists: FxHashMap<usize, &[Target]> = FxHashMap::default();
+        for (method, facts) in locals.iter_with_ids() {
+            for terms in &facts.calls {
+                let targets = context.graph.targets(method, terms.offset);
+                if targets.len() > FEW_TARGETS {
+                    lists.insert(targets.as_ptr().addr(), targets);
+                }
             }
         }
+        let lists: Vec<(usize, &[Target])> = lists.into_iter().collect();
+        known.shared = lists
+            .into_par_iter()
+            .map(|(address, targets)| (address, known.inside(context.program, targets)))
+            .collect();
+        known
     }
-    let mut found: Vec<(Lock, Acquired)> = found.into_iter().collect();
-    found.sort_unstable();
-    found
+
+    /// The locks inside a call of these targets that may count for a caller.
+    fn inside(&self, program: &Program, targets: &[Target]) -> Vec<Inside> {
+        let mut found = Vec::new();
+        for target in targets {
+            for (lock, acquired) in &self.summaries[target.method].acquired {
+                let counts = self.depth.is_none_or(|depth| acquired.depth == depth);
+                let guesses = acquired.guesses + u8::from(is_guess(program, target, targets, lock));
+                if counts
+                    && acquired.depth < DEEPEST_CHAIN
+                    && guesses <= MOST_GUESSES
+                    && !is_beyond_belief(lock, targets)
+                {
+                    let acquired = Acquired { guesses, ..*acquired };
+                    found.push(Inside { target: *target, lock: *lock, acquired });
+                }
+            }
+        }
+        found
+    }
+
+    /// The locks that a call acquires and releases, in the terms of the caller, each once; of the
+    /// targets only those that count.
+    pub(super) fn of_call(
+        &self,
+        context: &Context<'_>,
+        caller: MethodId,
+        terms: &CallTerms,
+        counts: impl Fn(Via) -> bool,
+    ) -> Vec<(Lock, Acquired)> {
+        let program = context.program;
+        let targets = context.graph.targets(caller, terms.offset);
+        let few;
+        let inside = match self.shared.get(&targets.as_ptr().addr()) {
+            Some(inside) => inside,
+            None => {
+                few = self.inside(program, targets);
+                &few
+            }
+        };
+        let mut found: Vec<(Lock, Acquired)> = inside
+            .iter()
+            .filter(|inside| counts(inside.target.via))
+            .filter_map(|Inside { target, lock, acquired }| {
+                let translated = translate(program, terms, target, lock)?;
+                let way = Way::Call(terms.offset, target.method, *lock);
+                Some((translated, Acquired { depth: acquired.depth + 1, way, ..*acquired }))
+            })
+            .collect();
+        // The shortest way to each lock comes first and stays.
+        found.sort_unstable();
+        found.dedup_by_key(|(lock, _)| *lock);
+        found
+    }
 }
 
 /// Whether it is a guess that this target runs and takes this lock. What a lambda captured names the

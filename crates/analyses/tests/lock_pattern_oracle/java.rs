@@ -182,11 +182,9 @@ impl Statement {
             Kind::If(one, other) | Kind::TryFinally(one, other) | Kind::TryCatch(one, other) => {
                 vec![one, other]
             }
-            Kind::SetLocal(..)
-            | Kind::Replace(_)
-            | Kind::Call(_)
-            | Kind::Return
-            | Kind::Throw => Vec::new(),
+            Kind::SetLocal(..) | Kind::Replace(_) | Kind::Call(_) | Kind::Return | Kind::Throw => {
+                Vec::new()
+            }
         }
     }
 
@@ -202,11 +200,9 @@ impl Statement {
             Kind::If(one, other) | Kind::TryFinally(one, other) | Kind::TryCatch(one, other) => {
                 vec![one, other]
             }
-            Kind::SetLocal(..)
-            | Kind::Replace(_)
-            | Kind::Call(_)
-            | Kind::Return
-            | Kind::Throw => Vec::new(),
+            Kind::SetLocal(..) | Kind::Replace(_) | Kind::Call(_) | Kind::Return | Kind::Throw => {
+                Vec::new()
+            }
         }
     }
 }

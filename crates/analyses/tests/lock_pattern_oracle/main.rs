@@ -196,9 +196,8 @@ fn expression(program: &Program, method: MethodId, lock: LockExpression) -> Expr
         Root::Class(_) => Start::Class,
         Root::Local(value) => {
             let name = program.body(method).and_then(|body| body.names.get(&value));
-            let local = name.and_then(|name| {
-                (0..u8::MAX).find(|number| local_name(*number) == **name)
-            });
+            let local =
+                name.and_then(|name| (0..u8::MAX).find(|number| local_name(*number) == **name));
             local.map_or(SOME_LOCAL, Start::Local)
         }
     };
@@ -221,13 +220,14 @@ fn shrunk(program: &JavaProgram) -> (JavaProgram, Vec<Disagreement>) {
         let mut candidates = vec![best.clone()];
         candidates.extend(random::smaller(&best));
         let reports = analyse(&mut candidates);
-        let failing = candidates.iter().zip(&reports).skip(usize::from(!shown.is_empty())).find_map(
-            |(candidate, reports)| {
-                let verdicts = run::verdicts(candidate).ok()?;
-                let found = disagreements(&verdicts, reports);
-                (!found.is_empty()).then(|| (candidate.clone(), found))
-            },
-        );
+        let failing =
+            candidates.iter().zip(&reports).skip(usize::from(!shown.is_empty())).find_map(
+                |(candidate, reports)| {
+                    let verdicts = run::verdicts(candidate).ok()?;
+                    let found = disagreements(&verdicts, reports);
+                    (!found.is_empty()).then(|| (candidate.clone(), found))
+                },
+            );
         match failing {
             Some((smaller, found)) => (best, shown) = (smaller, found),
             None => return (best, shown),
@@ -241,11 +241,11 @@ fn number_from(variable: &str, default: u64) -> u64 {
 
 /// Checks both properties on as many programs as asked for.
 fn check(features: Features, programs: u64, first_seed: u64) {
-    let (mut javas, verdicts): (Vec<JavaProgram>, Vec<Vec<Verdict>>) =
-        (first_seed..first_seed + programs)
-            .into_par_iter()
-            .map(|seed| random::program(seed, features))
-            .unzip();
+    let (mut javas, verdicts): (Vec<JavaProgram>, Vec<Vec<Verdict>>) = (first_seed
+        ..first_seed + programs)
+        .into_par_iter()
+        .map(|seed| random::program(seed, features))
+        .unzip();
     let reports = analyse(&mut javas);
     let (mut methods, mut reported, mut demanded) = (0, 0, 0);
     let mut failures = Vec::new();
@@ -261,7 +261,8 @@ fn check(features: Features, programs: u64, first_seed: u64) {
     println!(
         "{programs} programs, {methods} methods, {reported} patterns reported, {demanded} demanded"
     );
-    if let Some((seed, java)) = failures.iter().min_by_key(|(_, java)| JavaProgram::clone(java).write("P").len())
+    if let Some((seed, java)) =
+        failures.iter().min_by_key(|(_, java)| JavaProgram::clone(java).write("P").len())
     {
         let (mut smallest, shown) = shrunk(java);
         panic!(
@@ -277,5 +278,12 @@ fn check(features: Features, programs: u64, first_seed: u64) {
 fn random_programs_are_judged_as_their_paths_show() {
     let programs = number_from("SCISSION_ORACLE_PROGRAMS", 400);
     let seed = number_from("SCISSION_ORACLE_SEED", 1);
-    check(Features::default(), programs, seed);
+    let asked = std::env::var("SCISSION_ORACLE_FEATURES").unwrap_or_default();
+    let features = Features {
+        replaces_held_locks: asked.contains("held"),
+        callees_replace: asked.contains("callees"),
+        keeps_replaced_locks: asked.contains("keeps"),
+        hands_over: asked.contains("hands"),
+    };
+    check(features, programs, seed);
 }

@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::java::{Block, Call, Expression, JavaProgram, Kind, Start, Statement, Value, all_statements};
+use crate::java::{
+    Block, Call, Expression, JavaProgram, Kind, Start, Statement, Value, all_statements,
+};
 
 /// One step of a path that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +47,7 @@ pub(crate) enum Exceptions {
 }
 
 /// More paths than this through one method, and the program is not used.
-pub(crate) const MOST_PATHS: usize = 1_500;
+pub(crate) const MOST_PATHS: usize = 1_000;
 
 /// A loop runs at most so often. A path that acquires a lock in one iteration and again in a later
 /// one can leave out the iterations between, so that two would be enough for every verdict; inside
@@ -91,7 +93,8 @@ impl<'a> Enumeration<'a> {
         }
         let program = self.program;
         let declared = &program.methods[method];
-        let mut paths = self.block(&declared.body, Surroundings { is_in_try, is_in_loop: false })?;
+        let mut paths =
+            self.block(&declared.body, Surroundings { is_in_try, is_in_loop: false })?;
         if declared.is_synchronized {
             let start = if declared.is_static { Start::Class } else { Start::This };
             paths = surrounded(paths, Expression::new(start), 0);
@@ -111,9 +114,7 @@ impl<'a> Enumeration<'a> {
     fn statement(&mut self, statement: &Statement, place: Surroundings) -> Result<Paths, TooMany> {
         let line = statement.line;
         let mut paths = match &statement.kind {
-            Kind::Synchronized(lock, block) => {
-                surrounded(self.block(block, place)?, *lock, line)
-            }
+            Kind::Synchronized(lock, block) => surrounded(self.block(block, place)?, *lock, line),
             Kind::Locked(lock, block) => {
                 surrounded(self.block(block, place)?, Expression::global(*lock), line)
             }
@@ -121,12 +122,11 @@ impl<'a> Enumeration<'a> {
                 let mut paths =
                     surrounded(self.block(block, place)?, Expression::global(*lock), line);
                 paths.extend(nothing());
-                paths
+                one_after_the_other(&paths, &merged(statement))?
             }
             Kind::HandOver(first, second, [alone, both, rest]) => {
-                let acquire = |lock, line| {
-                    only(vec![Operation::Acquire(Expression::global(lock), line)])
-                };
+                let acquire =
+                    |lock, line| only(vec![Operation::Acquire(Expression::global(lock), line)]);
                 let mut paths = acquire(*first, line);
                 for next in [
                     self.block(alone, place)?,
@@ -159,14 +159,12 @@ impl<'a> Enumeration<'a> {
             }
             Kind::TryFinally(block, last) => {
                 let tried = self.tried(block, place)?;
-                let last =
-                    one_after_the_other(&merged(statement), &self.block(last, place)?)?;
+                let last = one_after_the_other(&merged(statement), &self.block(last, place)?)?;
                 let mut paths = Paths::new();
                 for (one, outcome) in &tried {
                     for (other, at_last) in &last {
                         // A finally block that ends abruptly takes the place of what happened.
-                        let outcome =
-                            if *at_last == Outcome::Normal { *outcome } else { *at_last };
+                        let outcome = if *at_last == Outcome::Normal { *outcome } else { *at_last };
                         paths.insert(([one.as_slice(), other].concat(), outcome));
                     }
                     limited(&paths)?;
@@ -208,10 +206,9 @@ impl<'a> Enumeration<'a> {
                     ([path.as_slice(), &[Operation::Leave]].concat(), outcome)
                 })
                 .collect(),
-            Kind::Return => Paths::from([
-                (Vec::new(), Outcome::Normal),
-                (Vec::new(), Outcome::Returned),
-            ]),
+            Kind::Return => {
+                Paths::from([(Vec::new(), Outcome::Normal), (Vec::new(), Outcome::Returned)])
+            }
             Kind::Throw => {
                 Paths::from([(Vec::new(), Outcome::Normal), (Vec::new(), Outcome::Thrown)])
             }

@@ -261,8 +261,7 @@ impl<'a> Generator<'a> {
         // Of another object perhaps, but that the names do not tell.
         let is_held =
             place.held.iter().any(|held| held.is_replaceable() && held.slot == field.slot);
-        let may_replace =
-            place.may_replace && (!is_held || self.features.replaces_held_locks);
+        let may_replace = place.may_replace && (!is_held || self.features.replaces_held_locks);
         (field.is_replaceable() && may_replace).then_some(field)
     }
 

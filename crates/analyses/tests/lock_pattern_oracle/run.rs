@@ -13,6 +13,19 @@ type Object = u32;
 struct Name {
     expression: Expression,
     epoch: u32,
+    /// What the object was called before control flow met. The analysis need not forget it there:
+    /// the compiler writes a finally block down once for each way into it, and nothing meets.
+    before: Expression,
+}
+
+impl Name {
+    fn new(expression: Expression, epoch: u32) -> Name {
+        Name { expression, epoch, before: expression }
+    }
+
+    fn expressions(self) -> [Expression; 2] {
+        [self.expression, self.before]
+    }
 }
 
 /// A lock is held from one time to another.
@@ -102,14 +115,19 @@ fn verdict(
                 for second in run.standing_for(second) {
                     let meeting = meeting_frame(first, second);
                     let names = [first, second].map(|witness| witness.frames[0].name);
-                    verdict.possible.extend(names.into_iter().flatten().map(|witness| Instance {
-                        context: name.expression,
-                        context_line: seen.line,
-                        witness: witness.expression,
-                        place: first.frames[meeting].method,
-                        first_line: first.frames[meeting].line,
-                        second_line: second.frames[meeting].line,
-                    }));
+                    let witnesses = names.into_iter().flatten().flat_map(Name::expressions);
+                    for (witness, context) in
+                        witnesses.flat_map(|witness| name.expressions().map(|it| (witness, it)))
+                    {
+                        verdict.possible.insert(Instance {
+                            context,
+                            context_line: seen.line,
+                            witness,
+                            place: first.frames[meeting].method,
+                            first_line: first.frames[meeting].line,
+                            second_line: second.frames[meeting].line,
+                        });
+                    }
                 }
             }
         });
@@ -202,7 +220,7 @@ impl<'a> Run<'a> {
                 Operation::Merge(local) => {
                     let name = run.new_name(Expression::new(Start::Local(*local)));
                     if let Some(known) = run.frame_mut().locals.get_mut(local) {
-                        known.1 = name;
+                        known.1 = Name { before: known.1.before, ..name };
                     }
                 }
                 Operation::Replace(field) => run.replace(*field),
@@ -224,9 +242,9 @@ impl<'a> Run<'a> {
             if self.confined.contains(&first.object) {
                 continue;
             }
-            let again = real[at + 1..].iter().filter(|second| {
-                second.object == first.object && first.released < second.acquired
-            });
+            let again = real[at + 1..]
+                .iter()
+                .filter(|second| second.object == first.object && first.released < second.acquired);
             for second in again {
                 for context in &real[..at] {
                     if context.acquired < first.acquired && second.released < context.released {
@@ -266,7 +284,7 @@ impl<'a> Run<'a> {
 
     fn new_name(&mut self, expression: Expression) -> Name {
         self.epochs += 1;
-        Name { expression, epoch: self.epochs }
+        Name::new(expression, self.epochs)
     }
 
     fn enter(
@@ -306,7 +324,7 @@ impl<'a> Run<'a> {
                 }
             },
         };
-        (object, Name { expression, epoch: self.epoch(expression) })
+        (object, Name::new(expression, self.epoch(expression)))
     }
 
     /// What a name stands for changes when the field is replaced, in whichever object.
@@ -317,9 +335,8 @@ impl<'a> Run<'a> {
 
     fn acquire(&mut self, lock: Expression, line: u32, time: usize) {
         let (object, name) = self.evaluate(lock);
-        let is_held = |holding: &Holding| {
-            holding.object == object && holding.released == usize::MAX
-        };
+        let is_held =
+            |holding: &Holding| holding.object == object && holding.released == usize::MAX;
         let is_reentrant = self.holdings.iter().any(is_held);
         let mut frames = Vec::new();
         let mut name = Some(name);
@@ -386,10 +403,8 @@ impl<'a> Run<'a> {
     }
 
     fn call(&mut self, call: Call, line: u32) {
-        let mut arguments = vec![
-            (Start::Lock, call.lock),
-            (Start::Other, Expression::new(call.other)),
-        ];
+        let mut arguments =
+            vec![(Start::Lock, call.lock), (Start::Other, Expression::new(call.other))];
         if !self.program.methods[call.callee].is_static {
             arguments.push((Start::This, Expression::new(call.receiver)));
         }
@@ -421,7 +436,7 @@ fn callers_name(name: Name, given: &BTreeMap<Start, Name>) -> Option<Name> {
         (parameter, None) => given.get(&parameter).copied(),
         (parameter, slot) => {
             let owner = given.get(&parameter)?.expression;
-            Some(Name { expression: Expression { start: owner.start, slot }, epoch: name.epoch })
+            Some(Name::new(Expression { start: owner.start, slot }, name.epoch))
         }
     }
 }

@@ -153,9 +153,9 @@ impl CallGraph {
 pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
     let hierarchical = Hierarchical::new(program);
     let sites = match config.algorithm {
-        Algorithm::ClassHierarchy => {
-            sites_of_all(program, &hierarchical, &|body, call| hierarchical.receivers(program, body, call))
-        }
+        Algorithm::ClassHierarchy => sites_of_all(program, &hierarchical, &|body, call| {
+            hierarchical.receivers(program, body, call)
+        }),
         Algorithm::RapidType => {
             let instantiated = rta::instantiated(program, &hierarchical, &config.entry_points);
             sites_of_all(program, &hierarchical, &|body, call| {
@@ -165,7 +165,9 @@ pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
         }
         Algorithm::VariableType => {
             let types = vta::Types::solve(program, &hierarchical, &config.entry_points);
-            sites_of_all(program, &hierarchical, &|body, call| types.targets(program, &hierarchical, body, call))
+            sites_of_all(program, &hierarchical, &|body, call| {
+                types.targets(program, &hierarchical, body, call)
+            })
         }
     };
     let mut callers: TypedVec<MethodId, Vec<MethodId>> =
@@ -177,8 +179,8 @@ pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
             }
         }
     }
-    let reachable =
-        (!config.entry_points.is_empty()).then(|| reachable(program, &hierarchical, &sites, &config.entry_points));
+    let reachable = (!config.entry_points.is_empty())
+        .then(|| reachable(program, &hierarchical, &sites, &config.entry_points));
     CallGraph { gaps: unfollowed_calls(program), sites, callers, reachable }
 }
 

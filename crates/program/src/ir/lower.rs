@@ -165,13 +165,25 @@ struct FlowGraph {
 /// A block while the graph is discovered: a leader, in a context of subroutine calls.
 type BlockKey = (u32, u32);
 
+/// A subroutine that is being executed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Context {
+    /// The context it was called in.
+    outer: u32,
+    /// Where it starts.
+    subroutine: u32,
+    /// Where its `ret` goes.
+    returns_to: u32,
+}
+
 struct Discovery<'a> {
     code: &'a Code,
     instructions: &'a [(u32, Bytecode)],
     raises: &'a Raises<'a>,
     leaders: Vec<bool>,
-    /// Subroutine contexts: the enclosing context, and where `ret` goes.
-    contexts: Vec<(u32, u32)>,
+    /// Subroutine contexts; the first one stands for being in none.
+    contexts: Vec<Context>,
+    known_contexts: FxHashMap<Context, u32>,
     keys: FxHashMap<BlockKey, usize>,
     found: Vec<ProtoBlock>,
     /// Edges by position in `found`; handler edges follow.
@@ -207,14 +219,26 @@ impl Discovery<'_> {
         Ok(index)
     }
 
-    /// The context of a subroutine called from `context` that returns to `offset`.
-    fn enter(&mut self, context: u32, offset: u32) -> u32 {
-        let entry = (context, offset);
-        let found = self.contexts.iter().position(|known| *known == entry);
-        found.unwrap_or_else(|| {
-            self.contexts.push(entry);
-            self.contexts.len() - 1
-        }) as u32
+    /// The context of a subroutine that is called from another context. No subroutine calls itself: if
+    /// it is being executed already, it was left without returning, by a jump or an exception, and so
+    /// was everything it had called.
+    fn enter(&mut self, called_in: u32, subroutine: u32, returns_to: u32) -> u32 {
+        let mut outer = called_in;
+        let mut active = called_in;
+        while active != 0 {
+            let context = self.contexts[active as usize];
+            if context.subroutine == subroutine {
+                outer = context.outer;
+            }
+            active = context.outer;
+        }
+        let context = Context { outer, subroutine, returns_to };
+        let next = self.contexts.len() as u32;
+        let found = *self.known_contexts.entry(context).or_insert(next);
+        if found == next {
+            self.contexts.push(context);
+        }
+        found
     }
 
     fn discover(&mut self, key: BlockKey, todo: &mut Vec<BlockKey>) -> Result<(), LowerError> {
@@ -248,15 +272,15 @@ impl Discovery<'_> {
             }
             Bytecode::Goto(target) => vec![(target, context)],
             Bytecode::Jsr(target) => {
-                let inner = self.enter(context, fall_through()?);
+                let inner = self.enter(context, target, fall_through()?);
                 vec![(target, inner)]
             }
             Bytecode::Ret { .. } => {
-                let (outer, target) = self.contexts[context as usize];
                 if context == 0 {
                     return Err(LowerError::Malformed(last_offset, "`ret` outside a subroutine"));
                 }
-                vec![(target, outer)]
+                let Context { outer, returns_to, .. } = self.contexts[context as usize];
+                vec![(returns_to, outer)]
             }
             Bytecode::Switch { default, cases } => std::iter::once(default)
                 .chain(cases.into_iter().map(|(_, target)| target))
@@ -307,7 +331,8 @@ impl FlowGraph {
             instructions,
             raises,
             leaders: leaders(code, instructions),
-            contexts: vec![(0, 0)],
+            contexts: vec![Context { outer: 0, subroutine: 0, returns_to: 0 }],
+            known_contexts: FxHashMap::default(),
             keys: FxHashMap::default(),
             found: Vec::new(),
             edges: Vec::new(),

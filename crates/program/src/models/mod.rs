@@ -52,7 +52,7 @@ use rustc_hash::FxHashMap;
 pub use entry_points::{
     EntryPoint, EntryThread, Matcher, Multiplicity, ReceiverSharing, entry_points,
 };
-pub use sharing::{ClassSharing, Sharing, class_sharing, sharing};
+pub use sharing::{ClassSharing, Sharing, class_sharing, is_often_confined, is_stream, sharing};
 pub use supertypes::{Supertypes, all_supertypes, supertypes};
 pub use tasks::{TaskMethod, all_task_methods, task_arguments, task_methods};
 

@@ -267,6 +267,26 @@ const THREAD_CONFINED: &[&str] = &[
     "java/util/concurrent/ThreadLocalRandom",
 ];
 
+/// Whether objects of this synchronized class are mostly used by one thread, or under another lock,
+/// in spite of their own synchronization: the collections and buffers of Java 1.
+#[must_use]
+pub fn is_often_confined(class: &str) -> bool {
+    matches!(
+        class,
+        "java/util/Vector"
+            | "java/util/Stack"
+            | "java/util/Hashtable"
+            | "java/util/Properties"
+            | "java/lang/StringBuffer"
+    ) || class.starts_with("java/util/Collections$Synchronized")
+}
+
+/// Whether this is a stream, reader or writer of the library, the console included.
+#[must_use]
+pub fn is_stream(class: &str) -> bool {
+    class.starts_with("java/io/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,8 +37,14 @@ pub(crate) enum Value {
 
 #[derive(Debug)]
 enum HeapObject {
-    Instance { class: ClassId, fields: HashMap<FieldId, Value> },
-    Array { element: ElementType, values: Vec<Value> },
+    Instance {
+        class: ClassId,
+        fields: HashMap<FieldId, Value>,
+    },
+    Array {
+        element: ElementType,
+        values: Vec<Value>,
+    },
     /// An exception of the virtual machine whose class the program never names.
     Unnamed(&'static str),
 }
@@ -222,9 +228,7 @@ impl<'a> Interpreter<'a> {
         let Some(of) = of else { panic!("tests of array classes are not generated") };
         match value {
             Value::Object(at) => match &self.heap[at] {
-                HeapObject::Instance { class, .. } => {
-                    self.program.hierarchy.is_subtype(*class, of)
-                }
+                HeapObject::Instance { class, .. } => self.program.hierarchy.is_subtype(*class, of),
                 HeapObject::Array { .. } | HeapObject::Unnamed(_) => false,
             },
             _ => false,
@@ -266,9 +270,7 @@ impl<'a> Interpreter<'a> {
                 Ok(Step::Return(value)) => break Ok(value),
                 Err(thrown) => {
                     let handler = block.handlers.iter().find(|handler| {
-                        handler
-                            .catches
-                            .is_none_or(|class| self.is_instance(thrown.0, Some(class)))
+                        handler.catches.is_none_or(|class| self.is_instance(thrown.0, Some(class)))
                     });
                     match handler {
                         Some(handler) => (handler.target, Some(thrown.0)),
@@ -388,9 +390,7 @@ impl<'a> Interpreter<'a> {
                     return self.raise("java/lang/NegativeArraySizeException");
                 }
                 let element = match activation.opcode(instruction) {
-                    0xbc => {
-                        ElementType::of_code(activation.code[instruction.offset as usize + 1])
-                    }
+                    0xbc => ElementType::of_code(activation.code[instruction.offset as usize + 1]),
                     0xbd => ElementType::Reference,
                     0xc5 => {
                         let index = activation.pool_index(instruction);

@@ -28,26 +28,32 @@ impl JavaProgram {
     }
 
     pub(crate) fn compile_with(sources: &[(&str, &str)], options: &[&str]) -> JavaProgram {
-        let directory = tempfile::tempdir().unwrap();
+        let program = JavaProgram { directory: tempfile::tempdir().unwrap() };
+        program.add(sources, options);
+        program
+    }
+
+    /// Compiles more sources, which may use the classes that are there.
+    pub(crate) fn add(&self, sources: &[(&str, &str)], options: &[&str]) {
         let mut paths = Vec::new();
         for (name, text) in sources {
-            let path = directory.path().join("src").join(name);
+            let path = self.directory.path().join("src").join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, text).unwrap();
             paths.push(path);
         }
-        let program = JavaProgram { directory };
-        std::fs::create_dir_all(program.classes()).unwrap();
+        std::fs::create_dir_all(self.classes()).unwrap();
         let output = Command::new(this_jdk().home.join("bin/javac"))
             .args(["-nowarn", "-proc:none", "-d"])
-            .arg(program.classes())
+            .arg(self.classes())
+            .arg("-cp")
+            .arg(self.classes())
             .args(options)
             .args(paths)
             .output()
             .expect("javac starts");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "javac: {errors}");
-        program
     }
 
     /// Classes that were not compiled here.
