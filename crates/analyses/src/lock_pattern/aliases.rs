@@ -9,74 +9,70 @@
 //! locks for one where an object is linked to another object's owner.
 
 use program::Program;
-use program::ids::{ClassId, FieldId, MethodId, ValueId};
+use program::ids::{ClassId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Definition, Operation};
 use program::models::{Effect, Operand};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::expression::{LockExpression, Root, Step};
 
 /// Which fields hold copies of each other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Aliases {
-    /// The representative of each field that is copied; fields without an entry are their own.
-    copies: FxHashMap<FieldId, FieldId>,
+    /// The representative of each field: itself, unless it is copied from or to another.
+    representative: TypedVec<FieldId, FieldId>,
+}
+
+/// What one method says about copied fields.
+#[derive(Default)]
+struct Copying {
+    /// Fields that are set from fields.
+    copied: Vec<(FieldId, FieldId)>,
+    /// Fields that a constructor sets from its parameters, by position.
+    kept: Vec<(usize, FieldId)>,
+    /// Fields that are handed to constructors, by constructor and position.
+    handed: Vec<(MethodId, usize, FieldId)>,
 }
 
 impl Aliases {
     /// Finds the fields that are set from other fields, directly or through a constructor.
     #[must_use]
     pub fn of(program: &Program) -> Aliases {
-        let mut aliases = Aliases::default();
-        // What constructors do with their parameters: by constructor and parameter, the field.
+        let methods: Vec<MethodId> = program.methods_with_bodies().collect();
+        let copying: Vec<(MethodId, Copying)> =
+            methods.par_iter().map(|method| (*method, copying(program, *method))).collect();
         let mut kept: FxHashMap<(MethodId, usize), FieldId> = FxHashMap::default();
-        for method in program.methods_with_bodies() {
-            let Some(body) = program.body(method) else { continue };
-            for instruction in body.instructions() {
-                let Operation::PutField { field, value, .. } = &instruction.operation else {
-                    continue;
-                };
-                if !program.fields[*field].descriptor.starts_with('L') {
-                    continue;
-                }
-                let value = body.without_casts(*value);
-                if let Some(copied) = read_field(body, lock_behind(program, body, value)) {
-                    aliases.unite(*field, copied);
-                } else if let Definition::Parameter(number) = body.definitions[value]
-                    && &*program.methods[method].name == "<init>"
-                {
-                    kept.insert((method, usize::from(number)), *field);
+        for (method, Copying { kept: of_method, .. }) in &copying {
+            kept.extend(of_method.iter().map(|(position, field)| ((*method, *position), *field)));
+        }
+        let mut aliases = Aliases { representative: program.fields.ids().collect() };
+        for (_, Copying { copied, handed, .. }) in &copying {
+            for (to, from) in copied {
+                aliases.unite(*to, *from);
+            }
+            for (constructor, position, from) in handed {
+                if let Some(to) = kept.get(&(*constructor, *position)) {
+                    aliases.unite(*to, *from);
                 }
             }
         }
-        for method in program.methods_with_bodies() {
-            let Some(body) = program.body(method) else { continue };
-            for instruction in body.instructions() {
-                let Operation::Call(call) = &instruction.operation else { continue };
-                for (position, argument) in call.arguments.iter().enumerate().skip(1) {
-                    if let Some(field) = kept.get(&(call.method, position))
-                        && let Some(copied) = read_field(body, body.without_casts(*argument))
-                    {
-                        aliases.unite(*field, copied);
-                    }
-                }
-            }
+        for field in program.fields.ids() {
+            aliases.representative[field] = aliases.find(field);
         }
         aliases
     }
 
-    fn representative(&self, mut field: FieldId) -> FieldId {
-        while let Some(next) = self.copies.get(&field) {
-            field = *next;
+    fn find(&self, mut field: FieldId) -> FieldId {
+        while self.representative[field] != field {
+            field = self.representative[field];
         }
         field
     }
 
     fn unite(&mut self, one: FieldId, other: FieldId) {
-        let (one, other) = (self.representative(one), self.representative(other));
-        if one != other {
-            self.copies.insert(one.max(other), one.min(other));
-        }
+        let (one, other) = (self.find(one), self.find(other));
+        self.representative[one.max(other)] = one.min(other);
     }
 
     /// Whether two differently named locks of a method are one and the same, as far as can be told.
@@ -97,11 +93,42 @@ impl Aliases {
     fn is_copy(&self, one: &LockExpression, other: &LockExpression) -> bool {
         match (last_field(one), last_field(other)) {
             (Some(one), Some(other)) => {
-                one != other && self.representative(one) == self.representative(other)
+                one != other && self.representative[one] == self.representative[other]
             }
             _ => false,
         }
     }
+}
+
+fn copying(program: &Program, method: MethodId) -> Copying {
+    let mut found = Copying::default();
+    let Some(body) = program.body(method) else { return found };
+    let is_constructor = |method: MethodId| &*program.methods[method].name == "<init>";
+    for instruction in body.instructions() {
+        match &instruction.operation {
+            Operation::PutField { field, value, .. }
+                if program.fields[*field].descriptor.starts_with('L') =>
+            {
+                let value = body.without_casts(*value);
+                if let Some(from) = read_field(body, lock_behind(program, body, value)) {
+                    found.copied.push((*field, from));
+                } else if let Definition::Parameter(number) = body.definitions[value]
+                    && is_constructor(method)
+                {
+                    found.kept.push((usize::from(number), *field));
+                }
+            }
+            Operation::Call(call) if is_constructor(call.method) => {
+                for (position, argument) in call.arguments.iter().enumerate().skip(1) {
+                    if let Some(from) = read_field(body, body.without_casts(*argument)) {
+                        found.handed.push((call.method, position, from));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// The lock that a value is a face of (`readWriteLock` for `readWriteLock.readLock()`), or the value

@@ -174,6 +174,17 @@ pub struct CallTerms {
 }
 
 impl CallTerms {
+    /// The expressions of the arguments, where they have one.
+    pub fn expressions(&self) -> impl Iterator<Item = &LockExpression> {
+        self.arguments.iter().filter_map(|argument| argument.expression.as_ref())
+    }
+
+    /// The expression that stands for a parameter of the target, when it is just an argument.
+    #[must_use]
+    pub fn argument(&self, parameter: u16) -> Option<&LockExpression> {
+        self.arguments.get(usize::from(parameter))?.expression.as_ref()
+    }
+
     /// The expression for an operand of a modelled call.
     #[must_use]
     pub fn operand(&self, operand: &Operand, is_static: bool) -> Option<LockExpression> {

@@ -269,9 +269,29 @@ impl<'a> Flow<'a> {
     /// What each call acquires and releases. Locks that only one place of the method acquires, and
     /// that not in a loop, cannot make a pair and are left out: most are of this kind.
     fn acquisitions(&self) -> FxHashMap<u32, Rc<Acquisitions>> {
+        let in_loop = offsets_in_loops(self.body);
+        // A local object that only one call ever sees, and that once, makes no pair either.
+        let mut uses: FxHashMap<ValueId, u32> = FxHashMap::default();
+        for root in self.locals.calls.iter().flat_map(CallTerms::expressions) {
+            if let Root::Local(value) = root.root {
+                *uses.entry(value).or_insert(0) += 1;
+            }
+        }
+        for instruction in self.body.instructions() {
+            if let Operation::MonitorEnter(object) = instruction.operation
+                && let Some(LockExpression { root: Root::Local(value), .. }) =
+                    self.expressions.of(object)
+            {
+                *uses.entry(value).or_insert(0) += 1;
+            }
+        }
         let by = |terms: &CallTerms, counts: &dyn Fn(Via) -> bool| {
+            let is_worth_it = |argument: &LockExpression| match argument.root {
+                Root::Local(value) => self.wants_pairs || uses[&value] > 1 || in_loop(terms.offset),
+                Root::Parameter(_) | Root::Static(_) | Root::Class(_) => true,
+            };
             self.acquired
-                .of_call(self.context, self.method(), terms, counts)
+                .of_call(self.context, self.method(), terms, counts, is_worth_it)
                 .into_iter()
                 .map(|(lock, acquired)| {
                     let inside = match acquired.way {
@@ -309,7 +329,6 @@ impl<'a> Flow<'a> {
                 *places.entry(expression).or_insert(0) += 1;
             }
         }
-        let in_loop = offsets_in_loops(self.body);
         found
             .into_iter()
             .filter_map(|(offset, mut acquisitions)| {

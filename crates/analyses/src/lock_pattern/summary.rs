@@ -300,8 +300,10 @@ pub(super) fn acquired(
                 let method = MethodId::new(method);
                 let summary = &known[method];
                 let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
+                let is_nameable = |argument: &LockExpression| !argument.is_local();
                 for terms in locals[method].calls.iter().filter(|call| call.returns) {
-                    for (lock, acquired) in callees.of_call(context, method, terms, |_| true) {
+                    let inside = callees.of_call(context, method, terms, |_| true, is_nameable);
+                    for (lock, acquired) in inside {
                         if !lock.expression.is_local() && summary.way_to(&lock).is_none() {
                             keep_shorter(&mut found, lock, acquired);
                         }
@@ -400,13 +402,14 @@ impl<'a> Known<'a> {
     }
 
     /// The locks that a call acquires and releases, in the terms of the caller, each once; of the
-    /// targets only those that count.
+    /// targets only those that count, of the locks only those of arguments that are worth it.
     pub(super) fn of_call(
         &self,
         context: &Context<'_>,
         caller: MethodId,
         terms: &CallTerms,
         counts: impl Fn(Via) -> bool,
+        is_worth_it: impl Fn(&LockExpression) -> bool,
     ) -> Vec<(Lock, Acquired)> {
         let program = context.program;
         let targets = context.graph.targets(caller, terms.offset);
@@ -421,6 +424,12 @@ impl<'a> Known<'a> {
         let mut found: Vec<(Lock, Acquired)> = inside
             .iter()
             .filter(|inside| counts(inside.target.via))
+            .filter(|inside| match (inside.target.via, inside.lock.expression.root) {
+                (Via::Direct, Root::Parameter(number)) => {
+                    terms.argument(number).is_some_and(&is_worth_it)
+                }
+                _ => true,
+            })
             .filter_map(|Inside { target, lock, acquired }| {
                 let translated = translate(program, terms, target, lock)?;
                 let way = Way::Call(terms.offset, target.method, *lock);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::java::{Call, Expression, JavaProgram, Slot, Start, Value};
+use crate::java::{Call, Expression, JavaProgram, Kind, Slot, Start, Value, all_statements};
 use crate::paths::{Enumeration, Exceptions, Operation, TooMany};
 
 /// An object.
@@ -111,6 +111,9 @@ fn verdict(
             if context.frames.len() > 1 {
                 return;
             }
+            if run.confined.get(&first.object) == Some(&true) {
+                return;
+            }
             for first in run.standing_for(first) {
                 for second in run.standing_for(second) {
                     let meeting = meeting_frame(first, second);
@@ -135,7 +138,9 @@ fn verdict(
     for path in certain {
         let run = Run::of(program, method, path);
         run.each_instance(|context, first, second| {
-            verdict.demanded.extend(demand(context, first, second));
+            if !run.confined.contains_key(&first.object) {
+                verdict.demanded.extend(demand(context, first, second));
+            }
         });
     }
     verdict
@@ -172,8 +177,9 @@ fn demand(context: &Holding, first: &Holding, second: &Holding) -> Option<Demand
 struct Run<'a> {
     program: &'a JavaProgram,
     holdings: Vec<Holding>,
-    /// Objects that only the current thread can know.
-    confined: BTreeSet<Object>,
+    /// Objects that only the current thread can know, and whether that is plain to see: not if the
+    /// variable is set again, because then its object has another name.
+    confined: BTreeMap<Object, bool>,
     objects: u32,
     runs: u32,
     epochs: u32,
@@ -200,7 +206,7 @@ impl<'a> Run<'a> {
         let mut run = Run {
             program,
             holdings: Vec::new(),
-            confined: BTreeSet::new(),
+            confined: BTreeMap::new(),
             objects: 0,
             runs: 0,
             epochs: 0,
@@ -239,9 +245,6 @@ impl<'a> Run<'a> {
         let real = self.holdings.iter().filter(|holding| !holding.is_reentrant);
         let real: Vec<&Holding> = real.collect();
         for (at, first) in real.iter().enumerate() {
-            if self.confined.contains(&first.object) {
-                continue;
-            }
             let again = real[at + 1..]
                 .iter()
                 .filter(|second| second.object == first.object && first.released < second.acquired);
@@ -373,7 +376,7 @@ impl<'a> Run<'a> {
             Value::New => {
                 let object = self.new_object();
                 if !self.is_handed_on(local) {
-                    self.confined.insert(object);
+                    self.confined.insert(object, !self.is_set_again(local));
                 }
                 (object, self.new_name(own_name))
             }
@@ -385,6 +388,12 @@ impl<'a> Run<'a> {
     fn is_handed_on(&self, local: u8) -> bool {
         let passed = Expression::new(Start::Local(local));
         self.program.methods[self.frame().method].calls().any(|call| call.lock == passed)
+    }
+
+    fn is_set_again(&self, local: u8) -> bool {
+        all_statements(&self.program.methods[self.frame().method].body)
+            .iter()
+            .any(|statement| matches!(statement.kind, Kind::SetLocal(set, _) if set == local))
     }
 
     fn replace(&mut self, field: Expression) {

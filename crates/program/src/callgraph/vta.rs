@@ -4,8 +4,8 @@
 //! they come from, so locals need no nodes. All array elements share one node. A set of types that
 //! grows beyond a bound, or is fed by code that is not analysed, becomes *unknown*, and calls on it
 //! fall back to the class hierarchy: among the application's classes every subtype, of the
-//! library's only the method that the call names. A library class counts as receiver only where it
-//! is seen to flow, since there are too many of them to believe in all.
+//! library's only the method that the call names. A library class, or one of very many lambdas,
+//! counts as receiver only where it is seen to flow, since there are too many to believe in all.
 
 use std::sync::Arc;
 
@@ -19,6 +19,9 @@ use crate::ir::{Body, Call, DeclaredType, Definition, DynamicTarget, Operation, 
 use crate::models::Effect;
 use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
+
+/// Where an interface has at most this many lambdas, each may be the receiver of an unknown call.
+const FEW_LAMBDAS: usize = 16;
 
 /// More types than this in one place say nothing about the receiver.
 const MOST_TYPES: usize = 32;
@@ -134,9 +137,13 @@ impl Types {
             Some(types) => {
                 let targets = dispatch_all(program, hierarchical, body, call, &types);
                 // Nothing flows here as far as we can see: the call is dead, or we missed how.
-                if targets.is_empty() { visible(program, call, &by_hierarchy) } else { targets }
+                if targets.is_empty() {
+                    visible(program, body.method, call, &by_hierarchy)
+                } else {
+                    targets
+                }
             }
-            None => visible(program, call, &by_hierarchy),
+            None => visible(program, body.method, call, &by_hierarchy),
         }
     }
 
@@ -189,10 +196,25 @@ fn add(set: &mut TypeSet, from: &TypeSet) -> bool {
     known.len() != before
 }
 
-/// Of the targets by hierarchy, those that may be believed without seeing a type flow.
-fn visible(program: &Program, call: &Call, by_hierarchy: &Arc<[Target]>) -> Arc<[Target]> {
-    let is_visible =
-        |target: &Target| target.method == call.method || program.is_application(target.method);
+/// Of the targets by hierarchy, those that may be believed without seeing a type flow: methods of the
+/// application, the method that the call names, and lambdas of the same source file or, where an
+/// interface has only a few lambdas, all of them.
+fn visible(
+    program: &Program,
+    caller: MethodId,
+    call: &Call,
+    by_hierarchy: &Arc<[Target]>,
+) -> Arc<[Target]> {
+    let lambdas = by_hierarchy.iter().filter(|target| target.via != Via::Direct).count();
+    let is_visible = |target: &Target| match target.via {
+        Via::Lambda(lambda) => {
+            let host = &program.classes[program.lambdas[lambda].host].name;
+            lambdas <= FEW_LAMBDAS || outermost(host) == outermost(&program.class_of(caller).name)
+        }
+        Via::Direct | Via::Callback { .. } => {
+            target.method == call.method || program.is_application(target.method)
+        }
+    };
     if by_hierarchy.iter().all(is_visible) {
         return by_hierarchy.clone();
     }
@@ -201,6 +223,12 @@ fn visible(program: &Program, call: &Call, by_hierarchy: &Arc<[Target]>) -> Arc<
         kept.push(Target { method: call.method, via: Via::Direct });
     }
     Arc::from(kept)
+}
+
+/// The name of the top-level class that a class is nested in.
+fn outermost(class: &str) -> &str {
+    let package = class.rfind('/').map_or(0, |at| at + 1);
+    class[package..].find('$').filter(|at| *at > 0).map_or(class, |at| &class[..package + at])
 }
 
 fn dispatch_all(
@@ -425,6 +453,12 @@ fn results(
         return;
     }
     for target in targets.iter() {
+        if program.methods[target.method].is_initializer() {
+            // A reference to a constructor, `Node::new`, gives the object.
+            let class = program.methods[target.method].class;
+            found.push(Source::Known(Flowing::Class(class)));
+            continue;
+        }
         match program.body(target.method) {
             Some(_) => found.push(Source::Node(Node::Result(target.method))),
             None if program.methods[target.method].is_abstract() => {}
