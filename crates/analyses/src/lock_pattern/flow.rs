@@ -211,7 +211,7 @@ struct Acquisitions {
 impl<'a> Flow<'a> {
     /// The analysis of the method that `expressions` belongs to.
     #[must_use]
-    pub fn new(
+    pub(super) fn new(
         context: &'a Context<'a>,
         expressions: &'a Expressions<'a>,
         locals: &'a LocalFacts,

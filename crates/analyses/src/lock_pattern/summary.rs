@@ -51,7 +51,7 @@ fn lower_class(program: &Program, one: ClassId, other: ClassId) -> Option<ClassI
 
 /// How a lock comes to be acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub(super) enum Way {
     /// By an instruction of the method itself.
     Here(u32),
     /// Inside a call: its offset, the method called, and the lock as that method names it.
@@ -60,7 +60,7 @@ pub enum Way {
 
 /// The way to one acquired lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Acquired {
+pub(super) struct Acquired {
     /// Calls on the way.
     pub depth: u16,
     /// Calls on the way whose target is a guess.
@@ -71,7 +71,7 @@ pub struct Acquired {
 
 /// The locks that a method acquires and releases, sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
+pub(super) struct Summary {
     /// Each lock with the shortest way to it.
     pub acquired: Vec<(Lock, Acquired)>,
 }
@@ -79,7 +79,7 @@ pub struct Summary {
 impl Summary {
     /// The way to a lock.
     #[must_use]
-    pub fn way_to(&self, lock: &Lock) -> Option<&Acquired> {
+    pub(super) fn way_to(&self, lock: &Lock) -> Option<&Acquired> {
         let found = self.acquired.binary_search_by_key(lock, |(lock, _)| *lock).ok()?;
         Some(&self.acquired[found].1)
     }
