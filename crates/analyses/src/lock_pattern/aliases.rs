@@ -19,7 +19,7 @@ use super::expression::{LockExpression, Root, Step};
 
 /// Which fields hold copies of each other.
 #[derive(Debug)]
-pub struct Aliases {
+pub(super) struct Aliases {
     /// The representative of each field: itself, unless it is copied from or to another.
     representative: TypedVec<FieldId, FieldId>,
 }
@@ -38,7 +38,7 @@ struct Copying {
 impl Aliases {
     /// Finds the fields that are set from other fields, directly or through a constructor.
     #[must_use]
-    pub fn of(program: &Program) -> Aliases {
+    pub(super) fn of(program: &Program) -> Aliases {
         let methods: Vec<MethodId> = program.methods_with_bodies().collect();
         let copying: Vec<(MethodId, Copying)> =
             methods.par_iter().map(|method| (*method, copying(program, *method))).collect();
@@ -77,7 +77,7 @@ impl Aliases {
 
     /// Whether two differently named locks of a method are one and the same, as far as can be told.
     #[must_use]
-    pub fn are_one(
+    pub(super) fn are_one(
         &self,
         program: &Program,
         method: MethodId,

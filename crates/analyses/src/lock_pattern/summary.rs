@@ -87,7 +87,7 @@ impl Summary {
 
 /// What a method does by itself: the locks it takes, and its calls in terms of its own locks.
 #[derive(Debug, Default)]
-pub struct LocalFacts {
+pub(super) struct LocalFacts {
     own: Vec<(Lock, u32)>,
     /// The calls that can lead to a lock, sorted by offset.
     pub calls: Vec<CallTerms>,
@@ -96,7 +96,7 @@ pub struct LocalFacts {
 impl LocalFacts {
     /// The terms of the call at an offset, if it can lead to a lock.
     #[must_use]
-    pub fn call_at(&self, offset: u32) -> Option<&CallTerms> {
+    pub(super) fn call_at(&self, offset: u32) -> Option<&CallTerms> {
         let found = self.calls.binary_search_by_key(&offset, |call| call.offset).ok()?;
         Some(&self.calls[found])
     }
