@@ -24,14 +24,15 @@
 //!    entries make a pair only if one object can be of both classes: without this every interface
 //!    with two implementations gives reports that no object can show.
 //! 4. `wait()` on the context lock ends the run of code that counts as atomic, and starts another.
-//! 5. Through a call with more than [`config::MANY_TARGETS`] targets only locks of the receiver or
-//!    of arguments are seen, not global ones: that one of a hundred `toString` methods takes some
-//!    global lock says nothing about this call.
-//! 6. A lock that is known to be the context under another name is not a witness (see [`aliases`]);
+//! 5. Chains of calls and guesses at receivers are bounded (see `config.rs`). Through a call with more
+//!    than one target only locks of the receiver or of arguments are seen, not global ones: that one
+//!    of a hundred `toString` methods takes some global lock says nothing about this call.
+//! 6. A lock that is known to be the context under another name is not a witness (see `aliases.rs`);
 //!    one that a callee takes only on paths that end in an exception is not acquired by the call.
 //! 7. A lock that only the current thread can know, a new object that is not handed on, is no
-//!    witness; `Vector`, `StringBuffer` and the like in a private field are none by default (the
-//!    paper filters them by hand).
+//!    witness. `Vector`, `StringBuffer` and the like in a private field, and streams, are none by
+//!    default (the paper filters them by hand).
+//! 8. One place is one source line, where lines are known: compilers copy `finally` blocks.
 
 mod aliases;
 mod config;
