@@ -267,7 +267,11 @@ fn states_by_paths(random: &[RandomBlock]) -> Vec<BTreeSet<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 4_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn the_solution_is_what_all_paths_say(random in random_blocks()) {
