@@ -398,14 +398,26 @@ impl<'a> Flow<'a> {
         });
         let Some(position) = found else { return };
         let frame = state.frames.remove(position);
-        let mut released = frame.released;
+        // What was released inside made its pairs then, with all locks that were held.
+        let below = Self::counting(state, position - 1);
+        for (lock, acquisition) in &frame.released {
+            state.frames[below].add(*lock, *acquisition);
+        }
         if let Some(expression) = frame.expression
             && !frame.is_transparent
         {
             let acquisition = Acquisition { offset: frame.offset, guesses: 0, inside: None };
-            released.push((Lock { expression, guard: None }, acquisition));
+            self.released(state, below, &[(Lock { expression, guard: None }, acquisition)]);
         }
-        self.released(state, position - 1, &released);
+    }
+
+    /// The frame at a position, or the one below it that counts: a lock that was held already does
+    /// not begin a run of its own.
+    fn counting(state: &State, mut position: usize) -> usize {
+        while position > 0 && state.frames[position].is_transparent {
+            position -= 1;
+        }
+        position
     }
 
     fn is_root(frame: &Frame) -> bool {
@@ -413,17 +425,29 @@ impl<'a> Flow<'a> {
     }
 
     /// Records locks as acquired and released within the frame at a position, or the one below it
-    /// that counts: what was there before makes pairs with them.
+    /// that counts. What was released before makes pairs with them, in this frame and in those
+    /// below: those locks are held too, and need not be given back in order.
     fn released(&mut self, state: &mut State, position: usize, locks: &[(Lock, Acquisition)]) {
-        let mut position = position;
-        while position > 0 && state.frames[position].is_transparent {
-            position -= 1;
+        let position = Self::counting(state, position);
+        for frame in 0..=position {
+            if frame == 0 || !state.frames[frame].is_transparent {
+                self.pair(state, frame, locks);
+            }
         }
+        for (lock, acquisition) in locks {
+            if !self.is_held(state, lock) {
+                state.frames[position].add(*lock, *acquisition);
+            }
+        }
+    }
+
+    /// Finds the pairs that later acquisitions make with what a frame has seen released.
+    fn pair(&mut self, state: &State, position: usize, locks: &[(Lock, Acquisition)]) {
+        let frame = &state.frames[position];
         for (lock, second) in locks {
             if self.is_held(state, lock) || self.is_confined(lock) {
                 continue;
             }
-            let frame = &state.frames[position];
             for (earlier, first) in frame.named_like(&lock.expression) {
                 if let Some(met) = earlier.meet(lock, self.context.program) {
                     let place = Place { method: self.body.method, first: *first, second: *second };
@@ -437,11 +461,6 @@ impl<'a> Flow<'a> {
                 let place = Place { method: self.body.method, first, second: *second };
                 let twice = Twice { depth: 0, first: earlier, second: *lock, place, through: None };
                 Self::found(&mut self.twice, &mut self.patterns, frame, twice);
-            }
-        }
-        for (lock, acquisition) in locks {
-            if !self.is_held(state, lock) {
-                state.frames[position].add(*lock, *acquisition);
             }
         }
     }
@@ -583,7 +602,9 @@ impl Forward for Flow<'_> {
             }
         }
         let beyond = rest.iter().chain(&from.frames[common..]);
-        if let Some(last) = into.frames.last_mut() {
+        // Never empty: the frame of the method itself is common to all paths.
+        let last = Self::counting(into, into.frames.len().saturating_sub(1));
+        if let Some(last) = into.frames.get_mut(last) {
             for (lock, acquisition) in beyond.flat_map(|frame| &frame.released) {
                 changed |= last.add(*lock, *acquisition);
             }

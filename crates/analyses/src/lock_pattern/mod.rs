@@ -16,8 +16,10 @@
 //! Deviations from the paper, with the reason:
 //! 1. The paper has blocks; bytecode has enter and exit instructions. The data-flow state is a stack
 //!    of ⟨context, R⟩ frames, pushed at every acquisition and popped at every release, which also
-//!    covers `java.util.concurrent` locks that are not nested. T and P only grow, so they are
-//!    recorded on the way instead of being carried along.
+//!    covers `java.util.concurrent` locks that are not nested. A release is compared with R of every
+//!    lock that is held at that moment, not only when a block ends: a lock that is replaced before
+//!    the block ends is not lost. T and P only grow, so they are recorded on the way instead of
+//!    being carried along.
 //! 2. A re-entrant acquisition is ignored when it happens, not filtered afterwards; the sets at the
 //!    end of the outer block are the same.
 //! 3. An entry of R knows the class that the receiver must have for the lock to be taken. Two

@@ -2,6 +2,7 @@
 
 use crate::java::{
     Block, Call, Expression, Global, JavaProgram, Kind, Method, Slot, Start, Statement, Value,
+    all_statements,
 };
 use crate::run::{Verdict, verdicts};
 
@@ -19,6 +20,13 @@ pub(crate) struct Features {
 
 /// Calls in a row. The analysis follows no longer chains (`DEEPEST_CHAIN`).
 const LONGEST_CHAIN: usize = 3;
+
+/// Potential witnesses of a method that the analysis remembers (`MOST_TWICE`).
+const MOST_WITNESSES: usize = 32;
+
+/// How often a finally block is compiled: at the end of the try block, for an exception, and for a
+/// return statement or two.
+const COPIES_OF_FINALLY: usize = 4;
 
 /// A small generator of random numbers (SplitMix64): the same seed gives the same programs on
 /// every machine and with every version of every dependency.
@@ -61,10 +69,21 @@ pub(crate) fn program(seed: u64, features: Features) -> (JavaProgram, Vec<Verdic
         let mut methods = 0..program.methods.len();
         if methods.all(|method| program.longest_chain(method) <= LONGEST_CHAIN)
             && let Ok(verdicts) = verdicts(&program)
+            && verdicts.iter().all(|verdict| has_few_witnesses(&program, verdict))
         {
             return (program, verdicts);
         }
     }
+}
+
+/// Whether no method has more potential witnesses than the analysis remembers (`MOST_TWICE`). It
+/// counts by instruction, and a finally block is compiled once for each way into it.
+fn has_few_witnesses(program: &JavaProgram, verdict: &Verdict) -> bool {
+    let is_finally = |statement: &&Statement| matches!(statement.kind, Kind::TryFinally(..));
+    let has_copies =
+        |place: usize| all_statements(&program.methods[place].body).iter().any(is_finally);
+    let copies = |place| if has_copies(place) { COPIES_OF_FINALLY } else { 1 };
+    verdict.twice.iter().map(|(place, _, _)| copies(*place)).sum::<usize>() <= MOST_WITNESSES
 }
 
 struct Generator<'a> {

@@ -75,6 +75,9 @@ pub(crate) struct Verdict {
     pub(crate) possible: BTreeSet<Instance>,
     /// What must be reported, exceptions being thrown only where the program says so.
     pub(crate) demanded: BTreeSet<Demand>,
+    /// What is acquired twice, with a context or without: the method, the line of the second
+    /// acquisition, and the witness.
+    pub(crate) twice: BTreeSet<(usize, u32, Expression)>,
 }
 
 /// Runs each method on all its paths, with no lock held and with parameters that are unlike
@@ -137,6 +140,11 @@ fn verdict(
     }
     for path in certain {
         let run = Run::of(program, method, path);
+        run.each_pair(|first, second| {
+            let meeting = second.frames[meeting_frame(first, second)];
+            let witness = second.frames[0].name.map(|name| name.expression);
+            verdict.twice.extend(witness.map(|it| (meeting.method, meeting.line, it)));
+        });
         run.each_instance(|context, first, second| {
             if !run.confined.contains_key(&first.object) {
                 verdict.demanded.extend(demand(context, first, second));
@@ -239,23 +247,26 @@ impl<'a> Run<'a> {
         run
     }
 
-    /// The pattern: while a lock is held, another one that is not held is acquired and released,
-    /// and then acquired and released again.
-    fn each_instance(&self, mut found: impl FnMut(&Holding, &Holding, &Holding)) {
-        let real = self.holdings.iter().filter(|holding| !holding.is_reentrant);
-        let real: Vec<&Holding> = real.collect();
-        for (at, first) in real.iter().enumerate() {
-            let again = real[at + 1..]
-                .iter()
-                .filter(|second| second.object == first.object && first.released < second.acquired);
-            for second in again {
-                for context in &real[..at] {
-                    if context.acquired < first.acquired && second.released < context.released {
-                        found(context, first, second);
-                    }
+    /// Two times that a lock is acquired without being held, and released, one after the other.
+    fn each_pair(&self, mut found: impl FnMut(&Holding, &Holding)) {
+        for first in self.holdings.iter().filter(|first| !first.is_reentrant) {
+            for second in self.holdings.iter().filter(|second| !second.is_reentrant) {
+                if second.object == first.object && first.released < second.acquired {
+                    found(first, second);
                 }
             }
         }
+    }
+
+    /// The pattern: that happens while another lock is held.
+    fn each_instance(&self, mut found: impl FnMut(&Holding, &Holding, &Holding)) {
+        self.each_pair(|first, second| {
+            for context in self.holdings.iter().filter(|context| !context.is_reentrant) {
+                if context.acquired < first.acquired && second.released < context.released {
+                    found(context, first, second);
+                }
+            }
+        });
     }
 
     /// A holding, and those inside it that are re-entrant but for their name. Where a method locks
