@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use classes::bytecode::{Against, Condition};
+use classes::bytecode::{Against, Condition, InvokeKind};
 use program::callgraph::Via;
 use program::dataflow::{self, Edge, Forward};
 use program::ids::{BlockId, FieldId, MethodId, ValueId};
@@ -398,16 +398,17 @@ impl<'a> Flow<'a> {
         });
         let Some(position) = found else { return };
         let frame = state.frames.remove(position);
-        // What was released inside made its pairs then, with all locks that were held.
+        // The lock itself comes first: what was released inside did not come before it, and made
+        // its pairs then, with all locks that were held.
         let below = Self::counting(state, position - 1);
-        for (lock, acquisition) in &frame.released {
-            state.frames[below].add(*lock, *acquisition);
-        }
         if let Some(expression) = frame.expression
             && !frame.is_transparent
         {
             let acquisition = Acquisition { offset: frame.offset, guesses: 0, inside: None };
             self.released(state, below, &[(Lock { expression, guard: None }, acquisition)]);
+        }
+        for (lock, acquisition) in &frame.released {
+            state.frames[below].add(*lock, *acquisition);
         }
     }
 
@@ -720,7 +721,10 @@ fn escapes(body: &Body, value: ValueId) -> bool {
         Operation::PutField { value, .. }
         | Operation::PutStatic { value, .. }
         | Operation::ArrayStore { value, .. } => same(value),
-        Operation::Call(call) => call.arguments.iter().skip(1).any(same),
+        Operation::Call(call) => {
+            let receivers = usize::from(call.kind != InvokeKind::Static);
+            call.arguments.iter().skip(receivers).any(same)
+        }
         Operation::DynamicCall(call) => call.arguments.iter().any(same),
         _ => false,
     });

@@ -393,6 +393,17 @@ mod by_hand {
                 vec![REPLACED],
             ),
             (
+                "a new object handed to a static method",
+                methods([
+                    block([sync(
+                        A,
+                        [Kind::Let(0, Value::New, block([call(1, locals(0)), call(1, locals(0))]))],
+                    )]),
+                    block([sync(LOCK, [])]),
+                ]),
+                vec![locals(0)],
+            ),
+            (
                 "explicit locks that overlap",
                 methods([block([Kind::HandOver(
                     Global::L,
