@@ -26,7 +26,9 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<Outcome> {
 fn describe(flags: &InspectFlags, assembled: &Assembled) -> anyhow::Result<String> {
     let mut text = String::new();
     if flags.threads {
-        describe_threads(&mut text, assembled);
+        let named: Vec<Pattern> =
+            flags.program.entry_points.iter().map(|text| Pattern::new(text)).collect();
+        describe_threads(&mut text, assembled, &named);
     }
     let Some(wanted) = &flags.method else { return Ok(text) };
     let found = methods_named(wanted, assembled);
@@ -92,9 +94,9 @@ fn describe_method(
     }
 }
 
-fn describe_threads(text: &mut String, assembled: &Assembled) {
+fn describe_threads(text: &mut String, assembled: &Assembled, named: &[Pattern]) {
     let Assembled { program, graph, .. } = assembled;
-    let roots = program::threads::roots(program, graph, &[]);
+    let roots = program::threads::roots(program, graph, named);
     let _ = writeln!(text, "threads begin at {} methods", roots.len());
     for root in roots {
         let times = if root.may_overlap { "many at a time" } else { "one at a time" };

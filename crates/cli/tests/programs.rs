@@ -204,7 +204,12 @@ fn inspect_shows_a_method_in_every_form() {
     assert!(body.contains("callees of shop.Shop.sell") && body.contains("shop.Stock.amount"));
     assert!(show(&["shop.Stock.take", "--callers"]).contains("shop.Shop.sell"));
     assert!(show(&["shop.Shop.sell", "--dot"]).starts_with("digraph"));
-    assert!(show(&["--threads"]).contains("threads begin at"));
+    assert!(show(&["--threads"]).contains("threads begin at 0 methods"));
+    let named = show(&["--threads", "--entry-point", "shop.Shop.sell"]);
+    assert!(
+        named.contains("shop.Shop.sell") && named.contains("named as an entry point"),
+        "{named}"
+    );
 }
 
 /// Ctrl-C in the middle of the work prints what was found so far and says that it was cut short.

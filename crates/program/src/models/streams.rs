@@ -108,6 +108,8 @@ pub(super) const ROWS: &[&[Model]] = models! {
             Write { of: Argument(0) }, IN_POOL, RUNS, join(Callbacks),
         ];
         "parallelSort" "*" [Write { of: Argument(0) }];
+        "sort" "([Ljava/lang/Object;Ljava/util/Comparator;)V" [Write { of: Argument(0) }, RUNS];
+        "sort" "([Ljava/lang/Object;IILjava/util/Comparator;)V" [Write { of: Argument(0) }, RUNS];
         "setAll" "*" [Write { of: Argument(0) }, RUNS];
         "parallelSetAll", "parallelPrefix" "*" [
             Write { of: Argument(0) }, IN_POOL, RUNS, join(Callbacks),

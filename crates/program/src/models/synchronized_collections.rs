@@ -264,6 +264,7 @@ pub(super) const ROWS: &[&[Model]] = models! {
         "singletonMap" "*" [WRAPPER, Store { value: Argument(1), into: Result }, FRESH];
         "nCopies" "*" [Store { value: Argument(1), into: Result }, FRESH];
         "list" "*" [Load { from: Argument(0) }, FRESH, ReturnsType("java/util/ArrayList")];
+        "sort" "(Ljava/util/List;Ljava/util/Comparator;)V" [Write { of: Argument(0) }, RUNS];
         "sort", "reverse", "shuffle", "swap", "rotate" "*" [Write { of: Argument(0) }];
         "fill", "replaceAll" "*" [
             Write { of: Argument(0) }, Store { value: Argument(1), into: Argument(0) },
@@ -275,7 +276,13 @@ pub(super) const ROWS: &[&[Model]] = models! {
         "addAll" "*" [
             Write { of: Argument(0) }, Store { value: Operand::Elements(1), into: Argument(0) },
         ];
+        "min", "max" "(Ljava/util/Collection;Ljava/util/Comparator;)*" [
+            Read { of: Argument(0) }, Load { from: Argument(0) }, RUNS,
+        ];
         "min", "max" "*" [Read { of: Argument(0) }, Load { from: Argument(0) }];
+        "binarySearch" "(Ljava/util/List;Ljava/lang/Object;Ljava/util/Comparator;)I" [
+            Read { of: Argument(0) }, RUNS,
+        ];
         "binarySearch", "frequency" "*" [Read { of: Argument(0) }];
         "indexOfSubList", "lastIndexOfSubList", "disjoint" "*" [
             Read { of: Argument(0) }, Read { of: Argument(1) },
