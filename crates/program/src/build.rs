@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use classes::{ClassFile, Constant, JdkImage, Loaded, PoolIndex, access};
 use findings::{Gap, GapKind};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::hierarchy::Hierarchy;
 use crate::ids::{ClassId, FieldId, Id, LambdaId, MethodId, SelectorId, TypedVec};
@@ -115,10 +115,7 @@ fn complete(
     library: Library,
     gaps: &mut Vec<Gap>,
 ) -> Vec<Arc<str>> {
-    let mut known: FxHashMap<Arc<str>, bool> = FxHashMap::default();
-    for (file, _) in files.iter() {
-        known.insert(file.name.clone(), true);
-    }
+    let mut known: FxHashSet<Arc<str>> = files.iter().map(|(file, _)| file.name.clone()).collect();
     let mut missing = Vec::new();
     let mut wave: Vec<Arc<str>> = vec![Arc::from(OBJECT)];
     let mut scanned = 0;
@@ -132,7 +129,7 @@ fn complete(
             .collect();
         scanned = files.len();
         wave.extend(named.into_iter().flatten());
-        wave.retain(|name| known.insert(name.clone(), false).is_none());
+        wave.retain(|name| known.insert(name.clone()));
         if wave.is_empty() {
             return missing;
         }
@@ -149,7 +146,6 @@ fn complete(
                 }
             }
         }
-        // A name that `retain` saw again was set to false; what matters is only that it is known.
     }
 }
 

@@ -61,7 +61,7 @@ impl Class {
     /// Binary name with dots: `java.util.Vector`.
     #[must_use]
     pub fn dotted_name(&self) -> String {
-        self.name.replace('/', ".")
+        classes::binary_name(&self.name)
     }
 
     /// Whether it is an interface.
@@ -285,20 +285,14 @@ impl Program {
         let line = file
             .zip(*position)
             .and_then(|(file, position)| file.methods[position as usize].code.as_ref())
-            .and_then(|code| {
-                let after = code.lines.partition_point(|(start, _)| *start <= offset);
-                code.lines.get(after.checked_sub(1)?).map(|(_, line)| *line)
-            });
+            .and_then(|code| code.line_at(offset));
         let source = file.and_then(|file| file.source_file.as_ref());
         Site {
             class: class.dotted_name(),
             method: name.to_string(),
             descriptor: descriptor.to_string(),
             offset: Some(offset),
-            file: source.map(|source| match class.name.rsplit_once('/') {
-                Some((package, _)) => format!("{package}/{source}"),
-                None => source.to_string(),
-            }),
+            file: source.map(|source| classes::source_path(&class.name, source)),
             line,
         }
     }

@@ -985,10 +985,7 @@ impl Lowering<'_> {
         if self.code.locals.is_empty() || self.names.contains_key(&value) {
             return;
         }
-        let named = self.code.locals.iter().find(|local| {
-            local.slot == slot && local.start <= offset && offset < local.start + local.length
-        });
-        if let Some(local) = named {
+        if let Some(local) = self.code.local_at(slot, offset) {
             self.names.insert(value, local.name.clone());
         }
     }
