@@ -178,6 +178,15 @@ fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
                         }
                     }
                 },
+                // What a library method is known to return may be named nowhere else.
+                Ok(Constant::Member(member)) if member.descriptor.starts_with('(') => {
+                    let row = models::find(member.class, member.name, member.descriptor);
+                    let effects = row.map_or(&[][..], |row| row.effects);
+                    names.extend(effects.iter().filter_map(|effect| match effect {
+                        models::Effect::ReturnsType(name) => Some(Arc::from(*name)),
+                        _ => None,
+                    }));
+                }
                 // The functional interface of a lambda that is only handed on is named nowhere else.
                 Ok(Constant::InvokeDynamic(dynamic)) => {
                     let created = classes::descriptor::parse_method(dynamic.descriptor);

@@ -26,6 +26,19 @@ pub enum Edge {
     Exception,
 }
 
+/// A way from one block to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage<'a> {
+    /// The block that control leaves.
+    pub block: &'a Block,
+    /// Its id.
+    pub from: BlockId,
+    /// The block that control enters.
+    pub to: BlockId,
+    /// How.
+    pub edge: Edge,
+}
+
 /// A forward analysis. The methods that see code take `&mut self`, so that an analysis can record
 /// what it meets; since states only grow, what was recorded on the way holds at the end.
 pub trait Forward {
@@ -49,8 +62,8 @@ pub trait Forward {
         state.clone()
     }
 
-    /// What is learnt from leaving a block by one of its edges.
-    fn leave_by(&mut self, _state: &mut Self::State, _block: &Block, _edge: Edge) {}
+    /// What is learnt from passing from a block to the next, and which values its phis get.
+    fn leave_by(&mut self, _state: &mut Self::State, _passage: &Passage<'_>) {}
 }
 
 /// Solves an analysis and returns the facts at the start of each block, before
@@ -68,7 +81,7 @@ pub fn solve<A: Forward>(body: &Body, analysis: &mut A) -> TypedVec<BlockId, Opt
         let block = &body.blocks[id];
         let Some(mut state) = states[id].clone() else { continue };
         let mut flow = |analysis: &mut A, mut state: A::State, to: BlockId, edge: Edge| {
-            analysis.leave_by(&mut state, block, edge);
+            analysis.leave_by(&mut state, &Passage { block, from: id, to, edge });
             let grew = match &mut states[to] {
                 Some(known) => analysis.join(known, &state),
                 unset => {

@@ -5,6 +5,7 @@
 //! locks, threads and memory ([`models`]), and the two engines analyses are built from: forward
 //! data flow over one body ([`dataflow`]) and summaries over the call graph ([`summaries`]).
 
+mod annotations;
 mod build;
 pub mod callgraph;
 pub mod dataflow;

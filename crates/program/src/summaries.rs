@@ -1,12 +1,12 @@
 //! Summaries over the call graph: callees before callers, recursion until nothing changes.
 //!
 //! The call graph is cut into strongly connected components. Components that do not depend on each
-//! other are solved in parallel; inside a component all members that may have changed are
-//! recomputed together from the summaries of the round before, so the result does not depend on
-//! how many cores there are.
+//! other are solved in parallel. A component is gone through again and again, callees before callers
+//! as far as recursion allows: level by level, the members of a level that may have changed together.
+//! Nothing depends on how many cores there are.
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::callgraph::CallGraph;
 use crate::ids::{Id, MethodId, TypedVec};
@@ -66,32 +66,71 @@ where
         let summaries = Summaries { finished, current: &current };
         return component.iter().map(|method| (*method, compute(*method, &summaries))).collect();
     }
-    let members: rustc_hash::FxHashSet<MethodId> = component.iter().copied().collect();
     for method in component {
         current.insert(*method, S::default());
     }
-    let mut dirty: Vec<MethodId> = component.to_vec();
+    let mut dirty: FxHashSet<MethodId> = component.iter().copied().collect();
+    let levels = levels_inside(graph, component);
     for _ in 0..MOST_ROUNDS {
-        let summaries = Summaries { finished, current: &current };
-        let computed: Vec<(MethodId, S)> =
-            dirty.par_iter().map(|method| (*method, compute(*method, &summaries))).collect();
-        let mut next = Vec::new();
-        for (method, summary) in computed {
-            if current[&method] != summary {
-                current.insert(method, summary);
-                next.extend(graph.callers(method).iter().filter(|caller| members.contains(caller)));
-            }
-        }
-        next.sort_unstable();
-        next.dedup();
-        if next.is_empty() {
+        if dirty.is_empty() {
             break;
         }
-        dirty = next;
+        for level in &levels {
+            let todo: Vec<MethodId> =
+                level.iter().copied().filter(|method| dirty.remove(method)).collect();
+            let summaries = Summaries { finished, current: &current };
+            let computed: Vec<S> =
+                todo.par_iter().map(|method| compute(*method, &summaries)).collect();
+            for (method, summary) in todo.into_iter().zip(computed) {
+                if current[&method] != summary {
+                    current.insert(method, summary);
+                    let callers = graph.callers(method).iter();
+                    dirty.extend(callers.filter(|caller| current.contains_key(caller)));
+                }
+            }
+        }
     }
     let mut solved: Vec<(MethodId, S)> = current.into_iter().collect();
     solved.sort_unstable_by_key(|(method, _)| *method);
     solved
+}
+
+/// The members of a component in levels: but for the calls that lead back, a member only calls into
+/// earlier levels.
+fn levels_inside(graph: &CallGraph, component: &[MethodId]) -> Vec<Vec<MethodId>> {
+    let members: FxHashSet<MethodId> = component.iter().copied().collect();
+    let callees = |method: MethodId| -> Vec<MethodId> {
+        graph.callees(method).into_iter().filter(|callee| members.contains(callee)).collect()
+    };
+    let mut level_of: FxHashMap<MethodId, usize> = FxHashMap::default();
+    let mut seen: FxHashSet<MethodId> = FxHashSet::default();
+    let mut levels: Vec<Vec<MethodId>> = Vec::new();
+    for root in component {
+        if !seen.insert(*root) {
+            continue;
+        }
+        let mut work = vec![(*root, callees(*root), 0)];
+        while let Some((method, inner, next)) = work.last_mut() {
+            if let Some(callee) = inner.get(*next).copied() {
+                *next += 1;
+                if seen.insert(callee) {
+                    work.push((callee, callees(callee), 0));
+                }
+                continue;
+            }
+            // Callees without a level are on the way here: those calls lead back.
+            let below = inner.iter().filter_map(|callee| level_of.get(callee));
+            let level = below.max().map_or(0, |level| level + 1);
+            level_of.insert(*method, level);
+            if levels.len() <= level {
+                levels.resize_with(level + 1, Vec::new);
+            }
+            levels[level].push(*method);
+            work.pop();
+        }
+    }
+    levels.iter_mut().for_each(|level| level.sort_unstable());
+    levels
 }
 
 /// The components of the call graph, grouped so that a component only calls into earlier groups.

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use classes::bytecode::{Against, Condition, Literal};
-use program::dataflow::{Edge, Forward, solve};
+use program::dataflow::{Edge, Forward, Passage, solve};
 use program::ids::{Id, TypedVec};
 use program::ir::{
     Block, Body, Constant, Definition, HandlerEdge, Instruction, Operation, Terminator,
@@ -216,8 +216,12 @@ impl Forward for Bits<'_> {
         *state | self.effects.step(instruction.offset).sets_when_thrown
     }
 
-    fn leave_by(&mut self, state: &mut u8, block: &Block, edge: Edge) {
-        *state = self.effects.leave(block.offset as usize / 100, edge, *state);
+    fn leave_by(&mut self, state: &mut u8, passage: &Passage<'_>) {
+        assert!(
+            passage.block.terminator.successors().any(|to| to == passage.to)
+                || passage.block.handlers.iter().any(|handler| handler.target == passage.to)
+        );
+        *state = self.effects.leave(passage.block.offset as usize / 100, passage.edge, *state);
     }
 }
 

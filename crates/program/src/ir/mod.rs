@@ -4,6 +4,7 @@
 //! the handlers that an exception raised inside it can reach. Bytecode offsets stay on every
 //! instruction, so a place in a body is a place in the class file.
 
+mod dependence;
 mod lower;
 mod monitors;
 mod print;
@@ -16,6 +17,7 @@ use rustc_hash::FxHashMap;
 use crate::ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
 use crate::symbols::Program;
 
+pub use dependence::ControlDependence;
 pub use lower::{LowerError, lower};
 pub use monitors::{HeldMonitor, MonitorRegions, monitor_regions};
 pub use print::{print_body, print_dot};

@@ -27,6 +27,7 @@ mod vocabulary;
 
 mod atomics;
 mod collections;
+mod contents;
 mod coordination;
 mod entry_points;
 mod executors;
@@ -49,10 +50,14 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+pub use contents::{ContentsAccess, Removal, contents_access, removal};
 pub use entry_points::{
     EntryPoint, EntryThread, Matcher, Multiplicity, ReceiverSharing, entry_points,
 };
-pub use sharing::{ClassSharing, Sharing, class_sharing, is_often_confined, is_stream, sharing};
+pub use sharing::{
+    ClassSharing, Sharing, class_sharing, computes_values, is_often_confined, is_own_mutex,
+    is_stream, sharing,
+};
 pub use supertypes::{Supertypes, all_supertypes, supertypes};
 pub use tasks::{TaskMethod, all_task_methods, task_arguments, task_methods};
 

@@ -267,6 +267,12 @@ const THREAD_CONFINED: &[&str] = &[
     "java/util/concurrent/ThreadLocalRandom",
 ];
 
+/// Whether the static methods of this class compute their results from their arguments alone.
+#[must_use]
+pub fn computes_values(class: &str) -> bool {
+    matches!(class, "java/lang/Math" | "java/lang/StrictMath" | "java/util/Objects")
+}
+
 /// Whether objects of this synchronized class are mostly used by one thread, or under another lock,
 /// in spite of their own synchronization: the collections and buffers of Java 1.
 #[must_use]
@@ -279,6 +285,13 @@ pub fn is_often_confined(class: &str) -> bool {
             | "java/util/Properties"
             | "java/lang/StringBuffer"
     ) || class.starts_with("java/util/Collections$Synchronized")
+}
+
+/// Whether this field of a synchronized wrapper holds its lock, which is the wrapper itself unless the
+/// wrapper is a view of another one.
+#[must_use]
+pub fn is_own_mutex(class: &str, field: &str) -> bool {
+    field == "mutex" && class.starts_with("java/util/Collections$Synchronized")
 }
 
 /// Whether this is a stream, reader or writer of the library, the console included.
