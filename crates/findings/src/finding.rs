@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Fingerprint, Gap, Site};
 
@@ -28,6 +28,17 @@ pub enum Severity {
     Medium,
     /// Almost surely a defect.
     High,
+}
+
+impl Severity {
+    /// One step higher; the highest stays what it is.
+    #[must_use]
+    pub fn raised(self) -> Severity {
+        match self {
+            Severity::Low => Severity::Medium,
+            Severity::Medium | Severity::High => Severity::High,
+        }
+    }
 }
 
 /// A lock held at a step, with the place where it was taken.
@@ -75,6 +86,9 @@ pub struct Finding {
     pub blame: Site,
     /// The names the rule's message speaks of, by placeholder: `witness` → `point`.
     pub subjects: BTreeMap<&'static str, String>,
+    /// For each subject whose name depends on what local variables and parameters are called: a name
+    /// that does not. The fingerprint takes it instead, so that renaming them keeps the fingerprint.
+    pub stable_subjects: BTreeMap<&'static str, String>,
     /// What proves it; at least one.
     pub witnesses: Vec<Witness>,
     /// Calls between the blamed code and what it touches, added up: the fewer, the easier to see and
@@ -84,11 +98,65 @@ pub struct Finding {
     pub fingerprint: Option<Fingerprint>,
 }
 
+/// Who decided that a finding is to be lived with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Suppressor {
+    /// A `[[suppress]]` table of the configuration.
+    Configuration,
+    /// An annotation in the code.
+    Annotation,
+}
+
+/// A finding that somebody decided to live with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suppressed {
+    /// The finding.
+    pub finding: Finding,
+    /// Where the decision is written down.
+    pub by: Suppressor,
+    /// Why.
+    pub reason: String,
+    /// Whether the baseline, if there is one, has it too.
+    pub is_known: bool,
+}
+
+/// A finding of an earlier run, as a baseline remembers it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Recorded {
+    /// The blamed method, with its parameter types.
+    pub blame: String,
+    /// Name of the rule, which may be one that this version does not know.
+    pub rule: String,
+    /// The sentence that headed it.
+    pub message: String,
+    /// Its identity.
+    pub fingerprint: Fingerprint,
+}
+
+/// What a baseline says of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Findings that the baseline has too, in the order of findings.
+    pub known: Vec<Finding>,
+    /// What the baseline has and this run did not find any more.
+    pub gone: Vec<Recorded>,
+}
+
 /// Everything one invocation found out.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// Findings, best evidence first.
+    /// The findings to show, best evidence first; those that are not in the baseline if there is one.
     pub findings: Vec<Finding>,
+    /// Findings that somebody decided to live with, in the order of findings.
+    pub suppressed: Vec<Suppressed>,
+    /// How many findings are not shown because they matter less than the user asked for.
+    pub below_level: BTreeMap<Severity, usize>,
+    /// What the baseline says, when the run was compared with one.
+    pub baseline: Option<Comparison>,
+    /// Sentences about the configuration that the user should know, such as a suppression that
+    /// suppresses nothing.
+    pub remarks: Vec<String>,
     /// What could not be analysed.
     pub gaps: Vec<Gap>,
     /// Counters, by name, in the order in which they are to be shown.
@@ -173,6 +241,7 @@ mod tests {
             severity: Severity::Medium,
             blame: site(method, 0, 1),
             subjects: BTreeMap::from([("witness", "point".to_string())]),
+            stable_subjects: BTreeMap::new(),
             witnesses: vec![Witness {
                 analysis: "lock-pattern",
                 steps: vec![step("first"), step("second")],
@@ -187,6 +256,33 @@ mod tests {
         let before = merge_and_rank(vec![finding("m", 10, 5)]);
         let after = merge_and_rank(vec![finding("m", 12, 50)]);
         assert_eq!(before[0].fingerprint, after[0].fingerprint);
+    }
+
+    #[test]
+    fn renaming_a_local_keeps_the_fingerprint() {
+        let named = |name: &str, stable: &str| {
+            let mut finding = finding("m", 10, 5);
+            finding.subjects.insert("witness", name.to_string());
+            finding.stable_subjects.insert("witness", stable.to_string());
+            Fingerprint::of(&finding, 0)
+        };
+        assert_eq!(named("point", "parameter 1"), named("place", "parameter 1"));
+        assert_ne!(named("point", "parameter 1"), named("point", "parameter 2"));
+    }
+
+    #[test]
+    fn the_numbers_that_compilers_give_do_not_count() {
+        let blamed = |class: &str, method: &str| {
+            let mut finding = finding(method, 10, 5);
+            finding.blame.class = class.to_string();
+            finding.witnesses.clear();
+            Fingerprint::of(&finding, 0)
+        };
+        assert_eq!(blamed("p.A", "lambda$sell$0"), blamed("p.A", "lambda$sell$12"));
+        assert_eq!(blamed("p.A$1", "run"), blamed("p.A$2", "run"));
+        assert_eq!(blamed("p.A$1Local", "run"), blamed("p.A$2Local", "run"));
+        assert_ne!(blamed("p.A", "lambda$sell$0"), blamed("p.A", "lambda$buy$0"));
+        assert_ne!(blamed("p.A$B2", "run"), blamed("p.A$B1", "run"));
     }
 
     #[test]

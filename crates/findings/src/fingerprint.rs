@@ -4,12 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Finding;
+use crate::{Finding, Site};
 
 /// Identity of a finding across runs: rule, blamed method, the methods and roles of the steps, and
-/// the subjects. Lines, bytecode offsets and call chains do not count, so that moving code or
-/// recompiling it keeps the fingerprint. The ordinal tells apart findings that are otherwise equal
-/// (the same lock reacquired at two places of one method), in the order of their offsets.
+/// the subjects. Lines, bytecode offsets and call chains do not count, nor what local variables and
+/// parameters are called, nor the numbers that compilers give to lambdas and anonymous classes: moving
+/// code, renaming locals or recompiling keeps the fingerprint. The ordinal tells apart findings that are
+/// otherwise equal (the same lock reacquired at two places of one method), in the order of their
+/// offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Fingerprint(u64);
@@ -20,19 +22,15 @@ impl Fingerprint {
     pub fn of(finding: &Finding, ordinal: u32) -> Fingerprint {
         let mut hash = Fnv::new();
         hash.text(finding.rule);
-        hash.text(&finding.blame.class);
-        hash.text(&finding.blame.method);
-        hash.text(&finding.blame.descriptor);
-        for (key, value) in &finding.subjects {
+        hash.method(&finding.blame);
+        for (key, name) in &finding.subjects {
             hash.text(key);
-            hash.text(value);
+            hash.text(finding.stable_subjects.get(key).unwrap_or(name));
         }
         if let Some(witness) = finding.witnesses.first() {
             for step in &witness.steps {
                 hash.text(step.role);
-                hash.text(&step.site.class);
-                hash.text(&step.site.method);
-                hash.text(&step.site.descriptor);
+                hash.method(&step.site);
             }
         }
         hash.text(&ordinal.to_string());
@@ -70,8 +68,31 @@ impl Fnv {
     }
 
     fn text(&mut self, text: &str) {
-        for byte in text.bytes().chain([0]) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        text.bytes().for_each(|byte| self.byte(byte));
+        self.byte(0);
+    }
+
+    fn method(&mut self, site: &Site) {
+        for name in [&site.class, &site.method, &site.descriptor] {
+            self.uncounted(name);
         }
+    }
+
+    /// A name without the digits that follow a `$`. Compilers number lambdas (`lambda$sell$0`) and
+    /// anonymous and local classes (`Shop$1`) in the order of the source, so that a new one above
+    /// would change the name of all others.
+    fn uncounted(&mut self, name: &str) {
+        let mut after_dollar = false;
+        for byte in name.bytes() {
+            after_dollar = byte == b'$' || (after_dollar && byte.is_ascii_digit());
+            if byte == b'$' || !after_dollar {
+                self.byte(byte);
+            }
+        }
+        self.byte(0);
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 }

@@ -10,7 +10,10 @@ mod gap;
 pub mod rules;
 mod site;
 
-pub use finding::{Evidence, Finding, HeldLock, Results, Severity, Step, Witness, merge_and_rank};
+pub use finding::{
+    Comparison, Evidence, Finding, HeldLock, Recorded, Results, Severity, Step, Suppressed,
+    Suppressor, Witness, merge_and_rank,
+};
 pub use fingerprint::Fingerprint;
 pub use gap::{Gap, GapKind, merge_gaps};
 pub use rules::Rule;

@@ -6,7 +6,10 @@
 
 use std::io::{self, Write};
 
-use findings::{Evidence, Finding, Fingerprint, Gap, GapKind, Results, Severity, Site, Step};
+use findings::{
+    Comparison, Evidence, Finding, Fingerprint, Gap, GapKind, Recorded, Results, Severity, Site,
+    Step, Suppressed, Suppressor,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -20,6 +23,10 @@ struct JsonResults<'a> {
     version: u32,
     tool: JsonTool,
     findings: Vec<JsonFinding<'a>>,
+    suppressed: Vec<JsonSuppressed<'a>>,
+    baseline: Option<JsonComparison<'a>>,
+    below_level: Map<String, Value>,
+    remarks: &'a [String],
     gaps: Vec<JsonGap>,
     stats: Map<String, Value>,
     interrupted: bool,
@@ -44,6 +51,27 @@ struct JsonFinding<'a> {
     analysis: Option<&'a str>,
     witness: Vec<JsonStep<'a>>,
     other_witnesses: Vec<JsonWitness<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonSuppressed<'a> {
+    by: Suppressor,
+    reason: &'a str,
+    finding: JsonFinding<'a>,
+}
+
+#[derive(Serialize)]
+struct JsonComparison<'a> {
+    known: Vec<JsonFinding<'a>>,
+    gone: Vec<JsonRecorded<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonRecorded<'a> {
+    rule: &'a str,
+    blame: &'a str,
+    message: &'a str,
+    fingerprint: Fingerprint,
 }
 
 #[derive(Serialize)]
@@ -92,6 +120,14 @@ pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()
         version: VERSION,
         tool: JsonTool { name: "scission", version: TOOL_VERSION },
         findings: results.findings.iter().map(json_finding).collect(),
+        suppressed: results.suppressed.iter().map(json_suppressed).collect(),
+        baseline: results.baseline.as_ref().map(json_comparison),
+        below_level: results
+            .below_level
+            .iter()
+            .map(|(severity, number)| (words::name(severity), (*number).into()))
+            .collect(),
+        remarks: &results.remarks,
         gaps: results.gaps.iter().map(json_gap).collect(),
         stats: results
             .stats
@@ -102,6 +138,26 @@ pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()
     };
     serde_json::to_writer_pretty(&mut *writer, &results)?;
     writeln!(writer)
+}
+
+fn json_suppressed(suppressed: &Suppressed) -> JsonSuppressed<'_> {
+    JsonSuppressed {
+        by: suppressed.by,
+        reason: &suppressed.reason,
+        finding: json_finding(&suppressed.finding),
+    }
+}
+
+fn json_comparison(comparison: &Comparison) -> JsonComparison<'_> {
+    JsonComparison {
+        known: comparison.known.iter().map(json_finding).collect(),
+        gone: comparison.gone.iter().map(json_recorded).collect(),
+    }
+}
+
+fn json_recorded(recorded: &Recorded) -> JsonRecorded<'_> {
+    let Recorded { rule, blame, message, fingerprint } = recorded;
+    JsonRecorded { rule, blame, message, fingerprint: *fingerprint }
 }
 
 fn json_finding(finding: &Finding) -> JsonFinding<'_> {
@@ -204,11 +260,11 @@ mod tests {
                     name => has_type(value, name),
                 },
                 "minimum" => value.as_u64().is_none_or(|number| number >= wanted.as_u64().unwrap()),
-                "required" => wanted
-                    .as_array()
-                    .unwrap()
-                    .iter()
-                    .all(|name| value.get(name.as_str().unwrap()).is_some()),
+                "required" => {
+                    let mut names = wanted.as_array().unwrap().iter();
+                    !value.is_object()
+                        || names.all(|name| value.get(name.as_str().unwrap()).is_some())
+                }
                 "properties" => {
                     for (name, schema) in wanted.as_object().unwrap() {
                         if let Some(member) = value.get(name) {
@@ -266,6 +322,7 @@ mod tests {
     #[test]
     fn output_has_the_documented_shape() {
         assert_eq!(check(&json(&samples::results())), Vec::<String>::new());
+        assert_eq!(check(&json(&samples::triaged())), Vec::<String>::new());
         assert_eq!(check(&json(&Results::default())), Vec::<String>::new());
         let mut bare = samples::results();
         bare.findings[0].witnesses.clear();
@@ -282,6 +339,21 @@ mod tests {
         value["gaps"][0].as_object_mut().unwrap().remove("kind");
         value["findings"][1]["evidence"] = "sure".into();
         assert_eq!(check(&value).len(), 4);
+    }
+
+    #[test]
+    fn what_is_not_shown_is_still_there() {
+        let value = json(&samples::triaged());
+        assert_eq!(value["findings"].as_array().unwrap().len(), 0);
+        let suppressed = &value["suppressed"][0];
+        assert_eq!(suppressed["by"], "configuration");
+        assert_eq!(suppressed["reason"], "callers hold the lock");
+        assert_eq!(suppressed["finding"]["blame"]["class"], "geometry.Line");
+        assert_eq!(value["baseline"]["known"][0]["blame"]["class"], "java.util.Vector");
+        assert_eq!(value["baseline"]["gone"][0]["blame"], "p.Old.gone()");
+        assert_eq!(value["below_level"]["low"], 12);
+        assert_eq!(value["remarks"].as_array().unwrap().len(), 1);
+        assert!(json(&samples::results())["baseline"].is_null());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! analyses hand over plain data and the words are chosen here. Whatever the format, a report is
 //! the same for the same results, and holds no absolute path and no name of this machine.
 
+mod baseline;
 mod json;
 #[cfg(test)]
 mod samples;
@@ -16,6 +17,7 @@ use std::io::{self, Write};
 
 use findings::Results;
 
+pub use baseline::{Baseline, BaselineError};
 pub use sources::Sources;
 pub use words::message;
 

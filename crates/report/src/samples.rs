@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    Evidence, Finding, Gap, GapKind, HeldLock, Results, Severity, Site, Step, Witness,
-    merge_and_rank,
+    Comparison, Evidence, Finding, Fingerprint, Gap, GapKind, HeldLock, Recorded, Results,
+    Severity, Site, Step, Suppressed, Suppressor, Witness, merge_and_rank,
 };
 
 pub(crate) const LINE_JAVA: &str = "\
@@ -59,6 +59,7 @@ pub(crate) fn line_contains() -> Finding {
             ("witness", "point".to_string()),
             ("context", "this".to_string()),
         ]),
+        stable_subjects: BTreeMap::new(),
         witnesses: vec![Witness {
             analysis: "lock-pattern",
             steps: vec![
@@ -142,6 +143,7 @@ pub(crate) fn vector_add_all() -> Finding {
         severity: Severity::High,
         blame: Site { offset: None, ..here(0, 900) },
         subjects: BTreeMap::from([("witness", "c".to_string()), ("context", "this".to_string())]),
+        stable_subjects: BTreeMap::new(),
         witnesses: vec![witness("lock-pattern"), witness("velodrome")],
         distance: 0,
         fingerprint: None,
@@ -169,6 +171,30 @@ pub(crate) fn results() -> Results {
         findings: merge_and_rank(vec![line_contains(), vector_add_all()]),
         gaps: findings::merge_gaps(gaps),
         stats: vec![("classes", 6412), ("methods", 54321), ("call_edges", 200_000)],
-        interrupted: false,
+        ..Results::default()
+    }
+}
+
+/// A run of which nothing is left to show: one finding is suppressed, one is in the baseline, twelve
+/// are below the level.
+pub(crate) fn triaged() -> Results {
+    let gone = Recorded {
+        blame: "p.Old.gone()".into(),
+        rule: "reacquired-lock".into(),
+        message: "`p.Old.gone` gives `lock` back too early".into(),
+        fingerprint: Fingerprint::try_from("0123456789abcdef".to_string()).unwrap(),
+    };
+    Results {
+        suppressed: vec![Suppressed {
+            finding: line_contains(),
+            by: Suppressor::Configuration,
+            reason: "callers hold the lock".into(),
+            is_known: false,
+        }],
+        baseline: Some(Comparison { known: vec![vector_add_all()], gone: vec![gone] }),
+        below_level: BTreeMap::from([(Severity::Low, 12)]),
+        remarks: vec!["the suppression of `p.Dead` at scission.toml:3 matches nothing".into()],
+        stats: vec![("classes", 1), ("methods", 1034)],
+        ..Results::default()
     }
 }

@@ -5,11 +5,15 @@
 //!
 //! How a finding maps: the location is the line where the block breaks, the steps are related
 //! locations, and each witness is a code flow of one thread in which the call chains are nested.
-//! Gaps are notifications of the invocation.
+//! Gaps are notifications of the invocation, remarks on the configuration are notifications of the
+//! configuration. Suppressed findings are results with a suppression; where there is a baseline,
+//! every result says how it relates to it, and what has gone is a result that is absent.
 
 use std::io::{self, Write};
 
-use findings::{Finding, Gap, Results, Rule, Severity, Site, Witness, rules};
+use findings::{
+    Finding, Gap, Recorded, Results, Rule, Severity, Site, Suppressed, Suppressor, Witness, rules,
+};
 use serde_json::{Map, Value, json};
 
 use crate::{TOOL_VERSION, words};
@@ -19,6 +23,11 @@ const SCHEMA: &str =
 
 /// Paths are relative to the root of the sources, wherever the reader has them.
 const SOURCE_ROOT: &str = "%SRCROOT%";
+
+/// How a result relates to the baseline.
+const NEW: &str = "new";
+const UNCHANGED: &str = "unchanged";
+const ABSENT: &str = "absent";
 
 pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()> {
     let stats: Map<String, Value> =
@@ -38,9 +47,11 @@ pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()
                 "executionSuccessful": !results.interrupted,
                 "toolExecutionNotifications":
                     results.gaps.iter().map(notification).collect::<Vec<_>>(),
+                "toolConfigurationNotifications":
+                    results.remarks.iter().map(|remark| remark_notification(remark)).collect::<Vec<_>>(),
             }],
             "columnKind": "utf16CodeUnits",
-            "results": results.findings.iter().map(result).collect::<Vec<_>>(),
+            "results": all_results(results),
             "properties": { "stats": stats, "interrupted": results.interrupted },
         }],
     });
@@ -63,6 +74,56 @@ fn descriptor(rule: &Rule) -> Value {
 fn first_paragraph(page: &str) -> String {
     let lines = page.lines().skip_while(|line| line.starts_with('#') || line.is_empty());
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What is to be shown first, then what is in the baseline, what has gone, and what is suppressed.
+fn all_results(results: &Results) -> Vec<Value> {
+    let mut all: Vec<(Value, &str)> =
+        results.findings.iter().map(|finding| (result(finding), NEW)).collect();
+    if let Some(baseline) = &results.baseline {
+        all.extend(baseline.known.iter().map(|finding| (result(finding), UNCHANGED)));
+        all.extend(baseline.gone.iter().map(|recorded| (absent_result(recorded), ABSENT)));
+    }
+    all.extend(results.suppressed.iter().map(|suppressed| {
+        let state = if suppressed.is_known { UNCHANGED } else { NEW };
+        (suppressed_result(suppressed), state)
+    }));
+    let with_states = all.into_iter().map(|(mut result, state)| {
+        if results.baseline.is_some() {
+            result["baselineState"] = state.into();
+        }
+        // The standard wants this property on all results or on none.
+        if !results.suppressed.is_empty() && result.get("suppressions").is_none() {
+            result["suppressions"] = json!([]);
+        }
+        result
+    });
+    with_states.collect()
+}
+
+fn suppressed_result(suppressed: &Suppressed) -> Value {
+    let kind = match suppressed.by {
+        Suppressor::Configuration => "external",
+        Suppressor::Annotation => "inSource",
+    };
+    let mut result = result(&suppressed.finding);
+    result["suppressions"] = json!([{ "kind": kind, "justification": suppressed.reason }]);
+    result
+}
+
+/// A finding of the baseline that is not there any more, as far as the baseline remembers it.
+fn absent_result(recorded: &Recorded) -> Value {
+    json!({
+        "ruleId": recorded.rule,
+        "level": "note",
+        "message": { "text": recorded.message },
+        "locations": [{
+            "logicalLocations": [{ "fullyQualifiedName": recorded.blame, "kind": "member" }],
+        }],
+        "partialFingerprints": {
+            "scissionFingerprint/v1": recorded.fingerprint.to_string(),
+        },
+    })
 }
 
 fn result(finding: &Finding) -> Value {
@@ -187,6 +248,10 @@ fn notification_descriptors(gaps: &[Gap]) -> Vec<Value> {
         .collect()
 }
 
+fn remark_notification(remark: &str) -> Value {
+    json!({ "level": "warning", "message": { "text": remark } })
+}
+
 fn notification(gap: &Gap) -> Value {
     json!({
         "descriptor": { "id": words::name(gap.kind) },
@@ -266,6 +331,29 @@ mod tests {
         );
         assert_eq!(run["tool"]["driver"]["notifications"].as_array().unwrap().len(), 2);
         assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+    }
+
+    #[test]
+    fn a_baseline_and_suppressions_are_states_of_results() {
+        let mut results = samples::triaged();
+        results.findings.push(samples::vector_add_all());
+        let log = sarif(&results);
+        let run = &log["runs"][0];
+        let all = run["results"].as_array().unwrap();
+        let states: Vec<_> = all.iter().map(|result| &result["baselineState"]).collect();
+        assert_eq!(states, ["new", "unchanged", "absent", "new"]);
+        let suppressions: Vec<usize> =
+            all.iter().map(|result| result["suppressions"].as_array().unwrap().len()).collect();
+        assert_eq!(suppressions, [0, 0, 0, 1]);
+        assert_eq!(
+            all[3]["suppressions"][0],
+            json!({ "kind": "external", "justification": "callers hold the lock" })
+        );
+        let remarks = &run["invocations"][0]["toolConfigurationNotifications"];
+        assert!(remarks[0]["message"]["text"].as_str().unwrap().contains("matches nothing"));
+        let plain = sarif(&samples::results());
+        let plain = &plain["runs"][0]["results"][0];
+        assert!(plain.get("baselineState").is_none() && plain.get("suppressions").is_none());
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! Each finding is one diagnostic. A step whose source was found is a labelled line of the
 //! excerpt; a step without source is a note with its place. Call chains, locks held from outside
-//! and the advice follow as notes. After the findings come the gaps, by kind, and one line that
-//! sums up.
+//! and the advice follow as notes. After the findings come the gaps, by kind, what the user should
+//! know of the configuration, and one line that sums up.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -13,7 +13,9 @@ use std::rc::Rc;
 use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str,
 };
-use findings::{Evidence, Finding, Gap, HeldLock, Results, Site, Step, Witness};
+use findings::{
+    Evidence, Finding, Gap, HeldLock, Results, Severity, Site, Step, Suppressed, Witness,
+};
 
 use crate::words;
 use crate::{Detail, Options, Sources};
@@ -37,6 +39,10 @@ pub(crate) fn render(
     }
     if options.detail != Detail::Quiet {
         write_gaps(&results.gaps, options.detail, &renderer, writer)?;
+        if options.detail == Detail::Verbose {
+            write_not_shown(results, &renderer, writer)?;
+        }
+        write_remarks(&results.remarks, &renderer, writer)?;
         write_summary(results, options.detail, writer)?;
     }
     Ok(())
@@ -59,7 +65,7 @@ fn groups(findings: &[Finding], detail: Detail) -> Vec<Vec<&Finding>> {
 }
 
 fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_>) -> Group<'a> {
-    let title = Level::WARNING.primary_title(words::message(finding));
+    let title = level(finding.severity).primary_title(words::message(finding));
     let mut group = Group::with_title(title.id(finding.rule));
     let (witness, others) = match finding.witnesses.split_first() {
         Some((first, others)) => (Some(first), others),
@@ -99,6 +105,14 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     let notes = notes.iter().map(|note| Level::NOTE.message(normalize_untrusted_str(note)));
     let advice = Level::HELP.message(normalize_untrusted_str(&words::advice(finding)));
     group.elements(notes).element(advice)
+}
+
+fn level<'a>(severity: Severity) -> Level<'a> {
+    match severity {
+        Severity::Low => Level::NOTE,
+        Severity::Medium => Level::WARNING,
+        Severity::High => Level::ERROR,
+    }
 }
 
 /// The lines of one file that are shown, each with what is said of it.
@@ -346,30 +360,96 @@ fn write_gaps(
     writeln!(writer)
 }
 
-/// `2 findings (1 observed, 1 possible), 13 gaps in 6412 classes, 54321 methods`.
+/// Which findings are suppressed, and which the baseline has or had, one line each.
+fn write_not_shown(
+    results: &Results,
+    renderer: &Renderer,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    let suppressed = results.suppressed.iter().map(|suppressed| {
+        let Suppressed { finding, reason, .. } = suppressed;
+        format!("{}; reason: {reason}", titled(finding))
+    });
+    write_list("suppressed", suppressed.collect(), renderer, writer)?;
+    let Some(baseline) = &results.baseline else { return Ok(()) };
+    write_list("in the baseline", baseline.known.iter().map(titled).collect(), renderer, writer)?;
+    let gone = baseline
+        .gone
+        .iter()
+        .map(|gone| format!("{}: [{}] {}", gone.blame, gone.rule, gone.message));
+    write_list("gone from the baseline", gone.collect(), renderer, writer)
+}
+
+/// `p/A.java:12: [reacquired-lock] p.A.m gives …`.
+fn titled(finding: &Finding) -> String {
+    let place = words::place(words::primary_site(finding));
+    format!("{place}: [{}] {}", finding.rule, words::message(finding))
+}
+
+fn write_list(
+    state: &str,
+    lines: Vec<String>,
+    renderer: &Renderer,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let title = format!("{} {state}", count(lines.len(), "finding"));
+    let group = Group::with_title(Level::NOTE.primary_title(title));
+    writeln!(writer, "{}", renderer.render(&[group]))?;
+    for line in lines {
+        writeln!(writer, "  {}", normalize_untrusted_str(&line).replace('\n', " "))?;
+    }
+    writeln!(writer)
+}
+
+/// What the user should know of the configuration.
+fn write_remarks(
+    remarks: &[String],
+    renderer: &Renderer,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    for remark in remarks {
+        let group = Group::with_title(Level::WARNING.primary_title(remark));
+        writeln!(writer, "{}", renderer.render(&[group]))?;
+    }
+    if remarks.is_empty() { Ok(()) } else { writeln!(writer) }
+}
+
+/// `2 findings (1 high, 1 medium), 3 suppressed, 13 gaps in 6,412 classes, 54,321 methods`.
 fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> io::Result<()> {
-    let mut line = match results.findings.len() {
+    let mut parts = vec![match results.findings.len() {
         0 => "nothing found".to_string(),
-        findings => {
-            let by_evidence: Vec<String> =
-                [Evidence::Observed, Evidence::Predicted, Evidence::Possible]
-                    .into_iter()
-                    .filter_map(|evidence| {
-                        let of_this =
-                            results.findings.iter().filter(|finding| finding.evidence == evidence);
-                        let number = of_this.count();
-                        (number > 0).then(|| format!("{number} {}", words::name(evidence)))
-                    })
-                    .collect();
-            format!("{} ({})", count(findings, "finding"), by_evidence.join(", "))
+        findings => format!("{} ({})", count(findings, "finding"), kinds(&results.findings)),
+    }];
+    if !results.suppressed.is_empty() {
+        parts.push(format!("{} suppressed", grouped(results.suppressed.len())));
+    }
+    if let Some(baseline) = &results.baseline {
+        if results.findings.is_empty() {
+            parts[0] = "nothing new".to_string();
         }
-    };
-    line.push_str(&format!(", {}", count(results.gaps.len(), "gap")));
+        parts.push(format!("{} in the baseline", grouped(baseline.known.len())));
+        if !baseline.gone.is_empty() {
+            parts.push(format!("{} gone from it", grouped(baseline.gone.len())));
+        }
+    }
+    for (severity, number) in results.below_level.iter().rev() {
+        let severity = words::name(severity);
+        parts.push(format!("{} of {severity} severity not shown", grouped(*number)));
+    }
+    parts.push(count(results.gaps.len(), "gap"));
+    let mut line = parts.join(", ");
     let sizes: Vec<String> = results
         .stats
         .iter()
-        .filter(|(name, _)| matches!(*name, "classes" | "methods"))
-        .map(|(name, number)| format!("{number} {name}"))
+        .filter_map(|(name, number)| match *name {
+            "classes" if *number == 1 => Some("1 class".to_string()),
+            "methods" if *number == 1 => Some("1 method".to_string()),
+            "classes" | "methods" => Some(format!("{} {name}", grouped(*number as usize))),
+            _ => None,
+        })
         .collect();
     if !sizes.is_empty() {
         line.push_str(&format!(" in {}", sizes.join(", ")));
@@ -378,6 +458,9 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
         line.push_str("; interrupted: the analysis did not finish");
     }
     writeln!(writer, "{line}")?;
+    if let Some((lowest, _)) = results.below_level.first_key_value() {
+        writeln!(writer, "`--level {}` shows everything", words::name(lowest))?;
+    }
     if detail == Detail::Verbose {
         for (name, number) in &results.stats {
             writeln!(writer, "  {name}: {number}")?;
@@ -386,8 +469,42 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
     Ok(())
 }
 
+/// `1 high, 2 medium`, and evidence that is more than a possibility: `1 high; 1 observed`.
+fn kinds(findings: &[Finding]) -> String {
+    let number = |number: usize, name: String| (number > 0).then(|| format!("{number} {name}"));
+    let by_severity: Vec<String> = [Severity::High, Severity::Medium, Severity::Low]
+        .into_iter()
+        .filter_map(|severity| {
+            let of_this = findings.iter().filter(|finding| finding.severity == severity);
+            number(of_this.count(), words::name(severity))
+        })
+        .collect();
+    let by_evidence: Vec<String> = [Evidence::Observed, Evidence::Predicted]
+        .into_iter()
+        .filter_map(|evidence| {
+            let of_this = findings.iter().filter(|finding| finding.evidence == evidence);
+            number(of_this.count(), words::name(evidence))
+        })
+        .collect();
+    let kinds = [by_severity, by_evidence].map(|kind| kind.join(", "));
+    kinds.into_iter().filter(|kind| !kind.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(number)) }
+}
+
+/// A number with its thousands set apart: `54,321`.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 #[cfg(test)]
@@ -424,7 +541,7 @@ mod tests {
   = note: first and second: via `geometry.Location.distanceTo` (geometry/Location.java:12)
   = help: hold `point` across both uses, or release `this` between them if the block need not be atomic
 
-1 finding (1 possible), 0 gaps
+1 finding (1 medium), 0 gaps
 "
         );
     }
@@ -436,7 +553,7 @@ mod tests {
         results.findings.truncate(1);
         assert_eq!(
             text(&results, &Options::new(&sources)),
-            r"warning[reacquired-lock]: `java.util.Vector.addAll` gives `c` back too early: it is locked twice while `this` is held
+            r"error[reacquired-lock]: `java.util.Vector.addAll` gives `c` back too early: it is locked twice while `this` is held
 --> java/util/Vector.java:903
  = note: in `java.util.Vector.addAll(java.util.Collection)`
  = note: java/util/Vector.java:900: `this` is held from here: the block is meant to be atomic
@@ -463,7 +580,7 @@ note: 13 places could not be analysed
     and 7 more
 help: `--verbose` lists all of them
 
-1 finding (1 observed), 13 gaps in 6412 classes, 54321 methods
+1 finding (1 high; 1 observed), 13 gaps in 6,412 classes, 54,321 methods
 "
         );
     }
@@ -553,6 +670,52 @@ help: `--verbose` lists all of them
         }
         assert!(
             verbose.contains("first and second: holding `this` (taken at geometry/Line.java:6)")
+        );
+    }
+
+    #[test]
+    fn the_title_tells_the_severity() {
+        let sources = Sources::default();
+        for (severity, title) in
+            [(Severity::Low, "note["), (Severity::Medium, "warning["), (Severity::High, "error[")]
+        {
+            let finding = Finding { severity, ..samples::line_contains() };
+            assert!(text(&only(finding), &Options::new(&sources)).starts_with(title));
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_is_counted_and_listed_on_demand() {
+        let sources = Sources::default();
+        let mut options = Options::new(&sources);
+        assert_eq!(
+            text(&samples::triaged(), &options),
+            "\
+warning: the suppression of `p.Dead` at scission.toml:3 matches nothing
+
+nothing new, 1 suppressed, 1 in the baseline, 1 gone from it, 12 of low severity not shown, 0 gaps in 1 class, 1,034 methods
+`--level low` shows everything
+"
+        );
+        options.detail = Detail::Verbose;
+        let verbose = text(&samples::triaged(), &options);
+        for said in [
+            "note: 1 finding suppressed\n  geometry/Line.java:8: [reacquired-lock] `geometry.Line.contains` gives",
+            "; reason: callers hold the lock\n",
+            "note: 1 finding in the baseline\n  java/util/Vector.java:903: [reacquired-lock] `java.util.Vector.addAll` gives",
+            "note: 1 finding gone from the baseline\n  p.Old.gone(): [reacquired-lock] `p.Old.gone` gives",
+        ] {
+            assert!(verbose.contains(said), "{said} is missing from\n{verbose}");
+        }
+        options.detail = Detail::Quiet;
+        assert_eq!(text(&samples::triaged(), &options), "");
+    }
+
+    #[test]
+    fn large_numbers_are_readable() {
+        assert_eq!(
+            [0, 999, 1000, 54321, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "54,321", "1,234,567"]
         );
     }
 

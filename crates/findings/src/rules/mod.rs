@@ -5,9 +5,13 @@
 
 mod reacquired_lock;
 mod reacquired_lock_pair;
+mod stale_value;
+
+use crate::Severity;
 
 /// Every rule, in the order in which they are listed to users.
-pub static ALL: &[&Rule] = &[&reacquired_lock::RULE, &reacquired_lock_pair::RULE];
+pub static ALL: &[&Rule] =
+    &[&reacquired_lock::RULE, &reacquired_lock_pair::RULE, &stale_value::RULE];
 
 /// A kind of problem.
 #[derive(Debug)]
@@ -16,6 +20,8 @@ pub struct Rule {
     pub name: &'static str,
     /// Reported unless the user chose rules by hand.
     pub on_by_default: bool,
+    /// Findings of lower severity are not shown unless asked for.
+    pub default_level: Severity,
     /// One line for lists.
     pub summary: &'static str,
     /// The sentence that heads a finding; `{name}` stands for a subject of the finding, `{blame}`

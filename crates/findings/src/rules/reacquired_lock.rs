@@ -1,5 +1,7 @@
 //! Rule `reacquired-lock`.
 
+use crate::Severity;
+
 super::rule! {
     /// # reacquired-lock
     ///
@@ -50,6 +52,7 @@ super::rule! {
     static RULE = {
         name: "reacquired-lock",
         on_by_default: true,
+        default_level: Severity::Low,
         summary: "a lock is released and taken again inside a block that is meant to be atomic",
         message: "`{blame}` gives `{witness}` back too early: it is locked twice while `{context}` is held",
         roles: &[

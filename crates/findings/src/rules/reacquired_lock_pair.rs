@@ -1,5 +1,7 @@
 //! Rule `reacquired-lock-pair`.
 
+use crate::Severity;
+
 super::rule! {
     /// # reacquired-lock-pair
     ///
@@ -41,6 +43,7 @@ super::rule! {
     static RULE = {
         name: "reacquired-lock-pair",
         on_by_default: false,
+        default_level: Severity::Low,
         summary: "two locks are taken one after the other inside a block that is meant to be atomic",
         message: "`{blame}` has no consistent view of `{first}` and `{second}`: they are locked one after the other while `{context}` is held",
         roles: &[

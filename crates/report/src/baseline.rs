@@ -1,0 +1,203 @@
+//! The baseline: what was found before, so that a run can say what is new.
+//!
+//! A JSON file for people to keep under version control. Each finding is one line, sorted by the
+//! blamed method, so that differences read well and merges rarely conflict; a merge that leaves lines
+//! twice or out of order does no harm. Only the fingerprint counts, the rest is there to be read.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use findings::{Finding, Fingerprint, Recorded};
+use serde::Deserialize;
+
+use crate::words;
+
+/// What the file says it is.
+const FORMAT: &str = "scission-baseline";
+
+/// Grows when an older reader would misunderstand the file, or the fingerprints change.
+const VERSION: u64 = 1;
+
+/// The findings of an earlier run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    /// Sorted, each fingerprint once.
+    recorded: Vec<Recorded>,
+    fingerprints: BTreeSet<Fingerprint>,
+}
+
+/// Why a text is not a baseline that can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// No JSON, or not of the documented shape.
+    #[error("it is damaged ({0}); restore it, or write it anew with `--write-baseline`")]
+    Damaged(#[from] serde_json::Error),
+    /// JSON that says nothing of being a baseline.
+    #[error("it is not a baseline; `--write-baseline` makes one")]
+    NotABaseline,
+    /// A baseline of another time.
+    #[error(
+        "it has format version {found}, and this scission reads version {VERSION}; write it anew \
+         with `--write-baseline`"
+    )]
+    OtherVersion {
+        /// The version it has.
+        found: String,
+    },
+}
+
+/// What tells a baseline from other JSON, and one version from the next.
+#[derive(Deserialize)]
+struct Header {
+    format: Option<String>,
+    version: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    findings: Vec<Recorded>,
+}
+
+impl Baseline {
+    /// The baseline that these findings make.
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Baseline {
+        let record = |finding: &Finding| Recorded {
+            blame: words::signature(&finding.blame),
+            rule: finding.rule.to_string(),
+            message: words::message(finding),
+            fingerprint: words::fingerprint(finding),
+        };
+        Baseline::new(findings.into_iter().map(record).collect())
+    }
+
+    fn new(mut recorded: Vec<Recorded>) -> Baseline {
+        recorded.sort();
+        let mut fingerprints = BTreeSet::new();
+        recorded.retain(|recorded| fingerprints.insert(recorded.fingerprint));
+        Baseline { recorded, fingerprints }
+    }
+
+    /// Reads what [`Baseline::write`] wrote.
+    ///
+    /// # Errors
+    /// When the text is something else, damaged, or of another version.
+    pub fn read(text: &str) -> Result<Baseline, BaselineError> {
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        let header = Header::deserialize(&value).map_err(|_| BaselineError::NotABaseline)?;
+        if header.format.as_deref() != Some(FORMAT) {
+            return Err(BaselineError::NotABaseline);
+        }
+        match header.version {
+            Some(version) if version.as_u64() == Some(VERSION) => {}
+            version => {
+                let found = version.map_or("none".to_string(), |version| version.to_string());
+                return Err(BaselineError::OtherVersion { found });
+            }
+        }
+        // From the text, not from the value: an error then knows its line.
+        let File { findings } = serde_json::from_str(text)?;
+        Ok(Baseline::new(findings))
+    }
+
+    /// Writes it; the same findings give the same bytes.
+    ///
+    /// # Errors
+    /// Only those of the writer.
+    pub fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+        writeln!(writer, "{{")?;
+        writeln!(writer, "  \"format\": \"{FORMAT}\",")?;
+        writeln!(writer, "  \"version\": {VERSION},")?;
+        write!(writer, "  \"findings\": [")?;
+        let mut separator = "\n";
+        for recorded in &self.recorded {
+            write!(writer, "{separator}    {}", serde_json::to_string(recorded)?)?;
+            separator = ",\n";
+        }
+        let end = if self.recorded.is_empty() { "" } else { "\n  " };
+        writeln!(writer, "{end}]\n}}")
+    }
+
+    /// Whether it has a finding.
+    #[must_use]
+    pub fn contains(&self, finding: &Finding) -> bool {
+        self.fingerprints.contains(&words::fingerprint(finding))
+    }
+
+    /// What it has that is not among these findings, sorted.
+    pub fn missing_from<'a>(
+        &self,
+        findings: impl IntoIterator<Item = &'a Finding>,
+    ) -> Vec<Recorded> {
+        let found: BTreeSet<Fingerprint> = findings.into_iter().map(words::fingerprint).collect();
+        let is_missing = |recorded: &&Recorded| !found.contains(&recorded.fingerprint);
+        self.recorded.iter().filter(is_missing).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    fn text(baseline: &Baseline) -> String {
+        let mut bytes = Vec::new();
+        baseline.write(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let findings = samples::results().findings;
+        let baseline = Baseline::of(&findings);
+        assert_eq!(Baseline::read(&text(&baseline)).unwrap(), baseline);
+        assert!(findings.iter().all(|finding| baseline.contains(finding)));
+        assert_eq!(baseline.missing_from(&findings[1..]).len(), 1);
+        let empty = Baseline::default();
+        assert_eq!(Baseline::read(&text(&empty)).unwrap(), empty);
+        assert!(!empty.contains(&findings[0]));
+    }
+
+    #[test]
+    fn one_sorted_line_a_finding_whatever_their_order() {
+        let mut findings = samples::results().findings;
+        let written = text(&Baseline::of(&findings));
+        findings.reverse();
+        findings.extend(samples::results().findings);
+        assert_eq!(text(&Baseline::of(&findings)), written);
+        let lines: Vec<&str> = written.lines().collect();
+        assert_eq!(lines.len(), 8);
+        assert!(lines[4].starts_with(
+            "    {\"blame\":\"geometry.Line.contains(geometry.Location)\",\
+             \"rule\":\"reacquired-lock\",\"message\":\"`geometry.Line.contains` gives"
+        ));
+        assert!(lines[5].contains("java.util.Vector.addAll"));
+    }
+
+    #[test]
+    fn lines_that_a_merge_left_twice_do_no_harm() {
+        let findings = samples::results().findings;
+        let written = text(&Baseline::of(&findings));
+        let line = written.lines().nth(4).unwrap();
+        let merged = written.replacen(line, &format!("{line}\n{line}"), 1);
+        assert_eq!(Baseline::read(&merged).unwrap(), Baseline::of(&findings));
+    }
+
+    #[test]
+    fn everything_else_is_refused_with_a_reason() {
+        let written = text(&Baseline::of(&samples::results().findings));
+        for (damaged, said) in [
+            (String::new(), "damaged"),
+            (written[..written.len() / 2].to_string(), "line 5"),
+            (written.replace("{\"blame\"", "<<<<<<< HEAD\n{\"blame\""), "line 5"),
+            (written.replace("\"fingerprint\"", "\"print\""), "missing field `fingerprint`"),
+            ("[]".to_string(), "not a baseline"),
+            ("{\"version\": 1, \"findings\": []}".to_string(), "not a baseline"),
+            (written.replace("\"version\": 1", "\"version\": 2"), "has format version 2"),
+            (written.replace("  \"version\": 1,\n", ""), "has format version none"),
+        ] {
+            let error = Baseline::read(&damaged).unwrap_err().to_string();
+            assert!(error.contains(said), "{error} does not say {said}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+    }
+}
