@@ -3,12 +3,15 @@
 //! An analysis reads the program model and the call graph and returns findings. It formats no text
 //! and reads no file.
 
+pub mod annotations;
 pub mod lock_pattern;
+pub mod locks;
+pub mod stale_value;
 
 use findings::{Finding, Gap};
-use program::Program;
 use program::callgraph::CallGraph;
 use program::pattern::Pattern;
+use program::{Origin, Program};
 
 /// What an analysis is given.
 pub struct Context<'a> {
@@ -32,6 +35,20 @@ pub struct Config {
     pub include: Vec<Pattern>,
     /// No findings blamed on a matching class or method.
     pub exclude: Vec<Pattern>,
+    /// Report what the papers' algorithms report, without recognising idioms that make it harmless.
+    pub strict: bool,
+    /// Which code is meant to be atomic. The run-time monitors ask; the static analyses take a held
+    /// lock for the intent.
+    pub atomic: AtomicSpec,
+}
+
+/// Which code is meant to be all-or-nothing, as the user says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AtomicSpec {
+    /// Methods that are meant to be atomic; empty for what a tool takes by default.
+    pub include: Vec<Pattern>,
+    /// Methods that are not, whatever `include` says.
+    pub exclude: Vec<Pattern>,
 }
 
 impl Config {
@@ -44,12 +61,37 @@ impl Config {
             self.rules.iter().any(|wanted| wanted == rule)
         }
     }
+}
 
-    /// Whether findings blamed on this dotted name (class and method) are to be reported. Patterns
-    /// in `include` that name library lock classes do not restrict where findings may be.
-    #[must_use]
-    pub fn covers(&self, name: &str) -> bool {
-        !self.exclude.iter().any(|pattern| pattern.matches(name))
+/// Where findings may be, as the user says.
+pub(crate) struct Scope<'a> {
+    /// The patterns in `include` that name code of the application; the others bring back lock
+    /// classes, and restrict nothing.
+    restrictions: Vec<&'a Pattern>,
+    exclude: &'a [Pattern],
+}
+
+impl<'a> Scope<'a> {
+    pub(crate) fn of(context: &Context<'a>) -> Scope<'a> {
+        let classes = context.program.classes.iter();
+        let names: Vec<String> = classes
+            .filter(|class| class.origin == Origin::Application)
+            .map(program::Class::dotted_name)
+            .collect();
+        let names_code = |pattern: &&Pattern| {
+            names.iter().any(|name| pattern.matches(name) || pattern.is_below(name))
+        };
+        Scope {
+            restrictions: context.config.include.iter().filter(names_code).collect(),
+            exclude: &context.config.exclude,
+        }
+    }
+
+    /// Whether findings blamed on this dotted name (class and method) are to be reported.
+    pub(crate) fn covers(&self, name: &str) -> bool {
+        let is_included = self.restrictions.is_empty()
+            || self.restrictions.iter().any(|pattern| pattern.matches(name));
+        is_included && !self.exclude.iter().any(|pattern| pattern.matches(name))
     }
 }
 
@@ -75,4 +117,4 @@ pub struct Analysis {
 }
 
 /// Every analysis, in the order in which they run.
-pub static ALL: &[Analysis] = &[lock_pattern::ANALYSIS];
+pub static ALL: &[Analysis] = &[lock_pattern::ANALYSIS, stale_value::ANALYSIS];

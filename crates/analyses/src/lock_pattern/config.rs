@@ -15,9 +15,6 @@ pub(super) const MOST_ACQUIRED: usize = 64;
 /// approximated calls is a guess, and nobody reads it.
 pub(super) const DEEPEST_CHAIN: u16 = 3;
 
-/// A getter worth looking through is short.
-pub(super) const GETTER_BLOCKS: usize = 8;
-
 /// Potential witnesses that a method hands on to its callers, at most; the closest ones are kept.
 pub(super) const MOST_TWICE: usize = 32;
 

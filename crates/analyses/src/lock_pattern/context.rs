@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use program::ids::{Id, MethodId, TypedVec};
 use rayon::prelude::*;
 
-use super::aliases::Aliases;
 use super::config::{DEEPEST_CHAIN, MOST_TWICE};
-use super::flow::{CallContext, FlowFacts, Pattern, Twice, TwiceKey, is_confined};
+use super::flow::{CallContext, FlowFacts, Pattern, Twice, TwiceKey};
 use super::summary::{self, LocalFacts};
 use crate::Context;
+use crate::locks::aliases::Aliases;
+use crate::locks::is_confined;
 
 /// The potential witnesses of all methods (FINAL_T): their own, and those of calls they make without
 /// holding a lock; the closest ones, sorted. As for the locks of calls, what is `n` calls away is
@@ -127,7 +128,7 @@ fn inherited(
             let is_out = |lock: &summary::Lock| {
                 let is_same = |held| aliases.are_one(program, method, held, &lock.expression);
                 call.held.iter().any(is_same)
-                    || is_confined(body, lock)
+                    || is_confined(body, &lock.expression)
                     || summary::is_beyond_belief(lock, targets)
             };
             if is_out(&first) || is_out(&second) {

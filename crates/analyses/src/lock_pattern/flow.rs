@@ -9,20 +9,20 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use classes::bytecode::{Against, Condition, InvokeKind};
 use program::callgraph::Via;
-use program::dataflow::{self, Edge, Forward};
+use program::dataflow::{self, Forward, Passage};
 use program::ids::{BlockId, FieldId, MethodId, ValueId};
-use program::ir::{Block, Body, Call, Definition, Instruction, Operation, Terminator};
-use program::models::{Effect, Mode, Outcome};
+use program::ir::{Block, Body, Call, Instruction, Operation};
+use program::models::Effect;
 
 use rustc_hash::FxHashMap;
 
-use super::aliases::Aliases;
-use super::expression::{CallTerms, Expressions, LockExpression, Root};
-use super::summary::{self, Known, LocalFacts, Lock, Way};
+use super::summary::{Known, LocalFacts, Lock, Way};
 use super::{REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR};
 use crate::Context;
+use crate::locks::aliases::Aliases;
+use crate::locks::expression::{CallTerms, Expressions, LockExpression, Root};
+use crate::locks::{LockEvent, implicit_lock, is_confined, lock_events, succeeded, touches_lock};
 
 /// An acquisition: where, and how it goes on inside the call when it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -261,7 +261,7 @@ impl<'a> Flow<'a> {
         program.methods[self.method()].is_synchronized()
             || self.body.instructions().any(|instruction| match &instruction.operation {
                 Operation::MonitorEnter(_) => true,
-                Operation::Call(call) => summary::touches_lock(program.effects_of(call.method)),
+                Operation::Call(call) => touches_lock(program.effects_of(call.method)),
                 _ => false,
             })
     }
@@ -446,7 +446,7 @@ impl<'a> Flow<'a> {
     fn pair(&mut self, state: &State, position: usize, locks: &[(Lock, Acquisition)]) {
         let frame = &state.frames[position];
         for (lock, second) in locks {
-            if self.is_held(state, lock) || self.is_confined(lock) {
+            if self.is_held(state, lock) || is_confined(self.body, &lock.expression) {
                 continue;
             }
             for (earlier, first) in frame.named_like(&lock.expression) {
@@ -486,19 +486,15 @@ impl<'a> Flow<'a> {
         *known = (*known).min(pattern);
     }
 
-    fn is_confined(&self, lock: &Lock) -> bool {
-        is_confined(self.body, lock)
-    }
-
     fn call(&mut self, state: &mut State, call: &Call, instruction: &Instruction) {
         let program = self.context.program;
         let locals = self.locals;
-        let Some(terms) = locals.call_at(instruction.offset) else { return };
-        let effects = program.effects_of(call.method);
-        if summary::touches_lock(effects) {
-            let is_static = program.methods[call.method].is_static();
-            for effect in effects {
-                self.lock_effect(state, effect, terms, instruction, is_static);
+        if locals.call_at(instruction.offset).is_none() {
+            return;
+        }
+        if touches_lock(program.effects_of(call.method)) {
+            for event in lock_events(program, self.expressions, instruction) {
+                self.lock_event(state, event, instruction.offset);
             }
             return;
         }
@@ -518,42 +514,21 @@ impl<'a> Flow<'a> {
         );
     }
 
-    /// What a modelled call does to the locks of the caller.
-    fn lock_effect(
-        &mut self,
-        state: &mut State,
-        effect: &Effect,
-        terms: &CallTerms,
-        instruction: &Instruction,
-        is_static: bool,
-    ) {
-        match effect {
-            Effect::Acquire { lock, mode: Mode::Exclusive | Mode::Shared | Mode::Any, outcome } => {
-                let expression = terms.operand(lock, is_static);
-                match (outcome, instruction.result) {
-                    (Outcome::Always, _) => {
-                        self.acquire(state, expression, None, instruction.offset);
-                    }
-                    (Outcome::IfTrue | Outcome::IfNonZero | Outcome::IfNonNull, Some(result)) => {
-                        state.conditional.push((result, expression, instruction.offset))
-                    }
-                    _ => {}
-                }
+    fn lock_event(&mut self, state: &mut State, event: LockEvent, offset: u32) {
+        match event {
+            LockEvent::Acquire { lock, object } => self.acquire(state, lock, object, offset),
+            LockEvent::TryAcquire { lock, result } => {
+                state.conditional.push((result, lock, offset));
             }
-            Effect::Release { lock, mode: Mode::Exclusive | Mode::Shared | Mode::Any, .. } => {
-                let expression = terms.operand(lock, is_static);
-                self.release(state, expression, None);
-            }
-            Effect::Wait { on, .. } => {
-                let Some(expression) = terms.operand(on, is_static) else { return };
+            LockEvent::Release { lock, object } => self.release(state, lock, object),
+            LockEvent::Wait { lock } => {
                 let frames = &mut state.frames;
-                if let Some(at) =
-                    frames.iter().rposition(|frame| frame.expression == Some(expression))
+                if lock.is_some()
+                    && let Some(at) = frames.iter().rposition(|frame| frame.expression == lock)
                 {
                     frames[at..].iter_mut().for_each(|frame| frame.released.clear());
                 }
             }
-            _ => {}
         }
     }
 
@@ -580,9 +555,9 @@ impl Forward for Flow<'_> {
         let mut state = State { frames: vec![Frame::of_method()], conditional: Vec::new() };
         let program = self.context.program;
         if program.methods[self.method()].is_synchronized()
-            && let Some(lock) = summary::implicit_lock(program, self.method())
+            && let Some(lock) = implicit_lock(program, self.method())
         {
-            self.acquire(&mut state, Some(lock.expression), None, 0);
+            self.acquire(&mut state, Some(lock), None, 0);
         }
         state
     }
@@ -629,13 +604,10 @@ impl Forward for Flow<'_> {
             Self::forget_value(state, result);
         }
         match &instruction.operation {
-            Operation::MonitorEnter(object) => {
-                let expression = self.expressions.of(*object);
-                self.acquire(state, expression, Some(*object), instruction.offset);
-            }
-            Operation::MonitorExit(object) => {
-                let expression = self.expressions.of(*object);
-                self.release(state, expression, Some(*object));
+            Operation::MonitorEnter(_) | Operation::MonitorExit(_) => {
+                for event in lock_events(self.context.program, self.expressions, instruction) {
+                    self.lock_event(state, event, instruction.offset);
+                }
             }
             Operation::PutField { field, .. } | Operation::PutStatic { field, .. } => {
                 Self::forget_field(state, *field);
@@ -652,35 +624,24 @@ impl Forward for Flow<'_> {
     fn thrown(&mut self, state: &State, instruction: &Instruction) -> State {
         let mut thrown = state.clone();
         if let Operation::Call(call) = &instruction.operation
-            && !summary::touches_lock(self.context.program.effects_of(call.method))
+            && !touches_lock(self.context.program.effects_of(call.method))
         {
             self.call(&mut thrown, call, instruction);
         }
         thrown
     }
 
-    fn leave_by(&mut self, state: &mut State, block: &Block, edge: Edge) {
+    fn leave_by(&mut self, state: &mut State, passage: &Passage<'_>) {
         if state.conditional.is_empty() {
             return;
         }
-        let Terminator::Branch { condition, against: Against::Zero, left, .. } = &block.terminator
-        else {
+        let Some((tested, is_true)) = succeeded(self.body, passage.block, passage.edge) else {
             return;
-        };
-        // The stamp of a `StampedLock` is a long: it is compared with zero first.
-        let tested = match self.body.defining_instruction(*left).map(|it| &it.operation) {
-            Some(Operation::Compare(value, _)) => *value,
-            _ => *left,
         };
         let Some(at) = state.conditional.iter().position(|(result, _, _)| *result == tested) else {
             return;
         };
         let (_, expression, offset) = state.conditional.remove(at);
-        let is_true = match condition {
-            Condition::Ne | Condition::Gt => edge == Edge::Taken,
-            Condition::Eq | Condition::Le => edge == Edge::NotTaken,
-            Condition::Lt | Condition::Ge => false,
-        };
         if is_true {
             self.acquire(state, expression, None, offset);
         }
@@ -702,40 +663,4 @@ fn offsets_in_loops(body: &Body) -> impl Fn(u32) -> bool {
         .collect();
     offsets.sort_unstable();
     move |offset| offsets.binary_search(&offset).is_ok()
-}
-
-/// Whether the lock is a new object that is never handed on: only this thread can take it.
-pub(super) fn is_confined(body: &Body, lock: &Lock) -> bool {
-    let Root::Local(value) = lock.expression.root else { return false };
-    let is_new = body
-        .defining_instruction(value)
-        .is_some_and(|defined| matches!(defined.operation, Operation::New(_)));
-    is_new && !escapes(body, value)
-}
-
-/// Whether a value is stored, returned, captured or passed on as an argument anywhere in the body;
-/// being the receiver of a call does not count.
-fn escapes(body: &Body, value: ValueId) -> bool {
-    let same = |other: &ValueId| body.without_casts(*other) == value;
-    let by_instruction = body.instructions().any(|instruction| match &instruction.operation {
-        Operation::PutField { value, .. }
-        | Operation::PutStatic { value, .. }
-        | Operation::ArrayStore { value, .. } => same(value),
-        Operation::Call(call) => {
-            let receivers = usize::from(call.kind != InvokeKind::Static);
-            call.arguments.iter().skip(receivers).any(same)
-        }
-        Operation::DynamicCall(call) => call.arguments.iter().any(same),
-        _ => false,
-    });
-    by_instruction
-        || body.blocks.iter().any(|block| {
-            let returned = match &block.terminator {
-                Terminator::Return(Some(value)) | Terminator::Throw(value) => same(value),
-                _ => false,
-            };
-            // A phi may pass it on under another name.
-            returned || block.phis.iter().any(|phi| phi.inputs.iter().flatten().any(same))
-        })
-        || matches!(body.definitions[value], Definition::Phi(_))
 }

@@ -29,30 +29,28 @@
 //! 5. Chains of calls and guesses at receivers are bounded (see `config.rs`). Through a call with more
 //!    than one target only locks of the receiver or of arguments are seen, not global ones: that one
 //!    of a hundred `toString` methods takes some global lock says nothing about this call.
-//! 6. A lock that is known to be the context under another name is not a witness (see `aliases.rs`);
+//! 6. A lock that is known to be the context under another name is not a witness (see `locks/aliases.rs`);
 //!    one that a callee takes only on paths that end in an exception is not acquired by the call.
 //! 7. A lock that only the current thread can know, a new object that is not handed on, is no
 //!    witness. `Vector`, `StringBuffer` and the like in a private field, and streams, are none by
 //!    default (the paper filters them by hand).
 //! 8. One place is one source line, where lines are known: compilers copy `finally` blocks.
 
-mod aliases;
 mod config;
 mod context;
-pub mod expression;
 pub mod flow;
 mod report;
 mod summary;
 
 use findings::{Gap, GapKind};
+use program::Program;
 use program::ids::{FieldId, Id, MethodId, TypedVec};
-use program::{Program, summaries};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
+use crate::locks::aliases::Aliases;
+use crate::locks::expression::{Expressions, LockExpression, Root, Step, returned_expressions};
 use crate::{Analysis, Context, Outcome};
-use aliases::Aliases;
-use expression::{Expressions, LockExpression, Root, Step};
 use flow::{Flow, FlowFacts, Pattern, Twice};
 use summary::{Known, LocalFacts, Summary};
 
@@ -94,14 +92,7 @@ impl Solved {
 pub fn solve(context: &Context<'_>) -> Solved {
     let program = context.program;
     let count = program.methods.len();
-    let returned = summaries::solve(context.graph, count, |method, known| {
-        let body = program.body(method)?;
-        if body.blocks.len() > config::GETTER_BLOCKS {
-            return None;
-        }
-        let returned = |callee: MethodId| *known.of(callee);
-        Expressions::new(program, context.graph, body, &returned).returned_expression()
-    });
+    let returned = returned_expressions(program, context.graph);
     let returned_of = |method: MethodId| returned[method];
     let may_lock = summary::may_lock(context);
     let locals: TypedVec<MethodId, LocalFacts> = (0..count)

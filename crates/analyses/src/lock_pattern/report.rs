@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use findings::{Evidence, Finding, HeldLock, Severity, Site, Step, Witness};
 use program::ids::{ClassId, FieldId, MethodId};
-use program::pattern::Pattern as NamePattern;
-use program::{Origin, Program, models};
+use program::{Program, models};
 
-use super::expression::{Expressions, LockExpression, Root, Step as ExpressionStep};
 use super::flow::{Acquisition, Pattern, Twice};
 use super::summary::{Lock, Way};
 use super::{ANALYSIS, REACQUIRED_LOCK, Solved, unstructured};
-use crate::{Context, Outcome};
+use crate::locks::expression::{Expressions, LockExpression, Root, Step as ExpressionStep};
+use crate::{Context, Outcome, Scope};
 
 /// Chains longer than this are cut; they only occur when something is wrong.
 const LONGEST_CHAIN: usize = 32;
@@ -37,17 +36,14 @@ enum Hypothesis {
 /// One finding for each rule and place of the second acquisition, with the closest context.
 pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
     let program = context.program;
-    let restrictions = restrictions(context);
+    let scope = Scope::of(context);
     let mut best: BTreeMap<(&'static str, MethodId, u32), Candidate<'_>> = BTreeMap::new();
     for method in program.methods_with_bodies() {
         if solved.patterns(method).is_empty() || !program.is_application(method) {
             continue;
         }
         let name = program.site(method, 0).method_name();
-        let is_covered = context.config.covers(&name)
-            && (restrictions.is_empty()
-                || restrictions.iter().any(|pattern| pattern.matches(&name)));
-        if !is_covered {
+        if !scope.covers(&name) {
             continue;
         }
         for pattern in solved.patterns(method) {
@@ -71,22 +67,6 @@ pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
         })
         .collect();
     Outcome { findings, gaps: unstructured(context) }
-}
-
-/// The `--include` patterns that name code of the application, and so restrict where findings may
-/// be; the others bring back lock classes.
-fn restrictions<'a>(context: &Context<'a>) -> Vec<&'a NamePattern> {
-    let names: Vec<String> = context
-        .program
-        .classes
-        .iter()
-        .filter(|class| class.origin == Origin::Application)
-        .map(program::Class::dotted_name)
-        .collect();
-    let names_code = |pattern: &&NamePattern| {
-        names.iter().any(|name| pattern.matches(name) || pattern.is_below(name))
-    };
-    context.config.include.iter().filter(names_code).collect()
 }
 
 /// Whether the witness is a library object that is often used by one thread alone (paper, 5.2), or
@@ -212,28 +192,30 @@ fn finding(
     let no_getters = |_: MethodId| None;
     let expressions = Expressions::new(program, context.graph, body, &no_getters);
     let twice = &pattern.twice;
-    let context_name = match pattern.context {
-        Some(expression) => expressions.describe(expression),
-        None => "a lock".to_string(),
-    };
-    let describe = |lock: &Lock| {
-        let name = expressions.describe(lock.expression);
-        match lock.guard {
-            Some(class) if says_more(program, method, lock, class) => {
-                format!("{name} (a {})", program.classes[class].dotted_name())
+    let subjects = |describe: &dyn Fn(LockExpression) -> String| {
+        let describe_lock = |lock: &Lock| {
+            let name = describe(lock.expression);
+            match lock.guard {
+                Some(class) if says_more(program, method, lock, class) => {
+                    format!("{name} (a {})", program.classes[class].dotted_name())
+                }
+                _ => name,
             }
-            _ => name,
+        };
+        let context_name = pattern.context.map_or_else(|| "a lock".to_string(), describe);
+        let mut subjects = BTreeMap::from([("context", context_name)]);
+        if twice.rule() == REACQUIRED_LOCK {
+            subjects.insert("witness", describe_lock(&twice.first));
+        } else {
+            subjects.insert("first", describe_lock(&twice.first));
+            subjects.insert("second", describe_lock(&twice.second));
         }
+        subjects
     };
-    let mut subjects = BTreeMap::from([("context", context_name.clone())]);
-    if twice.rule() == REACQUIRED_LOCK {
-        subjects.insert("witness", describe(&twice.first));
-    } else {
-        subjects.insert("first", describe(&twice.first));
-        subjects.insert("second", describe(&twice.second));
-    }
+    let stable_subjects = subjects(&|expression| expressions.describe_stable(expression));
+    let subjects = subjects(&|expression| expressions.describe(expression));
     let context_site = program.site(method, pattern.context_offset);
-    let held = vec![HeldLock { lock: context_name, taken_at: context_site.clone() }];
+    let held = vec![HeldLock { lock: subjects["context"].clone(), taken_at: context_site.clone() }];
     let step = |role, acquisition: &Acquisition| Step {
         role,
         site: program.site(twice.place.method, acquisition.offset),
@@ -263,6 +245,7 @@ fn finding(
         },
         blame: context_site,
         subjects,
+        stable_subjects,
         witnesses: vec![Witness { analysis: ANALYSIS.name, steps }],
         distance,
         fingerprint: None,

@@ -4,14 +4,15 @@
 use program::callgraph::{Target, Via};
 use program::ids::{BlockId, ClassId, Id, MethodId};
 use program::ir::{Body, Operation, Terminator};
-use program::models::{Effect, Operand};
-use program::{Origin, Program, TypedVec};
+use program::models::Effect;
+use program::{Program, TypedVec};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::config::{DEEPEST_CHAIN, FEW_TARGETS, MANY_TARGETS, MOST_ACQUIRED, MOST_GUESSES};
-use super::expression::{CallTerms, Expressions, LockExpression, Root, Step};
 use crate::Context;
+use crate::locks::expression::{CallTerms, Expressions, LockExpression, Root};
+use crate::locks::{implicit_lock, touches_lock};
 
 /// A lock, with what its object must be for the lock to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -130,14 +131,6 @@ pub(super) fn may_lock(context: &Context<'_>) -> TypedVec<MethodId, bool> {
     may_lock
 }
 
-/// Whether a modelled call takes, gives back or waits for a lock of its caller.
-#[must_use]
-pub(super) fn touches_lock(effects: &[Effect]) -> bool {
-    effects.iter().any(|effect| {
-        matches!(effect, Effect::Acquire { .. } | Effect::Release { .. } | Effect::Wait { .. })
-    })
-}
-
 /// Collects what a method does by itself.
 #[must_use]
 pub(super) fn local_facts(
@@ -151,8 +144,8 @@ pub(super) fn local_facts(
     if !may_lock[method] {
         return facts;
     }
-    if let Some(lock) = implicit_lock(program, method) {
-        facts.own.push((lock, 0));
+    if let Some(expression) = implicit_lock(program, method) {
+        facts.own.push((Lock { expression, guard: None }, 0));
     }
     let Some(body) = program.body(method) else { return facts };
     let expressions = Expressions::new(program, context.graph, body, returned);
@@ -225,47 +218,6 @@ fn blocks_that_return(body: &Body) -> TypedVec<BlockId, bool> {
         }
     }
     returns
-}
-
-/// The lock that calling a method takes before its body runs: of a synchronized method, or of a
-/// library method without a body that the models know to be one.
-#[must_use]
-pub(super) fn implicit_lock(program: &Program, method: MethodId) -> Option<Lock> {
-    let declared = &program.methods[method];
-    let of_root = |root| Some(Lock { expression: LockExpression::new(root), guard: None });
-    if declared.is_synchronized() {
-        return of_root(if declared.is_static() {
-            Root::Class(declared.class)
-        } else {
-            Root::Parameter(0)
-        });
-    }
-    if program.body(method).is_some()
-        || program.classes[declared.class].origin == Origin::Application
-    {
-        return None;
-    }
-    program.effects_of(method).iter().find_map(|effect| {
-        let Effect::Synchronized { lock } = effect else { return None };
-        match lock {
-            Operand::Receiver => of_root(Root::Parameter(0)),
-            Operand::Argument(number) => {
-                let shift = u16::from(!declared.is_static());
-                of_root(Root::Parameter(u16::from(*number) + shift))
-            }
-            Operand::Class => of_root(Root::Class(declared.class)),
-            Operand::Field(name) => {
-                let field = program.hierarchy.superclasses(declared.class).find_map(|class| {
-                    let fields = &program.classes[class].fields;
-                    fields.iter().copied().find(|field| *program.fields[*field].name == **name)
-                })?;
-                let expression =
-                    LockExpression::new(Root::Parameter(0)).then(Step::Field(field))?;
-                Some(Lock { expression, guard: None })
-            }
-            _ => None,
-        }
-    })
 }
 
 /// The summaries of all methods (the paper's LOCKSHELD).

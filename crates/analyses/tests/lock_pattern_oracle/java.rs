@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::random::{Compound, all_statements};
+
 /// A static field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Global {
@@ -169,9 +171,10 @@ impl Statement {
     pub(crate) fn new(kind: Kind) -> Statement {
         Statement { line: 0, second_line: 0, kind }
     }
+}
 
-    /// The blocks inside.
-    pub(crate) fn blocks(&self) -> Vec<&Block> {
+impl Compound for Statement {
+    fn blocks(&self) -> Vec<&Block> {
         match &self.kind {
             Kind::Synchronized(_, block)
             | Kind::Locked(_, block)
@@ -188,8 +191,7 @@ impl Statement {
         }
     }
 
-    /// The blocks inside, to be changed.
-    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut Block> {
+    fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match &mut self.kind {
             Kind::Synchronized(_, block)
             | Kind::Locked(_, block)
@@ -205,16 +207,6 @@ impl Statement {
             }
         }
     }
-}
-
-/// Every statement of a block, those inside others too.
-pub(crate) fn all_statements(block: &Block) -> Vec<&Statement> {
-    let mut found = Vec::new();
-    for statement in block {
-        found.push(statement);
-        statement.blocks().into_iter().for_each(|block| found.extend(all_statements(block)));
-    }
-    found
 }
 
 /// A method. All have the same parameters, `Object lock` and `other`.

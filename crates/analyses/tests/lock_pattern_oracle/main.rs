@@ -15,34 +15,35 @@
 //!    The exceptions that the paper's notion of a lock makes are listed at `run::demand`.
 //!
 //! Programs stay inside the bounds of the analysis: chains of at most three calls, one target for
-//! each call, few locks. `random::Features` are left out of programs because the analysis is known
+//! each call, few locks. `generate::Features` are left out of programs because the analysis is known
 //! to judge them differently.
 //!
 //! `SCISSION_ORACLE_PROGRAMS` sets the number of programs, `SCISSION_ORACLE_SEED` the first seed.
 
 #![allow(missing_docs, reason = "a test")]
 
+mod generate;
 mod java;
+#[path = "../java_program/mod.rs"]
+mod java_program;
 mod paths;
+#[path = "../random/mod.rs"]
 mod random;
 mod run;
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use analyses::lock_pattern::expression::{LockExpression, Root, Step};
+use analyses::Config;
 use analyses::lock_pattern::{self, flow::Pattern};
-use analyses::{Config, Context};
-use classes::LoadConfig;
-use program::callgraph::{self, CallGraphConfig};
-use program::{BuildConfig, MethodId, Program};
+use analyses::locks::expression::{LockExpression, Root, Step};
+use program::{MethodId, Program};
 
 use rayon::prelude::*;
 
+use generate::Features;
 use java::{Expression, Global, JavaProgram, OPAQUE, Slot, Start, local_name};
-use random::Features;
+use java_program::Compiled;
+use random::number_from;
 use run::{Instance, Verdict};
 
 /// A local variable whose name the class file does not tell.
@@ -92,43 +93,25 @@ fn is_same_lock(one: Expression, reported: Expression) -> bool {
 
 /// Compiles programs, all in one go, and runs the analysis on them.
 fn analyse(programs: &mut [JavaProgram]) -> Reports {
-    let folder = tempfile::tempdir().expect("a folder for the test");
-    let sources = folder.path().join("sources");
-    let classes = folder.path().join("classes");
-    fs::create_dir_all(&sources).expect("a folder for the sources");
-    let mut files = vec![write_source(&sources, "Opaque", OPAQUE)];
+    let mut sources = vec![("Opaque".to_string(), OPAQUE.to_string())];
     for (number, program) in programs.iter_mut().enumerate() {
         let class = class_name(number);
         let text = program.write(&class);
-        files.push(write_source(&sources, &class, &text));
+        sources.push((class, text));
     }
-    let arguments = folder.path().join("arguments");
-    fs::write(&arguments, files.join("\n")).expect("the arguments are written");
-    let compiled = Command::new("javac")
-        .args(["-g", "-nowarn", "-proc:none", "-d"])
-        .arg(&classes)
-        .arg(format!("@{}", arguments.display()))
-        .output()
-        .expect("javac runs");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-
-    let loaded =
-        classes::load(&[classes], &LoadConfig::default(), &()).expect("the classes are read");
-    let mut program = program::build(loaded, None, &BuildConfig::default());
-    program.lower_bodies(&|| false);
-    let graph = callgraph::build(&program, &CallGraphConfig::default());
+    let compiled = Compiled::new(&sources);
+    let program = &compiled.program;
     let config = Config { rules: vec!["reacquired-lock".to_string()], ..Config::default() };
-    let context =
-        Context { program: &program, graph: &graph, config: &config, cancelled: &|| false };
+    let context = compiled.context(&config);
     let solved = lock_pattern::solve(&context);
     programs
         .iter()
         .enumerate()
         .map(|(number, java)| {
-            let methods = methods_of(&program, &class_name(number), java);
+            let methods = methods_of(program, &class_name(number), java);
             let reports = methods.iter().map(|method| {
                 let patterns = solved.patterns(*method).iter();
-                patterns.map(|pattern| instance(&program, &methods, *method, pattern)).collect()
+                patterns.map(|pattern| instance(program, &methods, *method, pattern)).collect()
             });
             reports.collect()
         })
@@ -137,12 +120,6 @@ fn analyse(programs: &mut [JavaProgram]) -> Reports {
 
 fn class_name(number: usize) -> String {
     format!("P{number}")
-}
-
-fn write_source(folder: &Path, class: &str, text: &str) -> String {
-    let file = folder.join(format!("{class}.java"));
-    fs::write(&file, text).expect("a source is written");
-    file.display().to_string()
 }
 
 fn methods_of(program: &Program, class: &str, java: &JavaProgram) -> Vec<MethodId> {
@@ -218,7 +195,7 @@ fn shrunk(program: &JavaProgram) -> (JavaProgram, Vec<Disagreement>) {
     let mut shown = Vec::new();
     loop {
         let mut candidates = vec![best.clone()];
-        candidates.extend(random::smaller(&best));
+        candidates.extend(generate::smaller(&best));
         let reports = analyse(&mut candidates);
         let failing =
             candidates.iter().zip(&reports).skip(usize::from(!shown.is_empty())).find_map(
@@ -235,16 +212,12 @@ fn shrunk(program: &JavaProgram) -> (JavaProgram, Vec<Disagreement>) {
     }
 }
 
-fn number_from(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
-}
-
 /// Checks both properties on as many programs as asked for.
 fn check(features: Features, programs: u64, first_seed: u64) {
     let (mut javas, verdicts): (Vec<JavaProgram>, Vec<Vec<Verdict>>) = (first_seed
         ..first_seed + programs)
         .into_par_iter()
-        .map(|seed| random::program(seed, features))
+        .map(|seed| generate::program(seed, features))
         .unzip();
     let reports = analyse(&mut javas);
     let (mut methods, mut reported, mut demanded) = (0, 0, 0);

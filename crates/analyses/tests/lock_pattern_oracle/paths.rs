@@ -4,9 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::java::{
-    Block, Call, Expression, JavaProgram, Kind, Start, Statement, Value, all_statements,
-};
+use crate::java::{Block, Call, Expression, JavaProgram, Kind, Start, Statement, Value};
+use crate::random::{Compound, all_statements};
 
 /// One step of a path that matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::java::{Call, Expression, JavaProgram, Kind, Slot, Start, Value, all_statements};
+use crate::java::{Call, Expression, JavaProgram, Kind, Slot, Start, Value};
 use crate::paths::{Enumeration, Exceptions, Operation, TooMany};
+use crate::random::all_statements;
 
 /// An object.
 type Object = u32;

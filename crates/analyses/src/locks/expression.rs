@@ -9,17 +9,21 @@
 //! lambda captured is a step; the views of a collection (iterators, key sets) lead back to it; and
 //! the read and write halves of a lock are that lock.
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 
 use classes::bytecode::Literal;
 use program::callgraph::{CallGraph, Target, Via, created_lambda};
 use program::ids::{ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Call, Constant, DeclaredType, Definition, Operation, Terminator};
 use program::models::{Effect, Operand};
-use program::{Method, Program};
+use program::{Method, Program, summaries};
+use rustc_hash::FxHashMap;
 
 /// Fields and array elements in an expression, at most.
 pub const MOST_STEPS: usize = 4;
+
+/// A getter worth looking through is short.
+const GETTER_BLOCKS: usize = 8;
 
 /// Definitions are followed back through at most this many others.
 const MOST_DEPTH: usize = 16;
@@ -122,9 +126,19 @@ impl LockExpression {
     /// Whether it means the same in every method.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        let local_step = |step: &Step| matches!(step, Step::Element(Index::Local(_)));
-        matches!(self.root, Root::Local(_)) || self.steps().iter().any(local_step)
+        matches!(self.root, Root::Local(_)) || self.steps().iter().any(is_local_step)
     }
+
+    /// Without its last step, and that step; `None` when it is only a root.
+    #[must_use]
+    pub fn split_last(self) -> Option<(LockExpression, Step)> {
+        let last = *self.steps().last()?;
+        Some((self.shortened(), last))
+    }
+}
+
+fn is_local_step(step: &Step) -> bool {
+    matches!(step, Step::Element(Index::Local(_)))
 }
 
 /// Adds a step, undoing what the expression has just done: the outer object of a view's inner class
@@ -255,6 +269,32 @@ impl CallTerms {
         Some(Translated { expression: translated, outer })
     }
 
+    /// A lock of the caller in the terms of the call's target, if the target can name it: through
+    /// one of its parameters, or because the name means the same everywhere.
+    #[must_use]
+    pub fn in_callee(
+        &self,
+        program: &Program,
+        lock: &LockExpression,
+        target: &Target,
+    ) -> Option<LockExpression> {
+        if matches!(lock.root, Root::Static(_) | Root::Class(_)) {
+            return Some(*lock);
+        }
+        let count = program.body(target.method)?.parameters.len();
+        (0..count as u16)
+            .filter_map(|number| {
+                let argument = self.parameter(program, number, target)?;
+                let rest = lock.steps().strip_prefix(argument.steps())?;
+                if argument.root != lock.root || rest.iter().any(is_local_step) {
+                    return None;
+                }
+                let start = LockExpression::new(Root::Parameter(number));
+                rest.iter().try_fold(start, |expression, step| expression.then(*step))
+            })
+            .min_by_key(|expression| (expression.steps().len(), *expression))
+    }
+
     /// Whether the argument for a parameter of the target can be of a class, as far as is declared.
     #[must_use]
     pub fn can_be(
@@ -357,13 +397,32 @@ impl CallTerms {
     }
 }
 
+/// What local variables and parameters are called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// As in the source, where the class tells.
+    AsWritten,
+    /// Parameters by their position, locals by how they come about.
+    ByPosition,
+}
+
+impl Names {
+    fn of(self, body: &Body, value: ValueId) -> Option<String> {
+        match self {
+            Names::AsWritten => body.names.get(&value).map(ToString::to_string),
+            Names::ByPosition => None,
+        }
+    }
+}
+
 /// Rebuilds the locking expressions of one body.
 pub struct Expressions<'a> {
     program: &'a Program,
     graph: &'a CallGraph,
     /// The body.
     pub body: &'a Body,
-    known: TypedVec<ValueId, OnceCell<Option<LockExpression>>>,
+    /// What was asked for before; most values never are.
+    known: RefCell<FxHashMap<ValueId, Option<LockExpression>>>,
     /// What a getter returns, by method.
     returned: &'a (dyn Fn(MethodId) -> Option<LockExpression> + 'a),
 }
@@ -377,7 +436,7 @@ impl<'a> Expressions<'a> {
         body: &'a Body,
         returned: &'a (dyn Fn(MethodId) -> Option<LockExpression> + 'a),
     ) -> Expressions<'a> {
-        let known = body.definitions.iter().map(|_| OnceCell::new()).collect();
+        let known = RefCell::new(FxHashMap::default());
         Expressions { program, graph, body, known, returned }
     }
 
@@ -392,7 +451,12 @@ impl<'a> Expressions<'a> {
         if depth == 0 {
             return None;
         }
-        *self.known[value].get_or_init(|| self.rebuild(value, depth - 1))
+        if let Some(known) = self.known.borrow().get(&value) {
+            return *known;
+        }
+        let rebuilt = self.rebuild(value, depth - 1);
+        self.known.borrow_mut().insert(value, rebuilt);
+        rebuilt
     }
 
     fn rebuild(&self, value: ValueId, depth: usize) -> Option<LockExpression> {
@@ -529,19 +593,33 @@ impl<'a> Expressions<'a> {
     /// The expression as the source would write it.
     #[must_use]
     pub fn describe(&self, expression: LockExpression) -> String {
+        self.describe_with(expression, Names::AsWritten)
+    }
+
+    /// The same without the names of local variables and parameters: it stays what it is when they
+    /// are renamed, and when the class is compiled without them.
+    #[must_use]
+    pub fn describe_stable(&self, expression: LockExpression) -> String {
+        self.describe_with(expression, Names::ByPosition)
+    }
+
+    fn describe_with(&self, expression: LockExpression, names: Names) -> String {
         let method = &self.program.methods[self.body.method];
         let mut text = match expression.root {
-            Root::Parameter(number) => self.parameter_name(method, number),
+            Root::Parameter(number) => self.parameter_name(method, number, names),
             Root::Static(field) => {
                 let field = &self.program.fields[field];
                 format!("{}.{}", self.simple_name(field.class), field.name)
             }
             Root::Class(class) => format!("{}.class", self.simple_name(class)),
-            Root::Local(value) => self.local_name(value),
+            Root::Local(value) => self.local_name(value, names),
         };
         for step in expression.steps() {
             match *step {
                 Step::None | Step::View => {}
+                Step::Field(field) if names == Names::ByPosition && self.is_capture(field) => {
+                    text = format!("{text} captured {}", self.position_in_class(field));
+                }
                 Step::Field(field) => {
                     let field = &self.program.fields[field];
                     if field.name.starts_with("this$") && text == "this" {
@@ -556,13 +634,13 @@ impl<'a> Expressions<'a> {
                 }
                 Step::Element(Index::Constant(index)) => text = format!("{text}[{index}]"),
                 Step::Element(Index::Parameter(number)) => {
-                    text = format!("{text}[{}]", self.parameter_name(method, number));
+                    text = format!("{text}[{}]", self.parameter_name(method, number, names));
                 }
                 Step::Element(Index::Local(value)) => {
-                    text = format!("{text}[{}]", self.local_name(value));
+                    text = format!("{text}[{}]", self.local_name(value, names));
                 }
                 Step::Captured(lambda, number) => {
-                    text = self.captured_name(lambda, number, &text);
+                    text = self.captured_name(lambda, number, &text, names);
                 }
             }
         }
@@ -574,13 +652,24 @@ impl<'a> Expressions<'a> {
         name.rsplit('/').next().unwrap_or(name).replace('$', ".")
     }
 
-    fn parameter_name(&self, method: &Method, number: u16) -> String {
+    /// Whether a field holds a local variable that a local or anonymous class captured, under its
+    /// name.
+    fn is_capture(&self, field: FieldId) -> bool {
+        self.program.fields[field].name.starts_with("val$")
+    }
+
+    fn position_in_class(&self, field: FieldId) -> usize {
+        let class = &self.program.classes[self.program.fields[field].class];
+        class.fields.iter().position(|declared| *declared == field).unwrap_or_default()
+    }
+
+    fn parameter_name(&self, method: &Method, number: u16, names: Names) -> String {
         if number == 0 && !method.is_static() {
             return "this".to_string();
         }
         let value = self.body.parameters.get(usize::from(number));
-        match value.and_then(|value| self.body.names.get(value)) {
-            Some(name) => name.to_string(),
+        match value.and_then(|value| names.of(self.body, *value)) {
+            Some(name) => name,
             None => {
                 let position = number + u16::from(method.is_static());
                 format!("parameter {position}")
@@ -588,9 +677,9 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    fn local_name(&self, value: ValueId) -> String {
-        if let Some(name) = self.body.names.get(&value) {
-            return name.to_string();
+    fn local_name(&self, value: ValueId, names: Names) -> String {
+        if let Some(name) = names.of(self.body, value) {
+            return name;
         }
         match self.body.defining_instruction(value).map(|defined| &defined.operation) {
             Some(Operation::Call(call)) => {
@@ -601,13 +690,13 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    fn captured_name(&self, lambda: LambdaId, number: u16, text: &str) -> String {
+    fn captured_name(&self, lambda: LambdaId, number: u16, text: &str, names: Names) -> String {
         let implementation = self.program.lambdas[lambda].implementation;
         let is_static = self.program.methods[implementation].is_static();
         let body = self.program.body(implementation);
         let named = body.and_then(|body| {
             let value = body.parameters.get(usize::from(number))?;
-            body.names.get(value).map(ToString::to_string)
+            names.of(body, *value)
         });
         match named {
             Some(name) => name,
@@ -615,4 +704,20 @@ impl<'a> Expressions<'a> {
             None => format!("what {text} captured"),
         }
     }
+}
+
+/// What each method returns on every path, where callers can use that.
+#[must_use]
+pub fn returned_expressions(
+    program: &Program,
+    graph: &CallGraph,
+) -> TypedVec<MethodId, Option<LockExpression>> {
+    summaries::solve(graph, program.methods.len(), |method, known| {
+        let body = program.body(method)?;
+        if body.blocks.len() > GETTER_BLOCKS {
+            return None;
+        }
+        let returned = |callee: MethodId| *known.of(callee);
+        Expressions::new(program, graph, body, &returned).returned_expression()
+    })
 }

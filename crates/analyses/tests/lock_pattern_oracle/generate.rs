@@ -2,8 +2,8 @@
 
 use crate::java::{
     Block, Call, Expression, Global, JavaProgram, Kind, Method, Slot, Start, Statement, Value,
-    all_statements,
 };
+use crate::random::{Compound, Random, all_statements, smaller_blocks};
 use crate::run::{Verdict, verdicts};
 
 /// What programs may do that the analysis is known to judge differently. There is a small program
@@ -27,37 +27,6 @@ const MOST_WITNESSES: usize = 32;
 /// How often a finally block is compiled: at the end of the try block, for an exception, and for a
 /// return statement or two.
 const COPIES_OF_FINALLY: usize = 4;
-
-/// A small generator of random numbers (SplitMix64): the same seed gives the same programs on
-/// every machine and with every version of every dependency.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    /// Whether something of this many percent happens.
-    fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
 
 /// A program that is small enough to be run on all its paths, with what these show.
 pub(crate) fn program(seed: u64, features: Features) -> (JavaProgram, Vec<Verdict>) {
@@ -342,26 +311,4 @@ fn is_in_scope(block: &Block, locals: &[u8]) -> bool {
         }
         is_used_well && statement.blocks().into_iter().all(|block| is_in_scope(block, &inner))
     })
-}
-
-fn smaller_blocks(block: &Block) -> Vec<Block> {
-    let mut found = Vec::new();
-    for at in 0..block.len() {
-        let mut without = block.clone();
-        let removed = without.remove(at);
-        found.push(without.clone());
-        for inner in removed.blocks().into_iter().filter(|inner| !inner.is_empty()) {
-            let mut unwrapped = without.clone();
-            unwrapped.splice(at..at, inner.iter().cloned());
-            found.push(unwrapped);
-        }
-        for number in 0..removed.blocks().len() {
-            for body in smaller_blocks(removed.blocks()[number]) {
-                let mut changed = block.clone();
-                *changed[at].blocks_mut()[number] = body;
-                found.push(changed);
-            }
-        }
-    }
-    found
 }

@@ -3,7 +3,8 @@
 //! Names decide which locks are equal (paper, 4.1). Two habits give one lock two names often enough
 //! to matter, and then an acquisition looks like one of another lock when it is re-entrant: a lock
 //! that is copied from field to field (`this.mutex = owner.mutex`), and a pointer back to the owner
-//! (`session.database` inside `Database`). Both are recognised by the code that sets them up.
+//! (`session.database` inside `Database`). Both are recognised by the code that sets them up. And a
+//! synchronized wrapper of the library is its own lock.
 //!
 //! Misses lists and maps of locks, and locks handed through more than a constructor. May take two
 //! locks for one where an object is linked to another object's owner.
@@ -11,7 +12,7 @@
 use program::Program;
 use program::ids::{ClassId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Definition, Operation};
-use program::models::{Effect, Operand};
+use program::models::{self, Effect, Operand};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -19,7 +20,7 @@ use super::expression::{LockExpression, Root, Step};
 
 /// Which fields hold copies of each other.
 #[derive(Debug)]
-pub(super) struct Aliases {
+pub struct Aliases {
     /// The representative of each field: itself, unless it is copied from or to another.
     representative: TypedVec<FieldId, FieldId>,
 }
@@ -38,7 +39,7 @@ struct Copying {
 impl Aliases {
     /// Finds the fields that are set from other fields, directly or through a constructor.
     #[must_use]
-    pub(super) fn of(program: &Program) -> Aliases {
+    pub fn of(program: &Program) -> Aliases {
         let methods: Vec<MethodId> = program.methods_with_bodies().collect();
         let copying: Vec<(MethodId, Copying)> =
             methods.par_iter().map(|method| (*method, copying(program, *method))).collect();
@@ -77,13 +78,14 @@ impl Aliases {
 
     /// Whether two differently named locks of a method are one and the same, as far as can be told.
     #[must_use]
-    pub(super) fn are_one(
+    pub fn are_one(
         &self,
         program: &Program,
         method: MethodId,
         held: &LockExpression,
         taken: &LockExpression,
     ) -> bool {
+        let (held, taken) = (&without_mutex(program, held), &without_mutex(program, taken));
         held == taken
             || self.is_copy(held, taken)
             || leads_back(program, method, held, taken)
@@ -131,11 +133,16 @@ fn copying(program: &Program, method: MethodId) -> Copying {
     found
 }
 
-/// The lock that a value is a face of (`readWriteLock` for `readWriteLock.readLock()`), or the value
-/// itself.
+/// The lock that a value is a face or a condition of (`readWriteLock` for `readWriteLock.readLock()`),
+/// or the value itself.
 fn lock_behind(program: &Program, body: &Body, value: ValueId) -> ValueId {
-    let is_face =
-        |effect: &Effect| matches!(effect, Effect::LockView { of: Operand::Receiver, .. });
+    let is_face = |effect: &Effect| {
+        matches!(
+            effect,
+            Effect::LockView { of: Operand::Receiver, .. }
+                | Effect::ConditionOf { lock: Operand::Receiver }
+        )
+    };
     match body.defining_instruction(value).map(|defined| &defined.operation) {
         Some(Operation::Call(call)) if program.effects_of(call.method).iter().any(is_face) => {
             call.arguments.first().map_or(value, |lock| body.without_casts(*lock))
@@ -148,6 +155,18 @@ fn read_field(body: &Body, value: ValueId) -> Option<FieldId> {
     match body.defining_instruction(value)?.operation {
         Operation::GetField { field, .. } | Operation::GetStatic(field) => Some(field),
         _ => None,
+    }
+}
+
+/// A synchronized wrapper is its own lock.
+fn without_mutex(program: &Program, expression: &LockExpression) -> LockExpression {
+    match expression.split_last() {
+        Some((wrapper, Step::Field(field))) => {
+            let field = &program.fields[field];
+            let class = &program.classes[field.class].name;
+            if models::is_own_mutex(class, &field.name) { wrapper } else { *expression }
+        }
+        _ => *expression,
     }
 }
 

@@ -1,0 +1,65 @@
+//! Objects that only the method that creates them can know.
+
+use classes::bytecode::InvokeKind;
+use program::ids::{Id, ValueId};
+use program::ir::{Body, Operation, Terminator};
+
+use super::expression::{LockExpression, Root};
+
+/// Whether the expression starts from a new object that is never handed on: no other thread gets
+/// there.
+#[must_use]
+pub fn is_confined(body: &Body, expression: &LockExpression) -> bool {
+    let Root::Local(value) = expression.root else { return false };
+    is_new(body, value) && !HandedOn::of(body).contains(value)
+}
+
+/// Whether a value is an object or array that is made in this body.
+#[must_use]
+pub fn is_new(body: &Body, value: ValueId) -> bool {
+    body.defining_instruction(value).is_some_and(|defined| {
+        matches!(defined.operation, Operation::New(_) | Operation::NewArray { .. })
+    })
+}
+
+/// The values that are stored, returned, captured, passed on as arguments, or known by another name
+/// anywhere in a body; being the receiver of a call does not count.
+pub struct HandedOn {
+    values: Vec<bool>,
+}
+
+impl HandedOn {
+    /// Looks through the body.
+    #[must_use]
+    pub fn of(body: &Body) -> HandedOn {
+        let mut values = vec![false; body.definitions.len()];
+        let mut hand_on = |value: &ValueId| values[body.without_casts(*value).index()] = true;
+        for block in body.blocks.iter() {
+            for instruction in &block.instructions {
+                match &instruction.operation {
+                    Operation::PutField { value, .. }
+                    | Operation::PutStatic { value, .. }
+                    | Operation::ArrayStore { value, .. } => hand_on(value),
+                    Operation::Call(call) => {
+                        let receivers = usize::from(call.kind != InvokeKind::Static);
+                        call.arguments.iter().skip(receivers).for_each(&mut hand_on);
+                    }
+                    Operation::DynamicCall(call) => call.arguments.iter().for_each(&mut hand_on),
+                    _ => {}
+                }
+            }
+            if let Terminator::Return(Some(value)) | Terminator::Throw(value) = &block.terminator {
+                hand_on(value);
+            }
+            let inputs = block.phis.iter().flat_map(|phi| phi.inputs.iter().flatten());
+            inputs.for_each(&mut hand_on);
+        }
+        HandedOn { values }
+    }
+
+    /// Whether a value is among them.
+    #[must_use]
+    pub fn contains(&self, value: ValueId) -> bool {
+        self.values[value.index()]
+    }
+}

@@ -1,0 +1,11 @@
+//! How analyses see locks: how code names them, when two names are one lock, and what an
+//! instruction does to them.
+
+pub mod aliases;
+mod confined;
+mod events;
+pub mod expression;
+pub mod held;
+
+pub use confined::{HandedOn, is_confined, is_new};
+pub use events::{LockEvent, implicit_lock, lock_events, succeeded, touches_lock};

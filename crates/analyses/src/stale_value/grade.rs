@@ -1,0 +1,642 @@
+//! From the uses of a method's stale values to suspicions: which uses matter, how much, and which
+//! idioms make them harmless.
+
+use std::collections::BTreeMap;
+
+use findings::Severity;
+use program::ids::{BlockId, Id, MethodId};
+use program::ir::{Block, ControlDependence};
+use program::models;
+use rustc_hash::FxHashMap;
+
+use super::domain::{Part, Variable};
+use super::flow::{Carried, Effect, Facts, Origin, Phase, Source, Taken, Use, WriteHere, few};
+use super::guards::Guards;
+use super::summary::{ParameterEffect, ParameterUse, Returned, Summary, Way, Write, WriteTarget};
+use crate::Context;
+use crate::locks::expression::{LockExpression, Root};
+use crate::locks::held::LockSteps;
+use program::models::Removal;
+
+/// A stale value of a method, with its worst use.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Suspicion {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Where the method gets the value.
+    pub read: u32,
+    /// How the read goes on inside a call.
+    pub read_inside: Option<MethodId>,
+    /// Calls on the way to the read.
+    pub read_depth: u8,
+    /// What was read; without a field when a method that nothing is known of returned it.
+    pub variable: Variable,
+    /// The lock it was read under.
+    pub lock: Option<LockExpression>,
+    /// Where that lock was taken, if this method did so.
+    pub taken_at: Option<u32>,
+    /// Where the lock was given back.
+    pub released: u32,
+    /// Where the value is used first.
+    pub used: u32,
+    /// Where it matters: the write, for high severity.
+    pub written: Option<Written>,
+    /// Calls on the ways to the read and to the write.
+    pub distance: u32,
+}
+
+/// A write that rests on a stale value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Written {
+    /// The instruction.
+    pub offset: u32,
+    /// Where in its callees it happens.
+    pub way: Way,
+    /// What is written.
+    pub variable: Variable,
+    /// Calls on the way.
+    pub depth: u8,
+    /// Whether the value is an argument there, and `way` leads through the uses of parameters.
+    pub is_argument: bool,
+}
+
+/// Judges the facts of one method.
+pub(super) struct Judge<'a> {
+    pub context: &'a Context<'a>,
+    pub guards: &'a Guards,
+    pub steps: &'a LockSteps<'a>,
+    pub facts: &'a Facts,
+    dependence: &'a ControlDependence,
+    /// What was checked afresh before each write.
+    checked: Vec<Vec<Variable>>,
+    argument_checked: Vec<Vec<Variable>>,
+    deciders: FxHashMap<BlockId, Vec<BlockId>>,
+    /// The blocks with writes of the same kind.
+    alike: FxHashMap<(Variable, Option<MethodId>), Vec<BlockId>>,
+}
+
+/// Writes of the same variable, by instructions of the method itself or by calls of the same method.
+fn kind_of(write: &WriteHere) -> (Variable, Option<MethodId>) {
+    let callee = match write.way {
+        Way::Here(_) => None,
+        Way::Call(_, callee) => Some(callee),
+    };
+    (write.target.variable, callee)
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        guards: &'a Guards,
+        steps: &'a LockSteps<'a>,
+        dependence: &'a ControlDependence,
+        facts: &'a Facts,
+    ) -> Judge<'a> {
+        let checked = |writes: &[WriteHere]| -> Vec<Vec<Variable>> {
+            writes.iter().map(|write| facts.checked(dependence, write)).collect()
+        };
+        let deciders = facts
+            .writes
+            .iter()
+            .chain(&facts.argument_writes)
+            .map(|write| (write.block, dependence.all_deciders(write.block)))
+            .collect();
+        let mut alike: FxHashMap<_, Vec<BlockId>> = FxHashMap::default();
+        for write in &facts.writes {
+            alike.entry(kind_of(write)).or_default().push(write.block);
+        }
+        Judge {
+            context,
+            guards,
+            steps,
+            facts,
+            dependence,
+            checked: checked(&facts.writes),
+            argument_checked: checked(&facts.argument_writes),
+            deciders,
+            alike,
+        }
+    }
+
+    fn origin(&self, fact: &Carried) -> &'a Origin {
+        &self.facts.origins[fact.origin as usize]
+    }
+
+    /// What callers need to know.
+    pub(super) fn summary(&self) -> Summary {
+        let mut summary = Summary {
+            returned: Vec::new(),
+            passed: Vec::new(),
+            uses: Vec::new(),
+            writes: Vec::new(),
+            suspicions: self.suspicions(),
+        };
+        for fact in &self.facts.returned {
+            let origin = self.origin(fact);
+            match origin.source {
+                Source::Parameter(number) => summary.passed.push(number),
+                Source::Unknown => {}
+                Source::Read(inside) => summary.returned.push(Returned {
+                    depth: origin.depth,
+                    variable: origin.variable.without_locals(),
+                    locks: self.facts.blocks[fact.block as usize]
+                        .locks
+                        .iter()
+                        .map(|held| super::summary::ReadLock {
+                            lock: held.lock.filter(|lock| !lock.is_local()),
+                            ..*held
+                        })
+                        .collect(),
+                    is_taken: self.is_taken_on_return(fact),
+                    way: match inside {
+                        None => Way::Here(origin.offset),
+                        Some(method) => Way::Call(origin.offset, method),
+                    },
+                }),
+            }
+        }
+        let is_constructing =
+            self.guards.is_constructing(self.context.program, self.steps_method());
+        for (write, checked) in self.facts.writes.iter().zip(&self.checked) {
+            if write.is_confined && !is_constructing {
+                continue;
+            }
+            let target = exported(write, checked);
+            // What callers can neither name nor tell to be locked tells them nothing.
+            if target.variable.path.is_some() || target.locks.iter().any(Option::is_some) {
+                summary.writes.push(Write { depth: write.depth, target, way: write.way });
+            }
+        }
+        let receivers = u16::from(!self.context.program.methods[self.steps.method()].is_static());
+        for used in &self.facts.uses {
+            let Source::Parameter(parameter) = self.origin(&used.fact).source else { continue };
+            // What a method does with its own object is no use of a reference to it.
+            if parameter < receivers {
+                continue;
+            }
+            summary.uses.extend(self.parameter_uses(used, parameter));
+        }
+        summary.bounded()
+    }
+
+    fn steps_method(&self) -> MethodId {
+        self.steps.method()
+    }
+
+    /// Whether a returned value was taken on some path: it is handed over there, and new or not there
+    /// on the others. Test-and-set and get-or-create return such values.
+    fn is_taken_on_return(&self, fact: &Carried) -> bool {
+        let same = |other: &&Carried| (other.origin, other.block) == (fact.origin, fact.block);
+        self.facts.returned.iter().filter(same).any(|other| other.taken != Taken::Never)
+    }
+
+    fn parameter_uses(&self, used: &Use, parameter: u16) -> Vec<ParameterUse> {
+        let of = |depth: u8, effect: ParameterEffect, way: Way| ParameterUse {
+            depth,
+            parameter,
+            effect,
+            way,
+        };
+        let here = Way::Here(used.offset);
+        let (write, checked, decides) = match &used.effect {
+            Effect::Operand | Effect::Returned | Effect::WritesThrough(_) => return Vec::new(),
+            Effect::Passed(depth) => return vec![of(*depth, ParameterEffect::Passed, here)],
+            Effect::DecidesInCallee(depth, against) => {
+                let against = few(against.iter().map(|it| it.without_locals()).collect());
+                return vec![of(*depth, ParameterEffect::Branches(against), here)];
+            }
+            Effect::Decides => {
+                let against = few(self.compared_with(used.block));
+                let mut uses = vec![of(0, ParameterEffect::Branches(against), here)];
+                for (number, write) in self.decided(used.block) {
+                    let target = exported(write, &self.checked[number]);
+                    uses.push(of(write.depth, ParameterEffect::Decides(target), write.way));
+                }
+                return uses;
+            }
+            Effect::Written(write) => (&self.facts.writes[*write], &self.checked[*write], false),
+            Effect::WrittenInCallee(write) => {
+                (&self.facts.argument_writes[*write], &self.argument_checked[*write], false)
+            }
+            Effect::DecidesWriteInCallee(write) => {
+                (&self.facts.argument_writes[*write], &self.argument_checked[*write], true)
+            }
+        };
+        if write.is_confined {
+            return Vec::new();
+        }
+        let target = exported(write, checked);
+        let effect = if decides {
+            ParameterEffect::Decides(target)
+        } else {
+            ParameterEffect::Written(target)
+        };
+        vec![of(write.depth, effect, write.way)]
+    }
+
+    /// The variables whose current values the branch at the end of a block looks at.
+    fn compared_with(&self, branch: BlockId) -> Vec<Variable> {
+        let facts = self.facts.branches.get(&branch).map_or(&[][..], Vec::as_slice);
+        let current = facts.iter().filter(|fact| fact.phase == Phase::Current);
+        let variables = current.map(|fact| self.origin(fact).variable.without_locals());
+        variables.filter(|variable| variable.field.is_some()).collect()
+    }
+
+    /// The writes that the branch at the end of a block decides about, confined ones left out.
+    fn decided(&self, branch: BlockId) -> impl Iterator<Item = (usize, &'a WriteHere)> {
+        let writes = self.facts.writes.iter().enumerate();
+        writes.filter(move |(_, write)| {
+            !write.is_confined && self.deciders_of(write.block).binary_search(&branch).is_ok()
+        })
+    }
+
+    /// Whether every way out of a branch leads to a write like this one, as when a compiler copies the
+    /// end of a `try` to all its exits: then the branch decides nothing.
+    fn is_on_all_ways(&self, branch: BlockId, write: &WriteHere) -> bool {
+        let Some(alike) = self.alike.get(&kind_of(write)) else { return false };
+        if alike.iter().all(|block| *block == write.block) {
+            return false;
+        }
+        let body = self.steps.body();
+        let mut ways = body.blocks[branch].terminator.successors();
+        ways.all(|way| {
+            let mut seen = vec![false; body.blocks.len()];
+            let mut todo = vec![way];
+            while let Some(block) = todo.pop() {
+                if alike.contains(&block) {
+                    return true;
+                }
+                if block != branch && !std::mem::replace(&mut seen[block.index()], true) {
+                    todo.extend(body.blocks[block].terminator.successors());
+                }
+            }
+            false
+        })
+    }
+
+    /// The stale values, each with its worst use, in the order of the code.
+    fn suspicions(&self) -> Vec<Suspicion> {
+        let mut worst: BTreeMap<(u32, Variable), Suspicion> = BTreeMap::new();
+        for used in &self.facts.uses {
+            let Some(suspicion) = self.suspicion(used) else { continue };
+            let key = (suspicion.read, suspicion.variable);
+            let rank = |it: &Suspicion| {
+                (std::cmp::Reverse(it.severity), it.distance, it.used, it.released, it.written)
+            };
+            match worst.get_mut(&key) {
+                Some(known) if rank(known) <= rank(&suspicion) => {}
+                Some(known) => *known = suspicion,
+                None => {
+                    worst.insert(key, suspicion);
+                }
+            }
+        }
+        worst.into_values().collect()
+    }
+
+    fn suspicion(&self, used: &Use) -> Option<Suspicion> {
+        let fact = &used.fact;
+        let origin = self.origin(fact);
+        let inside = match origin.source {
+            Source::Read(inside) => inside,
+            Source::Unknown => None,
+            Source::Parameter(_) => return None,
+        };
+        let (released, first_used) = match fact.phase {
+            Phase::Current => return None,
+            Phase::Released(released) => (released, used.offset),
+            Phase::Used { released, used } => (released, used),
+        };
+        let block = &self.facts.blocks[fact.block as usize];
+        let is_strict = self.context.config.strict;
+        if !is_strict && !self.guards.is_guarded_by(&origin.variable, &block.own.guard) {
+            return None;
+        }
+        let (severity, written) = self.severity(used)?;
+        let distance =
+            u32::from(origin.depth) + written.map_or(0, |written| u32::from(written.depth));
+        Some(Suspicion {
+            severity,
+            read: origin.offset,
+            read_inside: inside,
+            read_depth: origin.depth,
+            variable: origin.variable,
+            lock: block.own.lock,
+            taken_at: match block.opened {
+                super::flow::Opened::Here(offset) => Some(offset),
+                super::flow::Opened::Outside | super::flow::Opened::Callee => None,
+            },
+            released,
+            // For a write the whole way counts, from the first use on; else the use that matters.
+            used: match severity {
+                Severity::High => self.first_use(fact, released).min(first_used),
+                Severity::Medium | Severity::Low => used.offset,
+            },
+            written,
+            distance,
+        })
+    }
+
+    /// The severity of a write that rests on a stale value, under the lock of that value. What looks
+    /// like a defect and rarely is one is only of medium severity.
+    fn severity_of_write(
+        &self,
+        fact: &Carried,
+        write: &WriteHere,
+        checked: &[Variable],
+        decided: bool,
+    ) -> Severity {
+        if self.context.config.strict {
+            return Severity::High;
+        }
+        let origin = self.origin(fact);
+        let block = &self.facts.blocks[fact.block as usize];
+        // The value belongs to an object that is known to its owner alone, and the owner does
+        // without locks.
+        let program = self.context.program;
+        let method = &program.methods[self.steps.method()];
+        let is_owned = block.own.lock.is_some_and(|lock| {
+            lock.root == Root::Parameter(0)
+                && !lock.steps().is_empty()
+                && !method.is_static()
+                && self.guards.is_unsynchronized(program, method.class)
+        });
+        // What is written to a stream in two pieces is rarely meant to be atomic.
+        let is_of_stream = origin.variable.field.is_some_and(|field| {
+            models::is_stream(&program.classes[program.fields[field].class].name)
+        });
+        // Another lock is held all the way from the read in a callee to the write, and nobody is seen
+        // to write without one: it may well keep others out.
+        let is_surrounded = matches!(origin.source, Source::Read(Some(_)))
+            && !self.guards.is_written_freely(&origin.variable)
+            && block.around.iter().any(|acquired| write.held.contains(acquired));
+        // At worst the thing is gone already.
+        let is_tolerant = write.target.removal == Some(Removal::Tolerant);
+        let is_unlikely = decided && {
+            // Of an array it may be another element.
+            let is_element = origin.variable.part == Part::Elements;
+            // Looked up, not found and put there: at worst that is done twice.
+            let is_cache = origin.is_reference && origin.variable.part == Part::Contents;
+            // Nobody ever writes anything else: at worst it is written twice.
+            let is_one_way =
+                write.target.variable.field.is_some_and(|field| self.guards.is_one_way(field));
+            // What is there by then is counted on, after a fresh look at something else.
+            let is_counted = write.target.is_update && !checked.is_empty();
+            is_element || is_cache || is_one_way || is_counted
+        };
+        if is_owned || is_of_stream || is_surrounded || is_tolerant || is_unlikely {
+            Severity::Medium
+        } else {
+            Severity::High
+        }
+    }
+
+    /// The first use in the code of what was read together and given up at the same place.
+    fn first_use(&self, fact: &Carried, released: u32) -> u32 {
+        let same = |used: &&Use| {
+            used.fact.origin == fact.origin
+                && used.fact.block == fact.block
+                && used.fact.phase == Phase::Released(released)
+        };
+        self.facts.uses.iter().filter(same).map(|used| used.offset).min().unwrap_or(u32::MAX)
+    }
+
+    /// How much a use matters, and the write that makes it matter; nothing where an idiom makes it
+    /// harmless.
+    fn severity(&self, used: &Use) -> Option<(Severity, Option<Written>)> {
+        let fact = &used.fact;
+        let is_strict = self.context.config.strict;
+        let is_silent = fact.taken == Taken::Always && !is_strict;
+        match &used.effect {
+            Effect::Returned if !is_strict && self.is_returned_inside(used) => None,
+            Effect::Operand | Effect::Returned => (!is_silent).then_some((Severity::Low, None)),
+            Effect::Passed(_) => (!is_silent).then_some((Severity::Medium, None)),
+            Effect::DecidesInCallee(_, against) => {
+                let is_checked = self.is_among(fact, against) && !is_strict;
+                (!is_silent && !is_checked).then_some((Severity::Medium, None))
+            }
+            Effect::Written(write) => {
+                let (write, checked) = (&self.facts.writes[*write], &self.checked[*write]);
+                self.written(fact, write, checked, false)
+            }
+            Effect::WrittenInCallee(write) => {
+                let (write, checked) =
+                    (&self.facts.argument_writes[*write], &self.argument_checked[*write]);
+                self.written(fact, write, checked, true)
+            }
+            Effect::WritesThrough(write) => {
+                let write = &self.facts.writes[*write];
+                if is_silent {
+                    return None;
+                }
+                let severity = match self.is_under_its_lock(fact, &write.target) {
+                    true => Severity::Medium,
+                    false => Severity::Low,
+                };
+                Some((severity, None))
+            }
+            Effect::DecidesWriteInCallee(write) => {
+                let (write, checked) =
+                    (&self.facts.argument_writes[*write], &self.argument_checked[*write]);
+                if is_silent {
+                    return None;
+                }
+                self.decides(used, write, checked, true)
+            }
+            Effect::Decides => {
+                if is_silent || (!is_strict && self.is_among(fact, &self.compared_with(used.block)))
+                {
+                    return None;
+                }
+                let decided = self.decided(used.block);
+                let decided = decided.filter(|(_, write)| !self.is_on_all_ways(used.block, write));
+                let decided = decided.filter_map(|(number, write)| {
+                    self.decides(used, write, &self.checked[number], false)
+                });
+                let worst = decided.max_by_key(|(severity, _)| *severity);
+                Some(worst.unwrap_or((Severity::Low, None)))
+            }
+        }
+    }
+
+    /// Whether the source returns the value inside the block: the compiler gives the lock back between
+    /// the last word of the statement and the return itself.
+    fn is_returned_inside(&self, used: &Use) -> bool {
+        let Phase::Released(released) = used.fact.phase else { return false };
+        let line = |offset: u32| self.context.program.site(self.steps.method(), offset).line;
+        matches!((line(used.offset), line(released)), (Some(used), Some(released)) if used <= released)
+    }
+
+    /// The value is written.
+    fn written(
+        &self,
+        fact: &Carried,
+        write: &WriteHere,
+        checked: &[Variable],
+        is_argument: bool,
+    ) -> Option<(Severity, Option<Written>)> {
+        let origin = self.origin(fact);
+        let is_strict = self.context.config.strict;
+        if write.is_confined {
+            return (fact.taken != Taken::Always || is_strict).then_some((Severity::Low, None));
+        }
+        if !is_strict {
+            if self.is_checked(fact, write, checked) {
+                return None;
+            }
+            // An object that was taken may be put back, and so may a number, if it is added to what
+            // is there by then; else what others have written meanwhile is lost.
+            let is_put_back = origin.is_reference
+                || origin.variable.part != Part::Value
+                || write.target.is_update
+                || !write.target.variable.is(&origin.variable);
+            if fact.taken == Taken::Always && is_put_back {
+                return None;
+            }
+        }
+        // A write to something without any name may be to an object that nobody else knows.
+        let is_known =
+            write.target.variable.path.is_some() || write.target.variable.field.is_some();
+        if !is_known && !is_strict {
+            return Some((Severity::Low, None));
+        }
+        Some(if self.is_under_its_lock(fact, &write.target) {
+            self.grade(fact, write, checked, is_argument, false)
+        } else {
+            (Severity::Medium, None)
+        })
+    }
+
+    fn grade(
+        &self,
+        fact: &Carried,
+        write: &WriteHere,
+        checked: &[Variable],
+        is_argument: bool,
+        decided: bool,
+    ) -> (Severity, Option<Written>) {
+        let written = Written {
+            offset: write.offset,
+            way: write.way,
+            variable: write.target.variable,
+            depth: write.depth,
+            is_argument,
+        };
+        match self.severity_of_write(fact, write, checked, decided) {
+            Severity::High => (Severity::High, Some(written)),
+            lower => (lower, None),
+        }
+    }
+
+    /// The value has decided about a write.
+    fn decides(
+        &self,
+        used: &Use,
+        write: &WriteHere,
+        checked: &[Variable],
+        is_argument: bool,
+    ) -> Option<(Severity, Option<Written>)> {
+        let fact = &used.fact;
+        let origin = self.origin(fact);
+        let is_strict = self.context.config.strict;
+        if !is_strict && (self.is_checked(fact, write, checked) || self.is_superseded(used, write))
+        {
+            return None;
+        }
+        let is_weak = !is_strict
+            && match used.effect {
+                // Only another round of a loop leads to the write, and that looks again; or the value
+                // says how many rounds there are.
+                Effect::Decides => write.offset < used.offset || self.is_loop_bound(used),
+                // The callee is told: it knows that what it is given is old.
+                _ => true,
+            };
+        if self.is_under_its_lock(fact, &write.target)
+            && write.target.variable.is(&origin.variable)
+            && !is_weak
+        {
+            Some(self.grade(fact, write, checked, is_argument, true))
+        } else if write.target.locks.is_empty() {
+            None
+        } else {
+            Some((Severity::Medium, None))
+        }
+    }
+
+    /// Whether a value that was read before a loop decides whether to go round once more.
+    fn is_loop_bound(&self, used: &Use) -> bool {
+        let branch = used.block;
+        if self.dependence.deciders(branch).binary_search(&branch).is_err() {
+            return false;
+        }
+        let read = self.origin(&used.fact).offset;
+        let body = self.steps.body();
+        let mut blocks = body.blocks.iter_with_ids();
+        let is_read_in = |block: &Block| block.instructions.iter().any(|it| it.offset == read);
+        let read_in = blocks.find(|(_, block)| is_read_in(block)).map(|(id, _)| id);
+        read_in.is_some_and(|block| {
+            block != branch && self.dependence.all_deciders(block).binary_search(&branch).is_err()
+        })
+    }
+
+    /// Whether the variable is looked at once more on the way from the decision to the write: then that
+    /// later look decides.
+    fn is_superseded(&self, used: &Use, write: &WriteHere) -> bool {
+        let variable = &self.origin(&used.fact).variable;
+        self.deciders_of(write.block).iter().filter(|later| **later != used.block).any(|later| {
+            let facts = self.facts.branches.get(later).map_or(&[][..], Vec::as_slice);
+            let is_later_look = |fact: &Carried| {
+                fact.origin != used.fact.origin && self.origin(fact).variable.may_be(variable)
+            };
+            facts.iter().any(is_later_look)
+                && self.dependence.all_deciders(*later).binary_search(&used.block).is_ok()
+        })
+    }
+
+    fn is_among(&self, fact: &Carried, variables: &[Variable]) -> bool {
+        let variable = &self.origin(fact).variable;
+        variables.iter().any(|other| other.may_be(variable))
+    }
+
+    /// Whether the value was checked to be still the current one before a write that rests on it:
+    /// the variable itself was looked at again, or another that was read together with it (a version)
+    /// was compared with what it had been.
+    fn is_checked(&self, fact: &Carried, write: &WriteHere, checked: &[Variable]) -> bool {
+        self.is_among(fact, checked)
+            || self.deciders_of(write.block).iter().any(|decider| {
+                let facts = self.facts.branches.get(decider).map_or(&[][..], Vec::as_slice);
+                let together =
+                    |stale: &&Carried| stale.block == fact.block && stale.phase != Phase::Current;
+                facts.iter().filter(together).any(|stale| {
+                    let variable = &self.origin(stale).variable;
+                    facts.iter().any(|fresh| {
+                        fresh.phase == Phase::Current
+                            && self.origin(fresh).variable.may_be(variable)
+                    })
+                })
+            })
+    }
+
+    fn deciders_of(&self, block: BlockId) -> &[BlockId] {
+        self.deciders.get(&block).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the lock that a value was read under is held again at a write.
+    fn is_under_its_lock(&self, fact: &Carried, write: &WriteTarget) -> bool {
+        self.facts.lock_of(fact).is_some_and(|lock| {
+            write.locks.iter().flatten().any(|held| self.steps.are_one(held, &lock))
+        })
+    }
+}
+
+/// A write as callers see it.
+fn exported(write: &WriteHere, checked: &[Variable]) -> WriteTarget {
+    let global = |lock: &Option<LockExpression>| lock.filter(|lock| !lock.is_local());
+    WriteTarget {
+        variable: write.target.variable.without_locals(),
+        locks: write.target.locks.iter().map(global).collect(),
+        checked: few(checked.iter().map(|variable| variable.without_locals()).collect()),
+        is_update: write.target.is_update,
+        removal: write.target.removal,
+    }
+}

@@ -1,0 +1,206 @@
+//! From suspicions to findings: the steps that prove them.
+
+use std::collections::BTreeMap;
+
+use findings::{Evidence, Finding, HeldLock, Site, Step, Witness};
+use program::Program;
+use program::ids::{MethodId, TypedVec};
+
+use super::domain::{Part, Variable};
+use super::grade::{Suspicion, Written};
+use super::summary::{ParameterEffect, ParameterUse, Returned, Summary, Way, Write};
+use super::{ANALYSIS, STALE_VALUE};
+use crate::locks::expression::{Expressions, LockExpression};
+use crate::{Context, Outcome, Scope};
+
+/// One finding for each stale value of the application.
+pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summary>) -> Outcome {
+    let program = context.program;
+    let scope = Scope::of(context);
+    let mut findings = Vec::new();
+    for method in program.methods_with_bodies() {
+        let suspicions = &summaries[method].suspicions;
+        if suspicions.is_empty()
+            || !program.is_application(method)
+            || !context.graph.is_reachable(method)
+        {
+            continue;
+        }
+        let name = program.site(method, 0).method_name();
+        if !scope.covers(&name) {
+            continue;
+        }
+        // Compilers copy `finally` blocks: what counts as one place is the line, where known.
+        let mut worst: BTreeMap<(u32, String), (&Suspicion, Finding)> = BTreeMap::new();
+        for suspicion in suspicions {
+            let finding = finding(context, summaries, method, suspicion);
+            let place = program.site(method, suspicion.read).line.unwrap_or(suspicion.read);
+            let key = (place, finding.subjects["value"].clone());
+            match worst.get(&key) {
+                Some((known, _)) if known.severity >= suspicion.severity => {}
+                _ => {
+                    worst.insert(key, (suspicion, finding));
+                }
+            }
+        }
+        findings.extend(worst.into_values().map(|(_, finding)| finding));
+    }
+    Outcome { findings, gaps: Vec::new() }
+}
+
+fn finding(
+    context: &Context<'_>,
+    summaries: &TypedVec<MethodId, Summary>,
+    method: MethodId,
+    suspicion: &Suspicion,
+) -> Finding {
+    let program = context.program;
+    let chains = Chains { program, summaries };
+    let site = |offset: u32| program.site(method, offset);
+    let subjects = names(context, method, suspicion, &|names, path| names.describe(path));
+    let stable_subjects =
+        names(context, method, suspicion, &|names, path| names.describe_stable(path));
+    let held_locks: Vec<HeldLock> = suspicion
+        .taken_at
+        .map(|offset| HeldLock { lock: subjects["lock"].clone(), taken_at: site(offset) })
+        .into_iter()
+        .collect();
+    let mut steps = vec![
+        Step {
+            role: "read",
+            site: site(suspicion.read),
+            call_chain: chains.of_read(suspicion),
+            held_locks,
+        },
+        Step {
+            role: "released",
+            site: site(suspicion.released),
+            call_chain: Vec::new(),
+            held_locks: Vec::new(),
+        },
+        Step {
+            role: "used",
+            site: site(suspicion.used),
+            call_chain: Vec::new(),
+            held_locks: Vec::new(),
+        },
+    ];
+    if let Some(written) = suspicion.written {
+        let call_chain = chains.of_write(&written);
+        let site = site(written.offset);
+        steps.push(Step { role: "written", site, call_chain, held_locks: Vec::new() });
+    }
+    Finding {
+        rule: STALE_VALUE,
+        evidence: Evidence::Possible,
+        severity: suspicion.severity,
+        // The method as a whole, so that reads of one variable in it are told together.
+        blame: site(0),
+        subjects,
+        stable_subjects,
+        witnesses: vec![Witness { analysis: ANALYSIS.name, steps }],
+        distance: suspicion.distance,
+        fingerprint: None,
+    }
+}
+
+/// What was read and the lock it was read under, as the source would write them.
+fn names(
+    context: &Context<'_>,
+    method: MethodId,
+    suspicion: &Suspicion,
+    describe: &dyn Fn(&Expressions<'_>, LockExpression) -> String,
+) -> BTreeMap<&'static str, String> {
+    let program = context.program;
+    let no_getters = |_: MethodId| None;
+    let named = |path: Option<LockExpression>| {
+        let body = program.body(method)?;
+        let expressions = Expressions::new(program, context.graph, body, &no_getters);
+        Some(describe(&expressions, path?))
+    };
+    let variable = &suspicion.variable;
+    let field = variable.field.map(|field| {
+        let field = &program.fields[field];
+        let class = program.classes[field.class].dotted_name();
+        let class = class.rsplit(['.', '$']).next().unwrap_or(&class).to_string();
+        format!("{class}.{}", field.name)
+    });
+    let place = named(variable.path).or(field);
+    let value = match (place, variable.part) {
+        (Some(place), Part::Value) => place,
+        (Some(place), Part::Elements) => format!("{place}[]"),
+        (Some(place), Part::Contents) => format!("the contents of {place}"),
+        (None, _) => "what the call returns".to_string(),
+    };
+    let lock = named(suspicion.lock).unwrap_or_else(|| "a lock".to_string());
+    BTreeMap::from([("value", value), ("lock", lock)])
+}
+
+/// Follows what summaries tell down to the instruction it is about.
+struct Chains<'a> {
+    program: &'a Program,
+    summaries: &'a TypedVec<MethodId, Summary>,
+}
+
+impl Chains<'_> {
+    /// Follows the entries about a variable from method to method; `entry` tells, for the entry that
+    /// is so many calls away from the end, where it happens.
+    fn follow(
+        &self,
+        start: Option<MethodId>,
+        depth: u8,
+        entry: impl Fn(&Summary, u8) -> Option<Way>,
+    ) -> Vec<Site> {
+        let mut chain = Vec::new();
+        let mut at = start;
+        for depth in (0..depth).rev() {
+            let Some(method) = at else { break };
+            let (offset, next) = match entry(&self.summaries[method], depth) {
+                Some(Way::Here(offset)) => (offset, None),
+                Some(Way::Call(offset, method)) => (offset, Some(method)),
+                None => break,
+            };
+            chain.push(self.program.site(method, offset));
+            at = next;
+        }
+        chain
+    }
+
+    fn of_read(&self, suspicion: &Suspicion) -> Vec<Site> {
+        self.follow(suspicion.read_inside, suspicion.read_depth, |summary, depth| {
+            let is_it = |returned: &&Returned| {
+                returned.depth == depth && is_about(&returned.variable, &suspicion.variable)
+            };
+            Some(summary.returned.iter().find(is_it)?.way)
+        })
+    }
+
+    fn of_write(&self, written: &Written) -> Vec<Site> {
+        let Way::Call(_, start) = written.way else { return Vec::new() };
+        self.follow(Some(start), written.depth, |summary, depth| {
+            if written.is_argument {
+                let is_it = |used: &&ParameterUse| {
+                    let (ParameterEffect::Written(target) | ParameterEffect::Decides(target)) =
+                        &used.effect
+                    else {
+                        return false;
+                    };
+                    used.depth == depth && is_about(&target.variable, &written.variable)
+                };
+                Some(summary.uses.iter().find(is_it)?.way)
+            } else {
+                let is_it = |write: &&Write| {
+                    write.depth == depth && is_about(&write.target.variable, &written.variable)
+                };
+                Some(summary.writes.iter().find(is_it)?.way)
+            }
+        })
+    }
+}
+
+/// Whether a callee's variable is the caller's, as far as the field tells; what a collection is called
+/// the callee may not know.
+fn is_about(of_callee: &Variable, of_caller: &Variable) -> bool {
+    of_callee.part == of_caller.part
+        && (of_callee.field == of_caller.field || of_callee.field.is_none())
+}
