@@ -7,7 +7,6 @@ use std::time::Instant;
 use anyhow::Context;
 use classes::{Jdk, LoadConfig, LoadError, Loaded};
 use program::callgraph::{self, Algorithm, CallGraphConfig};
-use program::pattern::Pattern;
 use program::{BuildConfig, Program};
 
 use crate::cancel::Cancel;
@@ -93,7 +92,7 @@ pub(crate) fn assemble(
             CallGraph::Rta => Algorithm::RapidType,
             CallGraph::Vta => Algorithm::VariableType,
         },
-        entry_points: flags.entry_points.iter().map(|text| Pattern::new(text)).collect(),
+        entry_points: flags.entry_points.clone(),
     };
     let graph = callgraph::build(&program, &config);
     timings.push(("call_graph_ms", stopwatch.lap()));

@@ -1,14 +1,16 @@
-//! `scission explain`: the user pages of the rules.
+//! `scission explain`: the user pages of the rules, and the keys of the configuration.
 
 use findings::rules;
 
 use crate::Outcome;
+use crate::config;
 use crate::flags::ExplainFlags;
 use crate::output;
 
 pub(crate) fn run(flags: &ExplainFlags) -> anyhow::Result<Outcome> {
     match flags.rule {
         Some(rule) => output::print(&rule.page_text())?,
+        None if flags.configuration => output::print(&config::reference())?,
         None => output::print(&list())?,
     }
     Ok(Outcome::NothingFound)

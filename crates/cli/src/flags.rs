@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use findings::{Rule, rules};
+use findings::{Rule, Severity, rules};
+use program::pattern::Pattern;
 
 /// Finds where code that must be atomic can be split, in any JVM program.
 #[derive(Debug, Parser)]
@@ -21,15 +22,19 @@ pub(crate) enum Command {
     Check(CheckFlags),
     Inspect(InspectFlags),
     Explain(ExplainFlags),
+    Man(ManFlags),
+    Completions(CompletionsFlags),
 }
 
 /// Report what could go wrong in a program, without running it
 ///
+/// What a project always wants is written in its `scission.toml`; what is given here wins over it.
+///
 /// Exit status: 0 when nothing was found, 1 when something was, 2 when the work could not be done.
 #[derive(Debug, Args)]
 pub(crate) struct CheckFlags {
-    /// Jars, directories of classes, and class files to analyse
-    #[arg(value_name = "PATH", required = true)]
+    /// Jars, directories of classes, and class files to analyse (default: `paths` of scission.toml)
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
     /// Report this rule only; may be repeated (default: see `scission explain`)
@@ -39,12 +44,50 @@ pub(crate) struct CheckFlags {
     /// Report only on classes and methods that match, such as `com.acme.*`; a pattern that matches
     /// a library class brings back findings about its locks that are left out by default; may be
     /// repeated
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) include: Vec<String>,
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) include: Vec<Pattern>,
 
-    /// Report nothing on classes and methods that match; may be repeated
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) exclude: Vec<String>,
+    /// Report nothing on classes and methods that match, nor on those that scission.toml excludes; may
+    /// be repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) exclude: Vec<Pattern>,
+
+    /// Report suspicions that a recognised idiom makes harmless too: values that are handed over, or
+    /// checked again before they are relied upon
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Leave these out, whatever scission.toml says
+    #[arg(long, conflicts_with = "strict")]
+    pub(crate) no_strict: bool,
+
+    /// Lowest severity to show, for all rules (default: the level of each rule)
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    pub(crate) level: Option<Level>,
+
+    /// Lowest severity of a shown finding that makes the exit status 1 (default: low)
+    #[arg(long, value_name = "LEVEL", value_enum)]
+    pub(crate) fail_on: Option<FailOn>,
+
+    /// Show only findings that are not in this file, and say what has gone since
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+
+    /// Show all findings, whatever baseline scission.toml names
+    #[arg(long, conflicts_with = "baseline")]
+    pub(crate) no_baseline: bool,
+
+    /// Write the findings of this run to a file for `--baseline`, which may be the same one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_baseline: Option<PathBuf>,
+
+    /// Read this configuration (default: the nearest scission.toml, from here upwards)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Read no configuration
+    #[arg(long, conflicts_with = "config")]
+    pub(crate) no_config: bool,
 
     #[command(flatten)]
     pub(crate) program: ProgramFlags,
@@ -104,22 +147,8 @@ impl FromStr for Fraction {
     }
 }
 
-impl CheckFlags {
-    /// The rules to report: those asked for, else those that are on by default, in the order of
-    /// the list of rules.
-    pub(crate) fn chosen_rules(&self) -> Vec<&'static Rule> {
-        let asked_for = |rule: &Rule| self.rules.iter().any(|asked| asked.name == rule.name);
-        let chosen = rules::ALL.iter().copied();
-        if self.rules.is_empty() {
-            chosen.filter(|rule| rule.on_by_default).collect()
-        } else {
-            chosen.filter(|rule| asked_for(rule)).collect()
-        }
-    }
-}
-
 /// How the program is put together before anything is analysed.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ProgramFlags {
     /// Libraries the program needs, separated as in `java -cp`; read, but not reported on
     #[arg(long, value_name = "PATHS", value_parser = class_path)]
@@ -139,8 +168,8 @@ pub(crate) struct ProgramFlags {
     pub(crate) library: Library,
 
     /// Methods where threads may enter, such as `com.acme.Server.handle*`; may be repeated
-    #[arg(long = "entry-point", value_name = "PATTERN")]
-    pub(crate) entry_points: Vec<String>,
+    #[arg(long = "entry-point", value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) entry_points: Vec<Pattern>,
 }
 
 /// Print how the program model sees a method: its IR, control flow, callers and callees
@@ -180,6 +209,70 @@ pub(crate) struct ExplainFlags {
     /// Name of a rule
     #[arg(value_name = "RULE", value_parser = known_rule())]
     pub(crate) rule: Option<&'static Rule>,
+
+    /// Print the keys of scission.toml instead
+    #[arg(long, conflicts_with = "rule")]
+    pub(crate) configuration: bool,
+}
+
+/// Print the manual page of a command, for `man -l -`; without COMMAND, of scission itself
+#[derive(Debug, Args)]
+pub(crate) struct ManFlags {
+    /// Name of a command
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+}
+
+/// Print a script that makes a shell complete commands and options
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsFlags {
+    /// Name of the shell
+    #[arg(value_name = "SHELL", value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Level {
+    /// Everything
+    Low,
+    /// What is likely to be a defect under load, and what is worse
+    Medium,
+    /// What is almost surely a defect
+    High,
+}
+
+impl Level {
+    pub(crate) fn severity(self) -> Severity {
+        match self {
+            Level::Low => Severity::Low,
+            Level::Medium => Severity::Medium,
+            Level::High => Severity::High,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Any finding that is shown
+    #[default]
+    Low,
+    /// Findings of medium or high severity
+    Medium,
+    /// Findings of high severity
+    High,
+    /// None
+    Never,
+}
+
+impl FailOn {
+    pub(crate) fn includes(self, severity: Severity) -> bool {
+        match self {
+            FailOn::Low => true,
+            FailOn::Medium => severity >= Severity::Medium,
+            FailOn::High => severity >= Severity::High,
+            FailOn::Never => false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -252,6 +345,22 @@ fn class_path(text: &str) -> Result<ClassPath, Infallible> {
     Ok(ClassPath(parts.collect()))
 }
 
+/// A pattern for classes and methods, unless it cannot match any: names have no spaces, and methods
+/// are named without their parameters.
+pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
+    if text.is_empty() {
+        return Err("it is empty".to_string());
+    }
+    let misplaced = |character: char| character.is_whitespace() || "(),;\\".contains(character);
+    match text.chars().find(|character| misplaced(*character)) {
+        Some(character) => Err(format!(
+            "`{character}` is no part of a name; write `pkg.Class`, `pkg.Class.method`, or `*` and \
+             `**` in places"
+        )),
+        None => Ok(Pattern::new(text)),
+    }
+}
+
 /// Accepts the names of rules; an unknown one is refused with the nearest known one.
 fn known_rule() -> impl TypedValueParser<Value = &'static Rule> {
     let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
@@ -275,18 +384,6 @@ mod tests {
     #[test]
     fn the_table_of_flags_is_consistent() {
         Flags::command().debug_assert();
-    }
-
-    #[test]
-    fn rules_default_to_those_that_are_on() {
-        let names = |flags: CheckFlags| {
-            flags.chosen_rules().iter().map(|rule| rule.name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(check(&["a.jar"])), ["reacquired-lock"]);
-        let pair = ["a.jar", "--rule", "reacquired-lock-pair"];
-        assert_eq!(names(check(&pair)), ["reacquired-lock-pair"]);
-        let both = ["--rule", "reacquired-lock-pair", "--rule=reacquired-lock", "a.jar"];
-        assert_eq!(names(check(&both)), ["reacquired-lock", "reacquired-lock-pair"]);
     }
 
     #[test]

@@ -26,9 +26,7 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<Outcome> {
 fn describe(flags: &InspectFlags, assembled: &Assembled) -> anyhow::Result<String> {
     let mut text = String::new();
     if flags.threads {
-        let named: Vec<Pattern> =
-            flags.program.entry_points.iter().map(|text| Pattern::new(text)).collect();
-        describe_threads(&mut text, assembled, &named);
+        describe_threads(&mut text, assembled, &flags.program.entry_points);
     }
     let Some(wanted) = &flags.method else { return Ok(text) };
     let found = methods_named(wanted, assembled);

@@ -1,16 +1,20 @@
 //! The `scission` command: flags, wiring, progress and exit codes.
 //!
-//! Exit codes: 0 nothing found, 1 findings, 2 the work could not be done, 130 interrupted before
-//! anything was found. One sentence on standard error says why the work could not be done.
+//! Exit codes: 0 nothing found that counts (`--fail-on`), 1 findings, 2 the work could not be done, 130
+//! interrupted before anything was found. One sentence on standard error says why the work could not be done.
 
 mod assemble;
 mod cancel;
 mod check;
+mod config;
 mod explain;
 mod flags;
 mod inspect;
+mod manual;
 mod output;
 mod progress;
+mod settings;
+mod triage;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -24,6 +28,7 @@ use crate::flags::{Command, Flags};
 enum Outcome {
     NothingFound,
     Findings,
+    /// Cut short before there was a finding that counts.
     InterruptedWithoutFindings,
 }
 
@@ -56,5 +61,7 @@ fn run(flags: &Flags) -> anyhow::Result<Outcome> {
         Command::Check(flags) => check::run(flags),
         Command::Inspect(flags) => inspect::run(flags),
         Command::Explain(flags) => explain::run(flags),
+        Command::Man(flags) => manual::print_page(flags),
+        Command::Completions(flags) => manual::print_completions(flags),
     }
 }

@@ -85,6 +85,15 @@ pub(crate) fn deliver(
     ))
 }
 
+/// Writes a file that is either whole or not there.
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl Fn(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
+    to_file(path, write)
+        .map_err(|error| anyhow!("cannot write `{}`: {}", path.display(), reason(&error, path)))
+}
+
 /// Prints a text to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
@@ -233,6 +242,7 @@ mod tests {
             severity: Severity::Medium,
             blame,
             subjects: BTreeMap::new(),
+            stable_subjects: BTreeMap::new(),
             witnesses: Vec::new(),
             distance: 0,
             fingerprint: None,

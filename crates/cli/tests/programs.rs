@@ -74,7 +74,8 @@ fn a_defect_is_exit_code_one_with_and_without_a_jdk() {
             let report = text(&output.stdout);
             assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stderr));
             assert!(report.contains("`shop.Shop.sell` gives `stock` back too early"), "{report}");
-            assert!(report.contains("1 finding"), "{report}");
+            assert!(report.contains("`shop.Shop.sell` relies on a stale value"), "{report}");
+            assert!(report.contains("2 findings"), "{report}");
         }
     }
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use findings::{
-    Evidence, Finding, Gap, GapKind, HeldLock, Results, Severity, Site, Step, Witness,
-    merge_and_rank,
+    Comparison, Evidence, Finding, Fingerprint, Gap, GapKind, HeldLock, Recorded, Results,
+    Severity, Site, Step, Suppressed, Suppressor, Witness, merge_and_rank,
 };
 use report::{Format, Options, Sources};
 
@@ -21,12 +21,18 @@ fn other_tools_accept_the_reports() {
     fs::create_dir_all(&directory).unwrap();
     let sarif = directory.join("results.sarif");
     let json = directory.join("results.json");
-    write(Format::Sarif, &sarif);
-    write(Format::Json, &json);
+    let triaged_sarif = directory.join("triaged.sarif");
+    let triaged_json = directory.join("triaged.json");
+    write(Format::Sarif, &results(), &sarif);
+    write(Format::Json, &results(), &json);
+    write(Format::Sarif, &triaged(), &triaged_sarif);
+    write(Format::Json, &triaged(), &triaged_json);
     let tools = install_tools();
 
     let summary = run(Command::new(tools.join("sarif")).arg("summary").arg(&sarif));
     assert!(summary.contains("warning: 1") && summary.contains("error: 1"), "{summary}");
+    let summary = run(Command::new(tools.join("sarif")).arg("summary").arg(&triaged_sarif));
+    assert!(summary.contains("error: 1") && summary.contains("note: 1"), "{summary}");
     let listing = run(Command::new(tools.join("sarif")).arg("ls").arg(&sarif));
     assert!(listing.contains("results.sarif"), "{listing}");
 
@@ -42,7 +48,9 @@ fn other_tools_accept_the_reports() {
         schema, value = (json.load(open(path)) for path in sys.argv[1:])\n\
         jsonschema.Draft202012Validator.check_schema(schema)\n\
         jsonschema.validate(value, schema, jsonschema.Draft202012Validator)";
-    run(Command::new(tools.join("python")).arg("-c").arg(check).arg(schema).arg(&json));
+    for json in [&json, &triaged_json] {
+        run(Command::new(tools.join("python")).arg("-c").arg(check).arg(&schema).arg(json));
+    }
 }
 
 /// The directory with the installed commands.
@@ -80,10 +88,10 @@ fn run(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-fn write(format: Format, path: &Path) {
+fn write(format: Format, results: &Results, path: &Path) {
     let sources = Sources::default();
     let mut bytes = Vec::new();
-    report::render(format, &results(), &Options::new(&sources), &mut bytes).unwrap();
+    report::render(format, results, &Options::new(&sources), &mut bytes).unwrap();
     fs::write(path, bytes).unwrap();
 }
 
@@ -95,7 +103,31 @@ fn results() -> Results {
         findings: merge_and_rank(vec![line, vector]),
         gaps: vec![Gap::new(GapKind::MissingClass, "org.lib.Missing", "not found")],
         stats: vec![("classes", 2)],
-        interrupted: false,
+        ..Results::default()
+    }
+}
+
+/// The same findings, one of them suppressed and one in a baseline of which another has gone.
+fn triaged() -> Results {
+    let mut findings = results().findings;
+    let suppressed = Suppressed {
+        finding: findings.pop().unwrap(),
+        by: Suppressor::Configuration,
+        reason: "one thread".into(),
+        is_known: false,
+    };
+    let gone = Recorded {
+        blame: "p.Old.gone()".into(),
+        rule: "reacquired-lock".into(),
+        message: "`p.Old.gone` gives `lock` back too early".into(),
+        fingerprint: Fingerprint::try_from("0123456789abcdef".to_string()).unwrap(),
+    };
+    Results {
+        suppressed: vec![suppressed],
+        baseline: Some(Comparison { known: findings, gone: vec![gone] }),
+        below_level: BTreeMap::from([(Severity::Low, 3)]),
+        remarks: vec!["the suppression of `p.Dead` at scission.toml:3 matches nothing".into()],
+        ..Results::default()
     }
 }
 
@@ -120,6 +152,7 @@ fn finding(severity: Severity, class: &str, method: &str, file: &str, line: u32)
         severity,
         blame: Site { offset: None, ..site(0) },
         subjects: BTreeMap::from([("context", "this".into()), ("witness", "other".into())]),
+        stable_subjects: BTreeMap::new(),
         witnesses: vec![Witness {
             analysis: "lock-pattern",
             steps: vec![step("context", 0), step("first", 1), step("second", 2)],

@@ -1,0 +1,662 @@
+//! `scission.toml`: what a project wants checked, and what it has decided to live with.
+//!
+//! The tables of keys below are the one description of the file: they read it, refuse what they do not
+//! know, and are the reference in `docs/configuration.md`. What is wrong is said in one sentence with
+//! the line it stands on.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use analyses::AtomicSpec;
+use anyhow::{anyhow, bail};
+use clap::ValueEnum;
+use findings::{Rule, Severity, rules};
+use program::pattern::Pattern;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::flags::{FailOn, Level, pattern};
+use crate::settings::Levels;
+
+/// What the file is called, wherever it lies.
+const FILE_NAME: &str = "scission.toml";
+
+/// Stands for the name of a rule among the keys.
+const RULE: &str = "RULE";
+
+/// What a `scission.toml` says. Paths are relative to the working directory, wherever the file lies.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConfigFile {
+    pub(crate) paths: Option<Vec<PathBuf>>,
+    pub(crate) class_path: Option<Vec<PathBuf>>,
+    pub(crate) source: Option<Vec<PathBuf>>,
+    pub(crate) rules: Option<Vec<&'static Rule>>,
+    pub(crate) levels: Levels,
+    pub(crate) include: Vec<Pattern>,
+    pub(crate) exclude: Vec<Pattern>,
+    pub(crate) strict: Option<bool>,
+    pub(crate) fail_on: Option<FailOn>,
+    pub(crate) baseline: Option<PathBuf>,
+    pub(crate) entry_points: Option<Vec<Pattern>>,
+    pub(crate) atomic: AtomicSpec,
+    pub(crate) suppressions: Vec<Suppression>,
+}
+
+/// Findings that the project has decided to live with.
+#[derive(Clone, Debug)]
+pub(crate) struct Suppression {
+    pub(crate) pattern: Pattern,
+    /// The pattern as it was written.
+    pub(crate) text: String,
+    /// All rules when absent.
+    pub(crate) rule: Option<&'static Rule>,
+    pub(crate) reason: String,
+    /// `scission.toml:12`, without the directories of this machine: reports name it.
+    pub(crate) place: String,
+}
+
+/// A `[[suppress]]` while it is read.
+#[derive(Default)]
+struct SuppressionDraft {
+    pattern: Option<(Pattern, String)>,
+    rule: Option<&'static Rule>,
+    reason: Option<String>,
+}
+
+/// A key: its name, what it holds and where that goes, and what it means.
+struct Key<T: 'static> {
+    name: &'static str,
+    holds: Holds<T>,
+    meaning: &'static str,
+}
+
+enum Holds<T> {
+    Flag(fn(&mut T, bool)),
+    Reason(fn(&mut T, String)),
+    Path(fn(&mut T, PathBuf)),
+    Paths(fn(&mut T, Vec<PathBuf>)),
+    /// A pattern, together with how it was written.
+    Pattern(fn(&mut T, Pattern, &str)),
+    Patterns(fn(&mut T, Vec<Pattern>)),
+    Rule(fn(&mut T, &'static Rule)),
+    Rules(fn(&mut T, Vec<&'static Rule>)),
+    /// A severity, together with the key it was given for.
+    Level(fn(&mut T, &str, Severity)),
+    FailOn(fn(&mut T, FailOn)),
+    Table(fn(&mut T, &Reader<'_>, &DeTable<'_>) -> anyhow::Result<()>),
+    /// A table of an array of tables, and where it stands.
+    Tables(fn(&mut T, &Reader<'_>, &DeTable<'_>, Range<usize>) -> anyhow::Result<()>),
+}
+
+static TOP: &[Key<ConfigFile>] = &[
+    Key {
+        name: "paths",
+        holds: Holds::Paths(|file, paths| file.paths = Some(paths)),
+        meaning: "what to check when the command line names no PATH",
+    },
+    Key {
+        name: "class-path",
+        holds: Holds::Paths(|file, paths| file.class_path = Some(paths)),
+        meaning: "libraries the program needs: read, but not reported on",
+    },
+    Key {
+        name: "source",
+        holds: Holds::Paths(|file, paths| file.source = Some(paths)),
+        meaning: "where to find sources for excerpts: directories, or archives such as `src.zip`",
+    },
+    Key {
+        name: "rules",
+        holds: Holds::Rules(|file, rules| file.rules = Some(rules)),
+        meaning: "the rules to report, instead of those that are on by default",
+    },
+    Key {
+        name: "include",
+        holds: Holds::Patterns(|file, patterns| file.include = patterns),
+        meaning: "report only on classes and methods that match",
+    },
+    Key {
+        name: "exclude",
+        holds: Holds::Patterns(|file, patterns| file.exclude = patterns),
+        meaning: "report nothing on classes and methods that match",
+    },
+    Key {
+        name: "strict",
+        holds: Holds::Flag(|file, strict| file.strict = Some(strict)),
+        meaning: "report suspicions that a recognised idiom makes harmless too",
+    },
+    Key {
+        name: "fail-on",
+        holds: Holds::FailOn(|file, fail_on| file.fail_on = Some(fail_on)),
+        meaning: "the lowest severity of a shown finding that makes the exit code 1; `low` unless set",
+    },
+    Key {
+        name: "baseline",
+        holds: Holds::Path(|file, path| file.baseline = Some(path)),
+        meaning: "show only findings that are not in this file, which `--write-baseline` makes",
+    },
+    Key {
+        name: "entry-points",
+        holds: Holds::Patterns(|file, patterns| file.entry_points = Some(patterns)),
+        meaning: "methods where threads may enter",
+    },
+    Key {
+        name: "levels",
+        holds: Holds::Table(|file, reader, table| reader.fill(LEVELS, table, &mut file.levels)),
+        meaning: "the lowest severity to show, by rule",
+    },
+    Key {
+        name: "atomic",
+        holds: Holds::Table(|file, reader, table| reader.fill(ATOMIC, table, &mut file.atomic)),
+        meaning: "which code is meant to be atomic; for the run-time monitors, `check` does not need it",
+    },
+    Key {
+        name: "suppress",
+        holds: Holds::Tables(|file, reader, table, span| {
+            file.suppressions.push(reader.suppression(table, span)?);
+            Ok(())
+        }),
+        meaning: "findings to live with; may be repeated",
+    },
+];
+
+static LEVELS: &[Key<Levels>] = &[
+    Key {
+        name: "default",
+        holds: Holds::Level(|levels, _, severity| levels.default = Some(severity)),
+        meaning: "for every rule that has no level of its own here",
+    },
+    Key {
+        name: RULE,
+        holds: Holds::Level(|levels, rule, severity| {
+            levels.by_rule.insert(rule.to_string(), severity);
+        }),
+        meaning: "for the rule of that name",
+    },
+];
+
+static ATOMIC: &[Key<AtomicSpec>] = &[
+    Key {
+        name: "include",
+        holds: Holds::Patterns(|atomic, patterns| atomic.include = patterns),
+        meaning: "methods that are meant to be atomic",
+    },
+    Key {
+        name: "exclude",
+        holds: Holds::Patterns(|atomic, patterns| atomic.exclude = patterns),
+        meaning: "methods that are not, whatever `include` says",
+    },
+];
+
+static SUPPRESS: &[Key<SuppressionDraft>] = &[
+    Key {
+        name: "pattern",
+        holds: Holds::Pattern(|draft, pattern, text| {
+            draft.pattern = Some((pattern, text.to_string()))
+        }),
+        meaning: "the classes and methods whose findings are suppressed; required",
+    },
+    Key {
+        name: "rule",
+        holds: Holds::Rule(|draft, rule| draft.rule = Some(rule)),
+        meaning: "only findings of this rule",
+    },
+    Key {
+        name: "reason",
+        holds: Holds::Reason(|draft, reason| draft.reason = Some(reason)),
+        meaning: "why, for whoever reads it next; required",
+    },
+];
+
+/// The reference of all keys, as Markdown.
+pub(crate) fn reference() -> String {
+    let mut rows = vec!["| key | type | meaning |".to_string(), "|---|---|---|".to_string()];
+    rows.extend(reference_rows("", TOP));
+    rows.extend(reference_rows("levels.", LEVELS));
+    rows.extend(reference_rows("atomic.", ATOMIC));
+    rows.extend(reference_rows("suppress.", SUPPRESS));
+    rows.iter().flat_map(|row| [row, "\n"]).collect()
+}
+
+fn reference_rows<T>(table: &'static str, keys: &'static [Key<T>]) -> impl Iterator<Item = String> {
+    keys.iter().map(move |key| {
+        format!("| `{table}{}` | {} | {} |", key.name, key.holds.description(), key.meaning)
+    })
+}
+
+/// The `scission.toml` of the working directory or the nearest one above it.
+pub(crate) fn find() -> anyhow::Result<Option<PathBuf>> {
+    let here = std::env::current_dir()
+        .map_err(|error| anyhow!("the working directory cannot be read: {error}"))?;
+    let mut relative = PathBuf::new();
+    for directory in here.ancestors() {
+        // Whatever has the name counts, a dangling link too: to pass over it would be a surprise.
+        if fs::symlink_metadata(directory.join(FILE_NAME)).is_ok() {
+            return Ok(Some(relative.join(FILE_NAME)));
+        }
+        relative.push("..");
+    }
+    Ok(None)
+}
+
+/// Reads a configuration.
+pub(crate) fn read(path: &Path) -> anyhow::Result<ConfigFile> {
+    let text = fs::read_to_string(path).map_err(|error| {
+        let why = why_unreadable(&error);
+        anyhow!("cannot read the configuration `{}`: {why}", path.display())
+    })?;
+    parse(&text, path)
+}
+
+/// Why a text file could not be read, in one clause.
+pub(crate) fn why_unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file".to_string(),
+        ErrorKind::IsADirectory => "it is a directory".to_string(),
+        ErrorKind::PermissionDenied => "no permission".to_string(),
+        ErrorKind::InvalidData => "it is not UTF-8 text".to_string(),
+        _ => error.to_string(),
+    }
+}
+
+fn parse(text: &str, path: &Path) -> anyhow::Result<ConfigFile> {
+    let reader = Reader { text, path };
+    let table = DeTable::parse(text).map_err(|error| {
+        let place = reader.place(&error.span().unwrap_or_default());
+        let what = error.message().replace('\n', ", ");
+        anyhow!("{place} is not TOML: {what}")
+    })?;
+    let mut file = ConfigFile::default();
+    reader.fill(TOP, table.get_ref(), &mut file)?;
+    Ok(file)
+}
+
+/// A configuration that is being read.
+struct Reader<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl Reader<'_> {
+    /// `scission.toml:3`.
+    fn place(&self, span: &Range<usize>) -> String {
+        format!("{}:{}", self.path.display(), self.line(span))
+    }
+
+    fn line(&self, span: &Range<usize>) -> usize {
+        let before = self.text.as_bytes().iter().take(span.start);
+        before.filter(|byte| **byte == b'\n').count() + 1
+    }
+
+    /// Puts what a table says into its target, key by key in the order of the file, so that the
+    /// first mistake is the one that is told.
+    fn fill<T>(&self, keys: &[Key<T>], table: &DeTable<'_>, target: &mut T) -> anyhow::Result<()> {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        for (name, value) in entries {
+            let span = name.span();
+            let name = name.get_ref();
+            let known = keys.iter().find(|key| key.is_named(name));
+            let Some(known) = known else {
+                let names: Vec<String> = keys.iter().flat_map(Key::names).collect();
+                return Err(self.unknown("key", name, &span, &names));
+            };
+            known.holds.take(self, name, value, target)?;
+        }
+        Ok(())
+    }
+
+    fn suppression(&self, table: &DeTable<'_>, span: Range<usize>) -> anyhow::Result<Suppression> {
+        let mut draft = SuppressionDraft::default();
+        self.fill(SUPPRESS, table, &mut draft)?;
+        let missing = |key: &str| {
+            anyhow!("the `[[suppress]]` at {} has no `{key}`, and needs one", self.place(&span))
+        };
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy();
+        let (pattern, text) = draft.pattern.ok_or_else(|| missing("pattern"))?;
+        Ok(Suppression {
+            pattern,
+            text,
+            rule: draft.rule,
+            reason: draft.reason.ok_or_else(|| missing("reason"))?,
+            place: format!("{name}:{}", self.line(&span)),
+        })
+    }
+
+    /// "unknown key `exlude` at scission.toml:3; did you mean `exclude`?"
+    fn unknown(
+        &self,
+        what: &str,
+        name: &str,
+        span: &Range<usize>,
+        known: &[String],
+    ) -> anyhow::Error {
+        let place = self.place(span);
+        // A quoted key may hold anything, line breaks included.
+        let name = name.escape_debug();
+        match nearest(&name.to_string(), known) {
+            Some(near) => anyhow!("unknown {what} `{name}` at {place}; did you mean `{near}`?"),
+            None => {
+                let known = known.join("`, `");
+                anyhow!("unknown {what} `{name}` at {place}; known are `{known}`")
+            }
+        }
+    }
+
+    /// A path is meant from where the file lies; a module of the JDK lies nowhere.
+    fn path(&self, text: &str) -> PathBuf {
+        if text.starts_with("jrt:") {
+            return text.into();
+        }
+        self.path.parent().unwrap_or(Path::new("")).join(text)
+    }
+
+    fn pattern(&self, text: &str, span: &Range<usize>) -> anyhow::Result<Pattern> {
+        pattern(text)
+            .map_err(|why| anyhow!("`{text}` at {} is not a pattern: {why}", self.place(span)))
+    }
+
+    fn rule(&self, name: &str, span: &Range<usize>) -> anyhow::Result<&'static Rule> {
+        rules::named(name).ok_or_else(|| self.unknown("rule", name, span, &rule_names()))
+    }
+
+    /// One of the values that a flag of the command line takes.
+    fn choice<T: ValueEnum>(
+        &self,
+        what: &str,
+        text: &str,
+        span: &Range<usize>,
+    ) -> anyhow::Result<T> {
+        T::from_str(text, false).map_err(|_| {
+            let values = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+            let names: Vec<String> = values.map(|value| value.get_name().to_string()).collect();
+            self.unknown(what, text, span, &names)
+        })
+    }
+}
+
+impl<T> Key<T> {
+    fn is_named(&self, name: &str) -> bool {
+        if self.name == RULE { rules::named(name).is_some() } else { self.name == name }
+    }
+
+    /// The names a user may write for it.
+    fn names(&self) -> Vec<String> {
+        if self.name == RULE { rule_names() } else { vec![self.name.to_string()] }
+    }
+}
+
+impl<T> Holds<T> {
+    /// What a user is told to write.
+    fn description(&self) -> &'static str {
+        match self {
+            Holds::Flag(_) => "`true` or `false`",
+            Holds::Reason(_) => "text",
+            Holds::Path(_) => "path",
+            Holds::Paths(_) => "list of paths",
+            Holds::Pattern(_) => "pattern",
+            Holds::Patterns(_) => "list of patterns",
+            Holds::Rule(_) => "name of a rule",
+            Holds::Rules(_) => "list of names of rules",
+            Holds::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
+            Holds::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
+            Holds::Table(_) => "table",
+            Holds::Tables(_) => "array of tables, `[[…]]`",
+        }
+    }
+
+    /// Takes a value over, or says what is wrong with it.
+    fn take(
+        &self,
+        reader: &Reader<'_>,
+        name: &str,
+        value: &Spanned<DeValue<'_>>,
+        target: &mut T,
+    ) -> anyhow::Result<()> {
+        let span = value.span();
+        let expected =
+            || format!("`{name}` at {}: expected {}", reader.place(&span), self.description());
+        let wrong_type = || anyhow!("{}, found {}", expected(), value.get_ref().type_str());
+        let text = || value.get_ref().as_str().ok_or_else(wrong_type);
+        let texts = || -> anyhow::Result<Vec<(&str, Range<usize>)>> {
+            let items = value.get_ref().as_array().ok_or_else(wrong_type)?.iter();
+            let texts = items.map(|item| match item.get_ref().as_str() {
+                Some(text) => Ok((text, item.span())),
+                None => Err(anyhow!("{}, found {} in it", expected(), item.get_ref().type_str())),
+            });
+            texts.collect()
+        };
+        match self {
+            Holds::Flag(set) => set(target, value.get_ref().as_bool().ok_or_else(wrong_type)?),
+            Holds::Reason(set) => match text()?.trim() {
+                "" => bail!("`{name}` at {} is empty, and must say why", reader.place(&span)),
+                reason => set(target, reason.to_string()),
+            },
+            Holds::Path(set) => set(target, reader.path(text()?)),
+            Holds::Paths(set) => {
+                set(target, texts()?.iter().map(|(text, _)| reader.path(text)).collect());
+            }
+            Holds::Pattern(set) => {
+                let text = text()?;
+                set(target, reader.pattern(text, &span)?, text);
+            }
+            Holds::Patterns(set) => {
+                let patterns = texts()?.into_iter();
+                let patterns = patterns.map(|(text, span)| reader.pattern(text, &span));
+                set(target, patterns.collect::<anyhow::Result<_>>()?);
+            }
+            Holds::Rule(set) => set(target, reader.rule(text()?, &span)?),
+            Holds::Rules(set) => {
+                let names = texts()?;
+                if names.is_empty() {
+                    bail!("`{name}` at {} is empty: nothing would be found", reader.place(&span));
+                }
+                let rules = names.into_iter().map(|(text, span)| reader.rule(text, &span));
+                set(target, rules.collect::<anyhow::Result<_>>()?);
+            }
+            Holds::Level(set) => {
+                let level: Level = reader.choice("level", text()?, &span)?;
+                set(target, name, level.severity());
+            }
+            Holds::FailOn(set) => set(target, reader.choice("level", text()?, &span)?),
+            Holds::Table(fill) => {
+                fill(target, reader, value.get_ref().as_table().ok_or_else(wrong_type)?)?;
+            }
+            Holds::Tables(fill) => {
+                for item in value.get_ref().as_array().ok_or_else(wrong_type)? {
+                    let table = item.get_ref().as_table().ok_or_else(wrong_type)?;
+                    fill(target, reader, table, item.span())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rule_names() -> Vec<String> {
+    rules::ALL.iter().map(|rule| rule.name.to_string()).collect()
+}
+
+/// The known name that was probably meant.
+fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a String> {
+    let distance = |known: &&String| strsim::damerau_levenshtein(name, known);
+    let near = known.iter().min_by_key(distance)?;
+    (distance(&near) <= name.len().max(near.len()).div_ceil(3)).then_some(near)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> ConfigFile {
+        parse(text, Path::new("../conf/scission.toml")).unwrap()
+    }
+
+    fn refused(text: &str) -> String {
+        let error = parse(text, Path::new("scission.toml")).unwrap_err().to_string();
+        assert!(!error.contains('\n'), "one sentence: {error}");
+        error
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let file = parsed(
+            r#"
+            paths = ["build/classes", "jrt:java.base"]
+            class-path = ["lib/a.jar"]
+            source = ["src"]
+            rules = ["stale-value"]
+            include = ["com.acme.*"]
+            exclude = ["com.acme.gen.**"]
+            strict = true
+            fail-on = "never"
+            baseline = "known.json"
+            entry-points = ["com.acme.Server.handle*"]
+
+            [levels]
+            default = "medium"
+            reacquired-lock = "high"
+
+            [atomic]
+            include = ["com.acme.**.update*"]
+            exclude = ["com.acme.Cache"]
+
+            [[suppress]]
+            pattern = "com.acme.Legacy"
+            rule = "reacquired-lock"
+            reason = "goes away with 2.0"
+
+            [[suppress]]
+            pattern = "com.acme.Old.run"
+            reason = "one thread"
+            "#,
+        );
+        let path = |text: &str| PathBuf::from("../conf").join(text);
+        assert_eq!(file.paths, Some(vec![path("build/classes"), "jrt:java.base".into()]));
+        assert_eq!(file.class_path, Some(vec![path("lib/a.jar")]));
+        assert_eq!(file.source, Some(vec![path("src")]));
+        assert_eq!(file.baseline, Some(path("known.json")));
+        assert_eq!(file.rules.unwrap()[0].name, "stale-value");
+        assert_eq!(file.include, [Pattern::new("com.acme.*")]);
+        assert_eq!(file.exclude, [Pattern::new("com.acme.gen.**")]);
+        assert_eq!(file.strict, Some(true));
+        assert_eq!(file.fail_on, Some(FailOn::Never));
+        assert_eq!(file.entry_points, Some(vec![Pattern::new("com.acme.Server.handle*")]));
+        assert_eq!(file.levels.of("stale-value"), Severity::Medium);
+        assert_eq!(file.levels.of("reacquired-lock"), Severity::High);
+        assert_eq!(file.atomic.include, [Pattern::new("com.acme.**.update*")]);
+        assert_eq!(file.atomic.exclude, [Pattern::new("com.acme.Cache")]);
+        let [first, second] = &file.suppressions[..] else { panic!("two suppressions") };
+        assert_eq!(first.rule.unwrap().name, "reacquired-lock");
+        assert_eq!(
+            (first.reason.as_str(), first.place.as_str()),
+            ("goes away with 2.0", "scission.toml:21")
+        );
+        assert!(second.rule.is_none());
+    }
+
+    #[test]
+    fn an_empty_file_says_nothing() {
+        let file = parsed("# later\n");
+        assert!(file.paths.is_none() && file.strict.is_none() && file.suppressions.is_empty());
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused_with_its_line_and_the_nearest_name() {
+        for (text, said) in [
+            (
+                "strict = true\n\nexlude = []",
+                "unknown key `exlude` at scission.toml:3; did you mean `exclude`?",
+            ),
+            (
+                "[levels]\ndefualt = \"low\"",
+                "unknown key `defualt` at scission.toml:2; did you mean `default`?",
+            ),
+            (
+                "[levels]\nstale-valeu = \"low\"",
+                "unknown key `stale-valeu` at scission.toml:2; did you mean `stale-value`?",
+            ),
+            (
+                "[atomic]\ninclud = []",
+                "unknown key `includ` at scission.toml:2; did you mean `include`?",
+            ),
+            (
+                "[[suppress]]\npattern = \"a\"\nreasons = \"b\"",
+                "unknown key `reasons` at scission.toml:3; did you mean `reason`?",
+            ),
+            (
+                "rules = [\n  \"stale-value\",\n  \"reaquired-lock\",\n]",
+                "unknown rule `reaquired-lock` at scission.toml:3; did you mean `reacquired-lock`?",
+            ),
+            (
+                "[levels]\ndefault = \"hgih\"",
+                "unknown level `hgih` at scission.toml:2; did you mean `high`?",
+            ),
+            (
+                "fail-on = \"nevr\"",
+                "unknown level `nevr` at scission.toml:1; did you mean `never`?",
+            ),
+            (
+                "[levels]\nRULE = \"low\"",
+                "unknown key `RULE` at scission.toml:2; known are `default`, `reacquired-lock`, \
+                 `reacquired-lock-pair`, `stale-value`",
+            ),
+            (
+                "[atomic]\nzebra = 1",
+                "unknown key `zebra` at scission.toml:2; known are `include`, `exclude`",
+            ),
+        ] {
+            assert_eq!(refused(text), said);
+        }
+    }
+
+    #[test]
+    fn the_first_mistake_of_the_file_is_told() {
+        assert!(refused("zebra = 1\napple = 1").contains("`zebra`"));
+    }
+
+    #[test]
+    fn wrong_types_and_empty_values_are_refused() {
+        for (text, said) in [
+            ("paths = \"a\"", "`paths` at scission.toml:1: expected list of paths, found string"),
+            (
+                "\npaths = [1]",
+                "`paths` at scission.toml:2: expected list of paths, found integer in it",
+            ),
+            ("strict = \"yes\"", "`strict` at scission.toml:1: expected `true` or `false`"),
+            ("levels = 3", "`levels` at scission.toml:1: expected table"),
+            ("baseline = []", "`baseline` at scission.toml:1: expected path"),
+            ("suppress = [1]", "`suppress` at scission.toml:1: expected array of tables"),
+            ("rules = []", "`rules` at scission.toml:1 is empty"),
+            ("include = [\"\"]", "`` at scission.toml:1 is not a pattern: it is empty"),
+            ("exclude = [\"a.b()\"]", "`a.b()` at scission.toml:1 is not a pattern"),
+            ("[atomic]\ninclude = [\"a b\"]", "`a b` at scission.toml:2 is not a pattern"),
+            ("[[suppress]]\npattern = \"a\"", "`[[suppress]]` at scission.toml:1 has no `reason`"),
+            (
+                "\n[[suppress]]\nreason = \"a\"",
+                "`[[suppress]]` at scission.toml:2 has no `pattern`",
+            ),
+            (
+                "[[suppress]]\npattern = \"a\"\nreason = \" \"",
+                "`reason` at scission.toml:3 is empty",
+            ),
+            ("strict = true\nstrict = false", "scission.toml:2 is not TOML: duplicate key"),
+            ("paths = [\n\"a\"", "scission.toml:2 is not TOML"),
+        ] {
+            let error = refused(text);
+            assert!(error.contains(said), "{error}\ndoes not say\n{said}");
+        }
+    }
+
+    #[test]
+    fn every_key_is_documented() {
+        let page = include_str!("../../../docs/configuration.md");
+        for row in reference().lines() {
+            assert!(
+                page.contains(row),
+                "docs/configuration.md lacks {row}; `cargo xtask docs` writes it"
+            );
+        }
+    }
+}

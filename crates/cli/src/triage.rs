@@ -1,0 +1,92 @@
+//! From everything that was found to what is shown: annotations in the code, suppressions of the
+//! configuration, levels, and the baseline, in this order.
+
+use findings::{Comparison, Finding, Recorded, Results, Suppressed, Suppressor, merge_and_rank};
+use program::Program;
+use report::Baseline;
+
+use crate::config::Suppression;
+use crate::settings::Settings;
+
+/// Sorts what was found into the results. `is_complete` says whether the work ran to its end; if
+/// not, nothing can be said of what was not found.
+pub(crate) fn triage(
+    mut found: Vec<Finding>,
+    program: &Program,
+    settings: &Settings,
+    baseline: Option<&Baseline>,
+    is_complete: bool,
+    results: &mut Results,
+) {
+    analyses::annotations::raise(program, &mut found);
+    let found = merge_and_rank(found);
+    results.baseline = baseline.map(|baseline| {
+        let mut gone = baseline.missing_from(&found);
+        gone.retain(|recorded| is_complete && was_looked_for(recorded, settings));
+        Comparison { known: Vec::new(), gone }
+    });
+    let mut has_matched = vec![false; settings.suppressions.len()];
+    for finding in found {
+        results.remarks.extend(analyses::annotations::misspelled(program, &finding));
+        let is_known = baseline.is_some_and(|baseline| baseline.contains(&finding));
+        let decision = suppressed(&finding, program, &settings.suppressions, &mut has_matched);
+        if let Some((by, reason)) = decision {
+            results.suppressed.push(Suppressed { finding, by, reason, is_known });
+        } else if finding.severity < settings.levels.of(finding.rule) {
+            *results.below_level.entry(finding.severity).or_insert(0) += 1;
+        } else {
+            match &mut results.baseline {
+                Some(comparison) if is_known => comparison.known.push(finding),
+                _ => results.findings.push(finding),
+            }
+        }
+    }
+    results.remarks.sort();
+    results.remarks.dedup();
+    if is_complete && !settings.is_narrowed {
+        for (suppression, has_matched) in settings.suppressions.iter().zip(has_matched) {
+            let Suppression { text, rule, place, .. } = suppression;
+            if !has_matched && rule.is_none_or(|rule| settings.analysis.wants(rule.name)) {
+                let remark =
+                    format!("the suppression of `{text}` at {place} matches nothing: remove it");
+                results.remarks.push(remark);
+            }
+        }
+    }
+}
+
+/// Who wants a finding not to be shown, and why. Every suppression that matches counts as one that
+/// is needed.
+fn suppressed(
+    finding: &Finding,
+    program: &Program,
+    suppressions: &[Suppression],
+    has_matched: &mut [bool],
+) -> Option<(Suppressor, String)> {
+    let name = finding.blame.method_name();
+    let mut first = None;
+    for (suppression, has_matched) in suppressions.iter().zip(has_matched) {
+        let is_of_rule = suppression.rule.is_none_or(|rule| rule.name == finding.rule);
+        if is_of_rule && suppression.pattern.matches(&name) {
+            *has_matched = true;
+            first = first.or(Some(&suppression.reason));
+        }
+    }
+    match first {
+        Some(reason) => Some((Suppressor::Configuration, reason.clone())),
+        None => {
+            let reason = analyses::annotations::silenced(program, finding)?;
+            Some((Suppressor::Annotation, reason))
+        }
+    }
+}
+
+/// Whether this run would have found a finding of the baseline, if it were still there.
+fn was_looked_for(recorded: &Recorded, settings: &Settings) -> bool {
+    let config = &settings.analysis;
+    let name = recorded.blame.split('(').next().unwrap_or(&recorded.blame);
+    let is_included =
+        config.include.is_empty() || config.include.iter().any(|pattern| pattern.matches(name));
+    let is_excluded = config.exclude.iter().any(|pattern| pattern.matches(name));
+    !settings.has_other_paths && config.wants(&recorded.rule) && is_included && !is_excluded
+}
