@@ -17,25 +17,58 @@ const MOST_SECONDS: f64 = 8.0;
 const MOST_KIB: u64 = 1536 * 1024;
 /// How much faster than the number of classes the time may grow.
 const MOST_GROWTH: f64 = 1.20;
+/// What one rule alone costs is measured with this one.
+const LEAST_RULE: &str = "reacquired-lock";
+/// How much longer than that rule alone all rules together may take.
+const MOST_MORE_SECONDS: f64 = 4.0;
+/// How much more memory than that rule alone all rules together may take.
+const MOST_MORE_MEMORY: f64 = 1.20;
 
 pub(crate) fn measure_static() -> Result<()> {
     let home = jdk::ensure()?.display().to_string();
     let binary = release_binary()?;
     let report = target_directory()?.join("bench").join("static.json");
     let mut runs: [Vec<Measured>; 3] = Default::default();
+    let mut alone = Vec::new();
     for round in 1..=ROUNDS {
         progress(&format!("round {round} of {ROUNDS}"));
         for (runs, fraction) in runs.iter_mut().zip(FRACTIONS) {
             let arguments = ["jrt:java.base", "--jdk", &home, "--bench-fraction", fraction];
             runs.push(program_run::check(&binary, &arguments, &report)?);
         }
+        let arguments = ["jrt:java.base", "--jdk", &home, "--rule", LEAST_RULE];
+        alone.push(program_run::check(&binary, &arguments, &report)?);
     }
     let mut parts = Vec::new();
     for (runs, fraction) in runs.iter().zip(FRACTIONS) {
         parts.push(Part::of(runs, fraction)?);
     }
+    let alone = Part::of(&alone, "1/1")?;
     print_table(&parts);
-    judge(&parts)
+    let judged = judge(&parts);
+    match (judged, parts.last().map_or(Ok(()), |all| compare(all, &alone))) {
+        (Err(one), Err(other)) => bail!("{one}; {other}"),
+        (one, other) => one.and(other),
+    }
+}
+
+/// Compares all rules together with one alone.
+fn compare(all: &Part, alone: &Part) -> Result<()> {
+    let seconds = all.wall.as_secs_f64() - alone.wall.as_secs_f64();
+    let memory = all.peak_kib as f64 / alone.peak_kib.max(1) as f64;
+    println!(
+        "`{LEAST_RULE}` alone: {:.2} s, {} MiB; all rules: {seconds:.2} s more, {memory:.2} times the memory",
+        alone.wall.as_secs_f64(),
+        alone.peak_kib / 1024,
+    );
+    let mut problems = Vec::new();
+    if seconds > MOST_MORE_SECONDS {
+        problems.push(format!("{seconds:.2} s more are over {MOST_MORE_SECONDS} s"));
+    }
+    if memory > MOST_MORE_MEMORY {
+        problems.push(format!("{memory:.2} times the memory is over {MOST_MORE_MEMORY}"));
+    }
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
 }
 
 /// The medians of one part of java.base.
@@ -157,6 +190,16 @@ mod tests {
         assert!(judge(&[part("1/1", 8001, 100)]).unwrap_err().to_string().contains("8.00 s"));
         let large = Part { peak_kib: MOST_KIB + 1024, ..part("1/1", 1, 1) };
         assert!(judge(&[large]).unwrap_err().to_string().contains("1537 MiB"));
+    }
+
+    #[test]
+    fn rules_that_cost_too_much_fail() {
+        let alone = part("1/1", 2000, 100);
+        assert!(compare(&part("1/1", 5000, 100), &alone).is_ok());
+        let error = compare(&part("1/1", 6500, 100), &alone).unwrap_err();
+        assert!(error.to_string().contains("4.50 s more"), "{error}");
+        let large = Part { peak_kib: 2, ..part("1/1", 2000, 100) };
+        assert!(compare(&large, &alone).unwrap_err().to_string().contains("2.00 times"));
     }
 
     #[test]

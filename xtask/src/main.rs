@@ -3,6 +3,7 @@
 //! installed, or the command says what to install.
 
 mod bench;
+mod configuration_page;
 mod debian;
 mod demo;
 mod documents;
@@ -22,7 +23,7 @@ usage: cargo xtask COMMAND
 
   demo           build, and run `scission check` on the small program in demo/
   test           everything the build machine runs
-  docs           write the rule pages in docs/rules/
+  docs           write the rule pages in docs/rules/ and the keys in docs/configuration.md
   bench static   time and memory of `scission check` on java.base, and how they grow
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
@@ -32,7 +33,10 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["demo"] => demo::demonstrate(),
         ["test"] => suite::test_everything(),
-        ["docs"] => release_binary().and_then(|binary| rule_pages::write(&binary)),
+        ["docs"] => release_binary().and_then(|binary| {
+            rule_pages::write(&binary)?;
+            configuration_page::write(&binary)
+        }),
         ["bench", "static"] => bench::measure_static(),
         ["real-programs"] => real_programs::check_all(),
         ["help" | "--help" | "-h"] => {

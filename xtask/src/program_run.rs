@@ -30,7 +30,8 @@ impl Measured {
     }
 }
 
-/// Runs `scission check ARGUMENTS --format json`, keeping the report in a file.
+/// Runs `scission check ARGUMENTS --format json`, keeping the report in a file. No configuration counts:
+/// what is measured is the same wherever it is run.
 pub(crate) fn check(binary: &Path, arguments: &[&str], report: &Path) -> Result<Measured> {
     if let Some(directory) = report.parent() {
         fs::create_dir_all(directory)
@@ -39,7 +40,8 @@ pub(crate) fn check(binary: &Path, arguments: &[&str], report: &Path) -> Result<
     let output =
         File::create(report).with_context(|| format!("{} cannot be written", report.display()))?;
     let mut command = Command::new(binary);
-    command.arg("check").args(arguments).args(["--format", "json", "--no-progress"]);
+    command.arg("check").args(arguments);
+    command.args(["--no-config", "--format", "json", "--no-progress"]);
     command.stdout(output);
     let start = Instant::now();
     let (status, peak_kib) = run_watching_memory(&mut command)?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, documents, jdk, progress, release_binary, rule_pages, run};
+use crate::{cargo, configuration_page, documents, jdk, progress, release_binary, rule_pages, run};
 
 pub(crate) fn test_everything() -> Result<()> {
     documents::check()?;
@@ -21,7 +21,9 @@ pub(crate) fn test_everything() -> Result<()> {
         command.args(arguments).env("RUSTDOCFLAGS", "-D warnings").env("JAVA_HOME", &home);
         run(&mut command).with_context(|| name.to_string())?;
     }
-    rule_pages::check(&release_binary()?)?;
+    let binary = release_binary()?;
+    rule_pages::check(&binary)?;
+    configuration_page::check(&binary)?;
     progress("all is well");
     Ok(())
 }
