@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Finding, HeldLock, Site, Step, Witness};
+use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Site, Step, Witness};
 use program::Program;
 use program::ids::{MethodId, TypedVec};
 
+use super::config::LARGEST_BODY;
 use super::domain::{Part, Variable};
 use super::grade::{Suspicion, Written};
 use super::summary::{ParameterEffect, ParameterUse, Returned, Summary, Way, Write};
@@ -45,7 +46,23 @@ pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summ
         }
         findings.extend(worst.into_values().map(|(_, finding)| finding));
     }
-    Outcome { findings, gaps: Vec::new() }
+    Outcome { findings, gaps: too_large(program) }
+}
+
+/// Methods whose values were not followed.
+fn too_large(program: &Program) -> Vec<Gap> {
+    let is_skipped = |method: &MethodId| {
+        let size = program.body(*method).map_or(0, |body| body.definitions.len());
+        program.is_application(*method) && size > LARGEST_BODY
+    };
+    let skipped = program.methods_with_bodies().filter(is_skipped);
+    skipped
+        .map(|method| {
+            let detail =
+                format!("computes more than {LARGEST_BODY} values, which were not followed");
+            Gap::new(GapKind::Limit, program.method_label(method), detail)
+        })
+        .collect()
 }
 
 fn finding(
