@@ -102,6 +102,14 @@ pub struct Surroundings<'a> {
     pub aliases: &'a Aliases,
 }
 
+/// What a call does to locks, in the terms of the caller.
+struct ChangesHere {
+    events: Vec<LockEvent>,
+    acquired: Vec<Option<LockExpression>>,
+    /// What stands for the acquisitions from then on.
+    handle: Option<ValueId>,
+}
+
 /// Tells what methods do to the locks of their callers.
 pub trait KnownChanges {
     /// What this method does.
@@ -194,57 +202,50 @@ impl<'a> LockSteps<'a> {
         held.stack.push(HeldLock { lock, object, handle: None, offset, is_invisible });
     }
 
+    /// What the only method that a call can run does to the locks of its caller, in the caller's
+    /// terms. Which of several methods runs is a guess; only what is sure counts.
+    fn changes_by_call(&self, instruction: &Instruction) -> Option<ChangesHere> {
+        let Surroundings { program, graph, .. } = self.surroundings;
+        let Operation::Call(call) = &instruction.operation else { return None };
+        let [target] = graph.targets(self.body().method, instruction.offset) else { return None };
+        let changes = self.changes.of(target.method);
+        if changes.is_empty() || touches_lock(program.effects_of(call.method)) {
+            return None;
+        }
+        let terms = self.expressions.terms(call, instruction.offset, true);
+        let named = |lock: &LockExpression| {
+            terms.translate(program, *lock, target).map(|lock| lock.expression)
+        };
+        let waits = changes.waited_for.iter().map(|lock| LockEvent::Wait { lock: named(lock) });
+        let release = |lock| LockEvent::Release { lock: named(lock), object: None };
+        let is_constructor = &*program.methods[call.method].name == "<init>";
+        Some(ChangesHere {
+            events: waits.chain(changes.released.iter().map(release)).collect(),
+            acquired: changes.acquired.iter().map(named).collect(),
+            handle: match is_constructor {
+                true => call.arguments.first().copied(),
+                false => instruction.result,
+            },
+        })
+    }
+
     /// Applies an instruction; tells the acquisitions that count and came to an end, if only for a
     /// while.
     pub fn step(&self, held: &mut HeldLocks, instruction: &Instruction) -> Vec<HeldLock> {
         let mut ended = Vec::new();
-        match &instruction.operation {
-            Operation::MonitorEnter(_) | Operation::MonitorExit(_) => {
-                let Surroundings { program, .. } = self.surroundings;
-                for event in lock_events(program, self.expressions, instruction) {
-                    self.apply(held, event, instruction.offset, &mut ended);
+        for event in lock_events(self.surroundings.program, self.expressions, instruction) {
+            self.apply(held, event, instruction.offset, &mut ended);
+        }
+        if let Some(changes) = self.changes_by_call(instruction) {
+            for event in changes.events {
+                self.apply(held, event, instruction.offset, &mut ended);
+            }
+            for lock in changes.acquired {
+                self.acquire(held, lock, None, instruction.offset);
+                if let Some(acquisition) = held.stack.last_mut() {
+                    acquisition.handle = changes.handle;
                 }
             }
-            Operation::Call(call) => {
-                let Surroundings { program, graph, .. } = self.surroundings;
-                if touches_lock(program.effects_of(call.method)) {
-                    for event in lock_events(program, self.expressions, instruction) {
-                        self.apply(held, event, instruction.offset, &mut ended);
-                    }
-                    return ended;
-                }
-                // Which of several methods runs is a guess; only what is sure counts.
-                let [target] = graph.targets(self.body().method, instruction.offset) else {
-                    return ended;
-                };
-                let changes = self.changes.of(target.method);
-                if changes.is_empty() {
-                    return ended;
-                }
-                let terms = self.expressions.terms(call, instruction.offset, true);
-                let named = |lock: &LockExpression| {
-                    terms.translate(program, *lock, target).map(|lock| lock.expression)
-                };
-                for lock in &changes.waited_for {
-                    let event = LockEvent::Wait { lock: named(lock) };
-                    self.apply(held, event, instruction.offset, &mut ended);
-                }
-                for lock in &changes.released {
-                    let event = LockEvent::Release { lock: named(lock), object: None };
-                    self.apply(held, event, instruction.offset, &mut ended);
-                }
-                for lock in &changes.acquired {
-                    self.acquire(held, named(lock), None, instruction.offset);
-                    let is_constructor = &*program.methods[call.method].name == "<init>";
-                    if let Some(acquisition) = held.stack.last_mut() {
-                        acquisition.handle = match is_constructor {
-                            true => call.arguments.first().copied(),
-                            false => instruction.result,
-                        };
-                    }
-                }
-            }
-            _ => {}
         }
         ended
     }
@@ -434,25 +435,12 @@ fn changes_of(steps: LockSteps<'_>) -> LockChanges {
 impl LockSteps<'_> {
     /// What an instruction does to locks that this method did not take itself.
     fn events_for_caller(&self, held: &HeldLocks, instruction: &Instruction) -> Vec<LockEvent> {
-        let Surroundings { program, graph, .. } = self.surroundings;
-        let Operation::Call(call) = &instruction.operation else { return Vec::new() };
-        let mut events = lock_events(program, self.expressions, instruction);
-        if let [target] = graph.targets(self.body().method, instruction.offset)
-            && !touches_lock(program.effects_of(call.method))
-            && let changes = self.changes.of(target.method)
-            && !changes.is_empty()
-        {
-            let terms = self.expressions.terms(call, instruction.offset, true);
-            let named = |lock: &LockExpression| {
-                terms.translate(program, *lock, target).map(|lock| lock.expression)
-            };
-            let released = changes.released.iter();
-            events.extend(
-                released.map(|lock| LockEvent::Release { lock: named(lock), object: None }),
-            );
-            let waited_for = changes.waited_for.iter();
-            events.extend(waited_for.map(|lock| LockEvent::Wait { lock: named(lock) }));
+        // A monitor is given back by the method that took it.
+        if !matches!(instruction.operation, Operation::Call(_)) {
+            return Vec::new();
         }
+        let mut events = lock_events(self.surroundings.program, self.expressions, instruction);
+        events.extend(self.changes_by_call(instruction).into_iter().flat_map(|it| it.events));
         events.retain(|event| match event {
             LockEvent::Release { lock: Some(lock), .. } => !self.is_held(held, lock),
             // However often the lock was taken, callers included, it is given back altogether.

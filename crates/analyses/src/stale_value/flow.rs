@@ -482,15 +482,7 @@ impl<'a> Flow<'a> {
     /// Whether only this thread can know the object that a variable belongs to.
     fn is_private_to_thread(&self, state: &State, variable: &Variable) -> bool {
         let Some(path) = &variable.path else { return false };
-        let method = &self.program().methods[self.body().method];
-        let is_early = match path.root {
-            Root::Parameter(0) => {
-                !method.is_static()
-                    && self.guards.is_constructing(self.program(), self.body().method)
-            }
-            Root::Static(_) => &*method.name == "<clinit>",
-            _ => false,
-        };
+        let is_early = self.guards.is_under_construction(self.program(), self.body().method, path);
         is_early || self.is_unknown_to_others(state, path)
     }
 
@@ -1247,14 +1239,10 @@ fn brings_different_values(body: &Body, branch: BlockId, at: BlockId, phi: &Phi)
 
 impl Facts {
     /// The variables that were read afresh, under the locks of a write, to decide whether to write.
-    pub(super) fn checked(
-        &self,
-        dependence: &ControlDependence,
-        write: &WriteHere,
-    ) -> Vec<Variable> {
+    pub(super) fn checked(&self, deciders: &[BlockId], write: &WriteHere) -> Vec<Variable> {
         let mut checked = write.target.checked.clone();
-        for decider in dependence.all_deciders(write.block) {
-            for fact in self.branches.get(&decider).map_or(&[][..], Vec::as_slice) {
+        for decider in deciders {
+            for fact in self.branches.get(decider).map_or(&[][..], Vec::as_slice) {
                 let is_fresh = fact.phase == Phase::Current
                     && match self.blocks[fact.block as usize].opened {
                         Opened::Here(opened) => write.held.contains(&opened),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use findings::Severity;
 use program::ids::{BlockId, Id, MethodId};
 use program::ir::{Block, ControlDependence};
-use program::models;
+use program::models::{self, Removal};
 use rustc_hash::FxHashMap;
 
 use super::domain::{Part, Variable};
@@ -16,7 +16,6 @@ use super::summary::{ParameterEffect, ParameterUse, Returned, Summary, Way, Writ
 use crate::Context;
 use crate::locks::expression::{LockExpression, Root};
 use crate::locks::held::LockSteps;
-use program::models::Removal;
 
 /// A stale value of a method, with its worst use.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,15 +91,14 @@ impl<'a> Judge<'a> {
         dependence: &'a ControlDependence,
         facts: &'a Facts,
     ) -> Judge<'a> {
+        let mut deciders: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
+        for write in facts.writes.iter().chain(&facts.argument_writes) {
+            deciders.entry(write.block).or_insert_with(|| dependence.all_deciders(write.block));
+        }
         let checked = |writes: &[WriteHere]| -> Vec<Vec<Variable>> {
-            writes.iter().map(|write| facts.checked(dependence, write)).collect()
+            writes.iter().map(|write| facts.checked(&deciders[&write.block], write)).collect()
         };
-        let deciders = facts
-            .writes
-            .iter()
-            .chain(&facts.argument_writes)
-            .map(|write| (write.block, dependence.all_deciders(write.block)))
-            .collect();
+        let (checked, argument_checked) = (checked(&facts.writes), checked(&facts.argument_writes));
         let mut alike: FxHashMap<_, Vec<BlockId>> = FxHashMap::default();
         for write in &facts.writes {
             alike.entry(kind_of(write)).or_default().push(write.block);
@@ -111,8 +109,8 @@ impl<'a> Judge<'a> {
             steps,
             facts,
             dependence,
-            checked: checked(&facts.writes),
-            argument_checked: checked(&facts.argument_writes),
+            checked,
+            argument_checked,
             deciders,
             alike,
         }

@@ -112,10 +112,9 @@ impl Guards {
             }
             for (variable, held) in &accesses.writes {
                 let Some(field) = variable.field else { continue };
-                let from_callers = guards.from_callers.get(&method).map_or(&[][..], Vec::as_slice);
                 let mut here: Vec<Guard> = held
                     .iter()
-                    .chain(from_callers)
+                    .chain(guards.held_at_entry(method))
                     .map(|lock| Guard::of(variable, Some(*lock)))
                     .collect();
                 here.sort_unstable();
@@ -161,6 +160,23 @@ impl Guards {
     #[must_use]
     pub(super) fn is_constructing(&self, program: &Program, method: MethodId) -> bool {
         program.methods[method].is_initializer() || self.constructing.contains(&method)
+    }
+
+    /// Whether a path of a method starts from what the method is still making: its own object, or the
+    /// statics of its class.
+    #[must_use]
+    pub(super) fn is_under_construction(
+        &self,
+        program: &Program,
+        method: MethodId,
+        path: &LockExpression,
+    ) -> bool {
+        let declared = &program.methods[method];
+        match path.root {
+            Root::Parameter(0) => !declared.is_static() && self.is_constructing(program, method),
+            Root::Static(_) => &*declared.name == "<clinit>",
+            Root::Parameter(_) | Root::Class(_) | Root::Local(_) => false,
+        }
     }
 
     /// Whether somebody writes the variable after construction. What has no name may be written.
@@ -249,13 +265,9 @@ impl Guards {
         let handed_on = HandedOn::of(body);
         let mut write =
             |instruction: &Instruction, variable: Variable, held: Vec<LockExpression>| {
-                let is_own = |path: &LockExpression| match path.root {
-                    Root::Parameter(0) => !program.methods[method].is_static(),
-                    Root::Static(_) => &*program.methods[method].name == "<clinit>",
-                    _ => false,
-                };
-                let is_early = self.is_constructing(program, method)
-                    && variable.path.as_ref().is_some_and(is_own);
+                let is_early = variable
+                    .path
+                    .is_some_and(|path| self.is_under_construction(program, method, &path));
                 let is_confined = |path: LockExpression| match path.root {
                     Root::Local(object) => is_new(body, object) && !handed_on.contains(object),
                     _ => false,
