@@ -11,7 +11,7 @@ pub mod stale_value;
 use findings::{Finding, Gap};
 use program::callgraph::CallGraph;
 use program::pattern::Pattern;
-use program::{Origin, Program};
+use program::{AtomicSpec, Origin, Program};
 
 /// What an analysis is given.
 pub struct Context<'a> {
@@ -40,15 +40,6 @@ pub struct Config {
     /// Which code is meant to be atomic. The run-time monitors ask; the static analyses take a held
     /// lock for the intent.
     pub atomic: AtomicSpec,
-}
-
-/// Which code is meant to be all-or-nothing, as the user says it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AtomicSpec {
-    /// Methods that are meant to be atomic; empty for what a tool takes by default.
-    pub include: Vec<Pattern>,
-    /// Methods that are not, whatever `include` says.
-    pub exclude: Vec<Pattern>,
 }
 
 impl Config {
@@ -118,3 +109,9 @@ pub struct Analysis {
 
 /// Every analysis, in the order in which they run.
 pub static ALL: &[Analysis] = &[lock_pattern::ANALYSIS, stale_value::ANALYSIS];
+
+/// Whether some analysis reports this rule; the others are found only while a program runs.
+#[must_use]
+pub fn reports(rule: &str) -> bool {
+    ALL.iter().any(|analysis| analysis.rules.contains(&rule))
+}

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Fingerprint, Gap, Site};
 
 /// How sure we are of a finding; the order is from weakest to strongest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Evidence {
     /// Found in the code, by static analysis.
@@ -19,7 +19,7 @@ pub enum Evidence {
 }
 
 /// How much a finding matters if it is real.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth a look when time allows.

@@ -6,6 +6,7 @@
 //! data flow over one body ([`dataflow`]) and summaries over the call graph ([`summaries`]).
 
 mod annotations;
+mod atomic;
 mod build;
 pub mod callgraph;
 pub mod dataflow;
@@ -18,6 +19,7 @@ pub mod summaries;
 mod symbols;
 pub mod threads;
 
+pub use atomic::AtomicSpec;
 pub use build::{BuildConfig, Library, build};
 pub use ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
 pub use symbols::{Class, Field, Lambda, Method, Origin, Program};

@@ -3,6 +3,8 @@
 //! A rule's file is its user page. The doc comment on the rule says what it finds, why it matters,
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
+mod happens_before_race;
+mod not_serializable;
 mod reacquired_lock;
 mod reacquired_lock_pair;
 mod stale_value;
@@ -10,8 +12,13 @@ mod stale_value;
 use crate::Severity;
 
 /// Every rule, in the order in which they are listed to users.
-pub static ALL: &[&Rule] =
-    &[&reacquired_lock::RULE, &reacquired_lock_pair::RULE, &stale_value::RULE];
+pub static ALL: &[&Rule] = &[
+    &reacquired_lock::RULE,
+    &reacquired_lock_pair::RULE,
+    &stale_value::RULE,
+    &not_serializable::RULE,
+    &happens_before_race::RULE,
+];
 
 /// A kind of problem.
 #[derive(Debug)]

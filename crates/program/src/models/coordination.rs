@@ -14,6 +14,27 @@ use Mode::Permit;
 use Operand::{Argument, Receiver, Wrapped};
 use Outcome::{Always, IfNonZero, IfTrue};
 
+/// What a class coordinates threads by, where that is more than publishing and receiving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Coordinator {
+    /// Threads that arrive wait for each other: its rows publish on arrival and receive on leaving.
+    Barrier,
+    /// Threads wait for a count to reach zero: its rows publish on counting and receive on passing.
+    Latch,
+}
+
+/// What exactly this class coordinates threads by.
+#[must_use]
+pub fn coordinator(class: &str) -> Option<Coordinator> {
+    match class {
+        "java/util/concurrent/CountDownLatch" => Some(Coordinator::Latch),
+        "java/util/concurrent/CyclicBarrier" | "java/util/concurrent/Phaser" => {
+            Some(Coordinator::Barrier)
+        }
+        _ => None,
+    }
+}
+
 const ARRIVES_AND_LEAVES: Effect = RunsTask { task: Wrapped, times: Times::Once };
 
 pub(super) const ROWS: &[&[Model]] = models! {

@@ -51,6 +51,7 @@ use std::sync::OnceLock;
 use rustc_hash::FxHashMap;
 
 pub use contents::{ContentsAccess, Removal, contents_access, removal};
+pub use coordination::{Coordinator, coordinator};
 pub use entry_points::{
     EntryPoint, EntryThread, Matcher, Multiplicity, ReceiverSharing, entry_points,
 };
@@ -59,7 +60,7 @@ pub use sharing::{
     is_stream, sharing,
 };
 pub use supertypes::{Supertypes, all_supertypes, supertypes};
-pub use tasks::{TaskMethod, all_task_methods, task_arguments, task_methods};
+pub use tasks::{TaskMethod, all_task_methods, is_run_elsewhere, task_arguments, task_methods};
 
 /// The model of one library method, or of all its overloads.
 #[derive(Debug, PartialEq, Eq)]

@@ -123,6 +123,32 @@ pub fn task_methods(class: &str) -> &'static [TaskMethod] {
     &TASK_METHODS[start..start + length]
 }
 
+/// Whether tasks of this declared type are handed to other threads. The other types of the table are
+/// only ever run by whoever was given them, in the midst of other work: comparators and arithmetic.
+#[must_use]
+pub fn is_run_elsewhere(class: &str) -> bool {
+    let is_function = class.starts_with("java/util/function/");
+    let is_given_to_futures = matches!(
+        class,
+        "java/util/function/BiConsumer"
+            | "java/util/function/BiFunction"
+            | "java/util/function/Consumer"
+            | "java/util/function/Function"
+            | "java/util/function/Supplier"
+    );
+    let is_run_at_once = matches!(
+        class,
+        "java/lang/ScopedValue$CallableOp"
+            | "java/lang/reflect/InvocationHandler"
+            | "java/security/PrivilegedAction"
+            | "java/security/PrivilegedExceptionAction"
+            | "java/util/Comparator"
+            | "java/util/concurrent/ForkJoinPool$ManagedBlocker"
+            | "java/util/concurrent/ThreadFactory"
+    ) || class.starts_with("java/util/stream/");
+    !task_methods(class).is_empty() && !is_run_at_once && (!is_function || is_given_to_futures)
+}
+
 /// Every row, sorted by class.
 #[must_use]
 pub fn all_task_methods() -> &'static [TaskMethod] {
@@ -171,6 +197,10 @@ mod tests {
         assert_eq!(task_methods("java/util/concurrent/Flow$Subscriber").len(), 4);
         assert_eq!(task_methods("java/lang/Runnable")[0].method, "run");
         assert!(task_methods("java/lang/String").is_empty());
+        assert!(is_run_elsewhere("java/lang/Runnable"));
+        assert!(!is_run_elsewhere("java/util/Comparator"));
+        assert!(!is_run_elsewhere("java/util/function/IntPredicate"));
+        assert!(!is_run_elsewhere("java/lang/String"));
     }
 
     #[test]

@@ -1,0 +1,28 @@
+//! What a run did: one closed vocabulary of events, and traces of them.
+//!
+//! The agent makes events from a running JVM, `trace` reads them from a file, tests write them as
+//! text; every monitor sees the same [`Event`]s and cannot tell the difference.
+
+pub mod binary;
+mod event;
+mod kind;
+mod resolve;
+mod sink;
+mod stats;
+pub mod std_form;
+mod tables;
+pub mod text;
+mod trace;
+
+pub use event::{
+    Access, Action, Block, Branch, ClassId, Epoch, Event, FieldId, Mode, ObjectId, SiteId,
+    ThreadId, Variable,
+};
+pub use kind::{Kind, Operand, OperandKind};
+pub use resolve::resolve;
+pub use sink::Sink;
+pub use stats::Stats;
+pub use tables::{
+    ClassEntry, FieldEntry, ObjectEntry, SiteEntry, Tables, ThreadEntry, ThreadTable,
+};
+pub use trace::{Form, TraceError, TraceReader};

@@ -1,0 +1,210 @@
+//! Puts what was reported later than it happened back into its place.
+//!
+//! A stream holds accesses that are reported when another thread comes to conflict with them, and
+//! begins of blocks that are reported with the first event in them; the head of `event.rs` says what
+//! their epochs mean. Here each is moved to where it belongs among the events of its thread, so that
+//! tools which know nothing of epochs can read the trace, and monitors have something to agree with.
+//!
+//! After it there is no [`Action::Earlier`], and the epochs of every thread do not decrease if those
+//! of what was reported at once do not.
+//!
+//! **Where an access belongs.** In its epoch nothing began and nothing was received, so its place
+//! among the events of the epoch does not matter to what may have come before it; but what the thread
+//! released in the epoch may have been released after the access or before. It is put first: before
+//! everything in its epoch but the event that began the epoch, which is a begin of a block or something
+//! that receives an edge. So an access is never taken for one after a release that it came before;
+//! one that truly came after a release in the same epoch is taken for an earlier one.
+//! If the thread has reported nothing since, the access stays where it was reported, directly before what
+//! conflicts with it.
+//!
+//! **Where a begin belongs.** Before all accesses of its epoch and of later ones. Where another thread
+//! made such an access known before the block was, the begin is moved there.
+//!
+//! Events with epoch 0 come from sources that count none; they stay.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{Access, Action, Epoch, Event, ThreadId};
+
+/// What was reported at once, by one thread.
+#[derive(Debug, Default)]
+struct History {
+    /// Where it stands in the stream.
+    places: Vec<usize>,
+    /// The greatest epoch up to there. It is the event's own if the stream is as it should be.
+    epochs: Vec<u64>,
+    late: Vec<Late>,
+}
+
+/// An access that was reported later than it happened.
+#[derive(Debug)]
+struct Late {
+    epoch: u64,
+    reported_at: usize,
+}
+
+/// Where something is put: beside the event with this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Slot {
+    beside: usize,
+    side: Side,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Before,
+    After,
+}
+
+/// The same events, each in its place.
+#[must_use]
+pub fn resolve(events: &[Event]) -> Vec<Event> {
+    let mut histories: FxHashMap<ThreadId, History> = FxHashMap::default();
+    // The same access may be reported twice.
+    let mut known: FxHashSet<Event> = FxHashSet::default();
+    let mut is_moved = vec![false; events.len()];
+    for (place, event) in events.iter().enumerate() {
+        let history = histories.entry(event.thread).or_default();
+        if let Action::Earlier(..) = event.action {
+            if event.epoch == Epoch(0) {
+                continue;
+            }
+            is_moved[place] = true;
+            if known.insert(*event) {
+                history.late.push(Late { epoch: event.epoch.0, reported_at: place });
+            }
+        } else {
+            let before = history.epochs.last().copied().unwrap_or(0);
+            history.places.push(place);
+            history.epochs.push(before.max(event.epoch.0));
+        }
+    }
+    let mut moved = Vec::new();
+    for history in histories.values_mut() {
+        place_late_events(history, events, &mut is_moved, &mut moved);
+    }
+    // Nothing of two threads has the same slot, so the order of the threads does not matter.
+    moved.sort_by_key(|(slot, event): &(Slot, usize)| {
+        let begins_last = !matches!(events[*event].action, Action::Begin);
+        (*slot, events[*event].epoch, begins_last, *event)
+    });
+    let mut moved = moved.into_iter().peekable();
+    let mut resolved = Vec::with_capacity(events.len());
+    for (place, event) in events.iter().enumerate() {
+        let before = Slot { beside: place, side: Side::Before };
+        while let Some((_, number)) = moved.next_if(|(slot, _)| *slot <= before) {
+            resolved.push(at_once(events[number]));
+        }
+        if !is_moved[place] {
+            resolved.push(at_once(*event));
+        }
+        let after = Slot { beside: place, side: Side::After };
+        while let Some((_, number)) = moved.next_if(|(slot, _)| *slot <= after) {
+            resolved.push(at_once(events[number]));
+        }
+    }
+    resolved
+}
+
+/// Finds the slots of the late accesses of a thread, and of the begins that must come before them.
+fn place_late_events(
+    history: &mut History,
+    events: &[Event],
+    is_moved: &mut [bool],
+    moved: &mut Vec<(Slot, usize)>,
+) {
+    // From the last epoch to the first: what happened before something must not stand after it.
+    history.late.sort_by_key(|late| std::cmp::Reverse(late.epoch));
+    let mut limit: Option<Slot> = None;
+    let mut next_limit: Option<Slot> = None;
+    let mut limited_epoch = None;
+    // The first report of an access of each epoch or a later one, from the last epoch to the first.
+    let mut first_reports: Vec<(u64, usize)> = Vec::new();
+    for late in &history.late {
+        if limited_epoch != Some(late.epoch) {
+            limit = next_limit;
+            limited_epoch = Some(late.epoch);
+        }
+        let own = own_slot(history, events, late);
+        let slot = limit.map_or(own, |limit| limit.min(own));
+        next_limit = Some(next_limit.map_or(slot, |next| next.min(slot)));
+        moved.push((slot, late.reported_at));
+        let first = first_reports.last().map_or(usize::MAX, |(_, first)| *first);
+        if late.reported_at < first {
+            first_reports.push((late.epoch, late.reported_at));
+        }
+    }
+    for place in &history.places {
+        let event = &events[*place];
+        if !matches!(event.action, Action::Begin) || event.epoch == Epoch(0) {
+            continue;
+        }
+        // Epochs decrease along the list, and places too: the last one that is not before the block.
+        let count = first_reports.partition_point(|(epoch, _)| *epoch >= event.epoch.0);
+        let Some((_, reported_at)) = count.checked_sub(1).map(|last| first_reports[last]) else {
+            continue;
+        };
+        if reported_at < *place {
+            is_moved[*place] = true;
+            moved.push((Slot { beside: reported_at, side: Side::Before }, *place));
+        }
+    }
+}
+
+/// Where an access belongs if nothing else was late.
+fn own_slot(history: &History, events: &[Event], late: &Late) -> Slot {
+    let next = history.epochs.partition_point(|epoch| *epoch < late.epoch);
+    let Some(place) = history.places.get(next).filter(|place| **place < late.reported_at) else {
+        return Slot { beside: late.reported_at, side: Side::Before };
+    };
+    let began = events[*place].epoch.0 == late.epoch && begins_epoch(&events[*place].action);
+    Slot { beside: *place, side: if began { Side::After } else { Side::Before } }
+}
+
+/// Whether an epoch begins with it.
+fn begins_epoch(action: &Action) -> bool {
+    match action {
+        Action::VolatileRead(_)
+        | Action::AtomicUpdate(_)
+        | Action::Acquire(..)
+        | Action::Woken(_)
+        | Action::ThreadBegin
+        | Action::Join(_)
+        | Action::TaskBegin(_)
+        | Action::TaskJoin(_)
+        | Action::Receive(_)
+        | Action::BarrierPass(_)
+        | Action::LatchPass(_)
+        | Action::Begin
+        | Action::ClassUsed(_) => true,
+        Action::Read(_)
+        | Action::Write(_)
+        | Action::Earlier(..)
+        | Action::VolatileWrite(_)
+        | Action::Release(..)
+        | Action::Wait(_)
+        | Action::Notify(_)
+        | Action::NotifyAll(_)
+        | Action::ThreadEnd
+        | Action::Fork(_)
+        | Action::Submit(_)
+        | Action::TaskEnd(_)
+        | Action::Publish(_)
+        | Action::BarrierArrive(_)
+        | Action::LatchDown(_)
+        | Action::End
+        | Action::Escape(..)
+        | Action::ClassInitialised(_)
+        | Action::Branch(_) => false,
+    }
+}
+
+/// The event as if it had been reported at once.
+fn at_once(event: Event) -> Event {
+    let action = match event.action {
+        Action::Earlier(Access::Read, variable) => Action::Read(variable),
+        Action::Earlier(Access::Write, variable) => Action::Write(variable),
+        other => other,
+    };
+    Event { action, ..event }
+}

@@ -1,0 +1,185 @@
+//! Random events and tables, the extreme ones among them.
+
+use events::{
+    Access, Action, Branch, ClassEntry, ClassId, Epoch, Event, FieldEntry, FieldId, Kind, Mode,
+    ObjectId, Operand, OperandKind, SiteEntry, SiteId, Tables, ThreadEntry, ThreadId, Variable,
+};
+use findings::Site;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Mostly small numbers, as those of real runs are, but also any.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![6 => 0..6_u32, 1 => any::<u32>(), 1 => Just(u32::MAX)]
+}
+
+fn wide_number() -> impl Strategy<Value = u64> {
+    prop_oneof![6 => 0..6_u64, 1 => any::<u64>(), 1 => Just(u64::MAX)]
+}
+
+fn variable() -> impl Strategy<Value = Variable> {
+    (wide_number(), number(), 0..4).prop_map(|(object, other, form)| match form {
+        0 => Variable::Field(ObjectId(object), FieldId(other)),
+        1 => Variable::Static(FieldId(other)),
+        2 => Variable::Element(ObjectId(object), other),
+        _ => Variable::Contents(ObjectId(object)),
+    })
+}
+
+fn branch() -> impl Strategy<Value = Branch> {
+    prop_oneof![
+        Just(Branch::Taken),
+        Just(Branch::NotTaken),
+        any::<i32>().prop_map(Branch::Case),
+        Just(Branch::Case(i32::MIN)),
+    ]
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let parts = (select(Kind::ALL), variable(), wide_number(), number(), branch());
+    parts.prop_map(|(kind, variable, object, number, branch)| {
+        let operand = match kind.operand() {
+            OperandKind::None => Operand::None,
+            OperandKind::Variable => Operand::Variable(variable),
+            OperandKind::Object => Operand::Object(ObjectId(object)),
+            OperandKind::Thread => Operand::Thread(ThreadId(number)),
+            OperandKind::Class => Operand::Class(ClassId(number)),
+            OperandKind::ObjectOfClass => Operand::ObjectOfClass(ObjectId(object), ClassId(number)),
+            OperandKind::Branch => Operand::Branch(branch),
+        };
+        kind.action(operand).expect("the operand is of the kind that is asked for")
+    })
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    (number(), number(), wide_number(), action()).prop_map(|(thread, site, epoch, action)| Event {
+        thread: ThreadId(thread),
+        site: SiteId(site),
+        epoch: Epoch(epoch),
+        action,
+    })
+}
+
+/// Any events, in any order.
+pub(crate) fn events(most: usize) -> impl Strategy<Value = Vec<Event>> {
+    vec(event(), 0..=most)
+}
+
+/// Names as they are, names that are the same, and names that no one would give.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => select(&["", "a", "b", "main", "Account", "p.Account", "run", "t1", "o5", "%3"][..])
+            .prop_map(str::to_string),
+        1 => any::<String>(),
+        1 => "[a-z .#\"\\\\@/\n\t:~\\[\\]|()-]{0,12}",
+    ]
+}
+
+fn site() -> impl Strategy<Value = SiteEntry> {
+    let place = (name(), name(), name(), option::of(number()), option::of(name()));
+    (place, option::of(number()), name()).prop_map(
+        |((class, method, descriptor, offset, file), line, subject)| SiteEntry {
+            site: Site { class, method, descriptor, offset, file, line },
+            subject,
+        },
+    )
+}
+
+/// Tables with any rows; events need not know of them.
+pub(crate) fn tables() -> impl Strategy<Value = Tables> {
+    let fields = (name(), name()).prop_map(|(class, name)| FieldEntry { class, name });
+    let classes = name().prop_map(|name| ClassEntry { name });
+    let threads =
+        (name(), any::<bool>()).prop_map(|(name, is_virtual)| ThreadEntry { name, is_virtual });
+    (vec(site(), 0..8), vec(fields, 0..6), vec(classes, 0..6), vec(threads, 0..6)).prop_map(
+        |(sites, fields, classes, threads)| Tables {
+            sites,
+            fields,
+            classes,
+            threads: threads.into_iter().collect(),
+        },
+    )
+}
+
+/// A short run with one event of each kind and form.
+pub(crate) fn one_of_each() -> (Vec<Event>, Tables) {
+    let object = ObjectId(7);
+    let variables = [
+        Variable::Field(object, FieldId(0)),
+        Variable::Static(FieldId(1)),
+        Variable::Element(object, 3),
+        Variable::Contents(object),
+    ];
+    let mut actions = Vec::new();
+    for variable in variables {
+        actions.extend([
+            Action::Read(variable),
+            Action::Write(variable),
+            Action::Earlier(Access::Read, variable),
+            Action::Earlier(Access::Write, variable),
+            Action::VolatileRead(variable),
+            Action::VolatileWrite(variable),
+            Action::AtomicUpdate(variable),
+        ]);
+    }
+    for mode in [Mode::Exclusive, Mode::Shared] {
+        actions.extend([Action::Acquire(object, mode), Action::Release(object, mode)]);
+    }
+    actions.extend([
+        Action::Wait(object),
+        Action::Woken(object),
+        Action::Notify(object),
+        Action::NotifyAll(object),
+        Action::ThreadBegin,
+        Action::ThreadEnd,
+        Action::Fork(ThreadId(1)),
+        Action::Join(ThreadId(1)),
+        Action::Submit(object),
+        Action::TaskBegin(object),
+        Action::TaskEnd(object),
+        Action::TaskJoin(object),
+        Action::Publish(object),
+        Action::Receive(object),
+        Action::BarrierArrive(object),
+        Action::BarrierPass(object),
+        Action::LatchDown(object),
+        Action::LatchPass(object),
+        Action::Begin,
+        Action::End,
+        Action::Escape(object, ClassId(0)),
+        Action::ClassInitialised(ClassId(0)),
+        Action::ClassUsed(ClassId(0)),
+    ]);
+    let branches = [Branch::Taken, Branch::NotTaken, Branch::Case(-1)];
+    actions.extend(branches.map(Action::Branch));
+    let event = |(number, action): (usize, Action)| Event {
+        thread: ThreadId(number as u32 % 2),
+        site: SiteId(number as u32 % 3),
+        epoch: Epoch(number as u64 / 4),
+        action,
+    };
+    let site = |line: Option<u32>| {
+        let mut entry = SiteEntry::unknown();
+        if line.is_some() {
+            entry.site.class = "p.Account".to_string();
+            entry.site.method = "deposit".to_string();
+            entry.site.descriptor = "(I)V".to_string();
+            entry.site.offset = line;
+            entry.site.file = Some("p/Account.java".to_string());
+            entry.site.line = line;
+            entry.subject = "Account.balance".to_string();
+        }
+        entry
+    };
+    let field = |name: &str| FieldEntry { class: "p.Account".to_string(), name: name.to_string() };
+    let thread = |name: &str| ThreadEntry { name: name.to_string(), is_virtual: false };
+    let tables = Tables {
+        sites: vec![site(None), site(Some(12)), site(Some(13))],
+        fields: vec![field("balance"), field("count")],
+        classes: vec![ClassEntry { name: "p.Account".to_string() }],
+        threads: [thread("main"), thread("worker 1")].into_iter().collect(),
+    };
+    (actions.into_iter().enumerate().map(event).collect(), tables)
+}

@@ -1,0 +1,104 @@
+//! Findings as they are read back.
+//!
+//! In a program, the names that a finding is made of are constants of the part that made it. What is
+//! read from a file has no constants, so each name is kept once for the life of the process. They are few:
+//! roles, subjects and monitors.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use findings::{Evidence, Finding, Fingerprint, HeldLock, Severity, Site, Step, Witness, rules};
+use serde::{Deserialize, Deserializer, de};
+
+/// Reads findings; one of a rule that this build does not know is an error.
+pub(crate) fn read_all<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Finding>, D::Error> {
+    let read = Vec::<ReadFinding>::deserialize(reader)?;
+    read.into_iter().map(|finding| finding.finding().map_err(de::Error::custom)).collect()
+}
+
+#[derive(Deserialize)]
+struct ReadFinding {
+    rule: String,
+    evidence: Evidence,
+    severity: Severity,
+    blame: Site,
+    subjects: BTreeMap<String, String>,
+    stable_subjects: BTreeMap<String, String>,
+    witnesses: Vec<ReadWitness>,
+    distance: u32,
+    fingerprint: Option<Fingerprint>,
+}
+
+#[derive(Deserialize)]
+struct ReadWitness {
+    analysis: String,
+    steps: Vec<ReadStep>,
+}
+
+#[derive(Deserialize)]
+struct ReadStep {
+    role: String,
+    site: Site,
+    call_chain: Vec<Site>,
+    held_locks: Vec<ReadHeldLock>,
+}
+
+#[derive(Deserialize)]
+struct ReadHeldLock {
+    lock: String,
+    taken_at: Site,
+}
+
+impl ReadFinding {
+    fn finding(self) -> Result<Finding, String> {
+        let rule = rules::named(&self.rule).ok_or_else(|| {
+            format!("a finding of the unknown rule `{}`", self.rule.escape_debug())
+        })?;
+        Ok(Finding {
+            rule: rule.name,
+            evidence: self.evidence,
+            severity: self.severity,
+            blame: self.blame,
+            subjects: with_kept_names(self.subjects),
+            stable_subjects: with_kept_names(self.stable_subjects),
+            witnesses: self.witnesses.into_iter().map(ReadWitness::witness).collect(),
+            distance: self.distance,
+            fingerprint: self.fingerprint,
+        })
+    }
+}
+
+impl ReadWitness {
+    fn witness(self) -> Witness {
+        let steps = self.steps.into_iter().map(ReadStep::step).collect();
+        Witness { analysis: kept(&self.analysis), steps }
+    }
+}
+
+impl ReadStep {
+    fn step(self) -> Step {
+        let held = |ReadHeldLock { lock, taken_at }| HeldLock { lock, taken_at };
+        Step {
+            role: kept(&self.role),
+            site: self.site,
+            call_chain: self.call_chain,
+            held_locks: self.held_locks.into_iter().map(held).collect(),
+        }
+    }
+}
+
+fn with_kept_names(subjects: BTreeMap<String, String>) -> BTreeMap<&'static str, String> {
+    subjects.into_iter().map(|(name, subject)| (kept(&name), subject)).collect()
+}
+
+/// The one copy of a name that lives as long as the process.
+fn kept(name: &str) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = all.get(name) {
+        return known;
+    }
+    let name: &'static str = Box::leak(name.into());
+    all.insert(name);
+    name
+}
