@@ -1,0 +1,280 @@
+//! The monitors against checkers that keep every operation and compare every pair, on random runs:
+//! reported whole, and through a model of the run-time half's filters.
+//!
+//! `MONITOR_RUNS` says how many runs, `MONITOR_SEED` which ones.
+
+mod filters;
+mod naive;
+mod random;
+mod trace;
+
+use std::collections::BTreeSet;
+
+use events::{
+    Access, Action, ClassId, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
+};
+use filters::{Filters, Model};
+use monitors::Monitor;
+use monitors::happens_before::HappensBefore;
+use monitors::velodrome::{Config, Velodrome};
+use naive::Verdict;
+use random::{Random, number_from};
+use trace::{Op, Operation, Run, Shape};
+
+/// What a monitor says of a run, in the oracle's words.
+#[derive(Debug, PartialEq, Eq)]
+struct Said {
+    first_violation: Option<usize>,
+    refuted: BTreeSet<u32>,
+}
+
+fn ask_velodrome(run: &Run, config: Config, filters: Option<Filters>) -> Said {
+    let mut monitor = Velodrome::new(config);
+    let mut model = filters.map(Model::new);
+    let mut first_violation = None;
+    for (number, operation) in run.0.iter().enumerate() {
+        match &mut model {
+            Some(model) => {
+                model.operation(*operation, number);
+                model.events.drain(..).for_each(|event| monitor.event(&event));
+            }
+            None => monitor.event(&operation.event(number)),
+        }
+        if monitor.violations() > 0 && first_violation.is_none() {
+            first_violation = Some(number);
+        }
+    }
+    Said { first_violation, refuted: monitor.refuted().iter().map(|block| block.0).collect() }
+}
+
+fn ask_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usize)> {
+    let mut monitor = HappensBefore::new();
+    let mut model = filters.map(Model::new);
+    let mut found: Vec<(Variable, usize)> = Vec::new();
+    for (number, operation) in run.0.iter().enumerate() {
+        match &mut model {
+            Some(model) => {
+                model.operation(*operation, number);
+                model.events.drain(..).for_each(|event| monitor.event(&event));
+            }
+            None => monitor.event(&operation.event(number)),
+        }
+        let (Op::Read(x) | Op::Write(x)) = operation.op else { continue };
+        let variable = trace::variable(x);
+        if monitor.has_race_on(variable) && !found.iter().any(|(known, _)| *known == variable) {
+            found.push((variable, number));
+        }
+    }
+    found
+}
+
+const CONFIGS: [Config; 6] = [
+    Config { merge: true, collect: true, crowd: 128 },
+    Config { merge: true, collect: true, crowd: 1 },
+    Config { merge: true, collect: false, crowd: 128 },
+    Config { merge: false, collect: true, crowd: 128 },
+    Config { merge: false, collect: true, crowd: 3 },
+    Config { merge: false, collect: false, crowd: 128 },
+];
+
+/// Why the monitors are wrong about a run, if they are.
+fn complaint(run: &Run, filters: Option<Filters>) -> Option<String> {
+    let Verdict { first_violation, refuted, races } = naive::judge(run);
+    let expected = Said { first_violation, refuted };
+    for config in CONFIGS {
+        let said = ask_velodrome(run, config, filters);
+        if said != expected {
+            return Some(format!("velodrome {config:?}: {said:?} instead of {expected:?}"));
+        }
+    }
+    let said = ask_happens_before(run, filters);
+    (said != races).then(|| format!("happens-before: {said:?} instead of {races:?}"))
+}
+
+/// Runs random runs through the monitors. Returns how many were not serializable.
+fn check(name: &str, filters: Option<Filters>, runs: u64) -> u64 {
+    let seed = number_from("MONITOR_SEED", 1);
+    let mut violations = 0;
+    for number in 0..number_from("MONITOR_RUNS", runs) {
+        let mut random = Random::new(seed.wrapping_mul(0x0001_0000_0001).wrapping_add(number));
+        let shape = Shape::random(&mut random);
+        let run = Run::random(&mut random, shape);
+        violations += u64::from(naive::judge(&run).first_violation.is_some());
+        if complaint(&run, filters).is_some() {
+            let small = run.shrink(shape.forks, |run| complaint(run, filters).is_some());
+            let why = complaint(&small, filters).unwrap_or_default();
+            let mut events = String::new();
+            if let Some(filters) = filters {
+                let mut model = Model::new(filters);
+                for (number, operation) in small.0.iter().enumerate() {
+                    model.operation(*operation, number);
+                }
+                for event in model.events {
+                    events += &format!(
+                        "    t{} e{} {:?} @{}\n",
+                        event.thread.0, event.epoch.0, event.action, event.site.0
+                    );
+                }
+            }
+            panic!("{name}, run {number}:\n{small:?}{events}{why}");
+        }
+    }
+    violations
+}
+
+#[test]
+fn the_monitors_agree_with_the_oracles() {
+    let violations = check("unfiltered", None, 3000);
+    assert!(violations > 300, "the runs say little: {violations}");
+}
+
+#[test]
+fn the_filters_change_nothing() {
+    check("filtered", Some(filters::ALL), 3000);
+}
+
+#[test]
+fn each_filter_changes_nothing() {
+    let eager = Filters { lazy_blocks: false, ..filters::ALL };
+    check("blocks at once", Some(eager), 1000);
+    check("no ownership", Some(Filters { ownership: false, ..filters::ALL }), 1000);
+    check("no epochs", Some(Filters { epoch: false, ..filters::ALL }), 1000);
+    check("none", Some(Filters { ownership: false, epoch: false, ..eager }), 1000);
+}
+
+/// A rule of the filters that is left out, and the smallest run that is judged wrongly then.
+struct Broken {
+    rule: &'static str,
+    filters: Filters,
+    run: &'static [(u32, Op)],
+}
+
+const BROKEN: [Broken; 5] = [
+    Broken {
+        rule: "an epoch ends when something is sent: the second write is not ordered by the lock",
+        filters: Filters { epochs_end_at_sends: false, ..filters::ALL },
+        run: &[
+            (0, Op::Acquire(0, Mode::Exclusive)),
+            (0, Op::Write(0)),
+            (0, Op::Release(0, Mode::Exclusive)),
+            (0, Op::Write(0)),
+            (1, Op::Acquire(0, Mode::Exclusive)),
+            (1, Op::Read(0)),
+        ],
+    },
+    Broken {
+        rule: "the last read says whether others have read too: the write comes after both reads",
+        filters: Filters { reads_remember_sharing: false, ..filters::ALL },
+        run: &[(1, Op::Read(0)), (0, Op::Read(0)), (0, Op::Write(0))],
+    },
+    Broken {
+        rule: "an epoch begins with a nested block: the read inside it is another root",
+        filters: Filters { epochs_begin_at_nested_blocks: false, ..filters::ALL },
+        run: &[
+            (1, Op::Begin),
+            (1, Op::Read(0)),
+            (0, Op::Write(0)),
+            (1, Op::Begin),
+            (1, Op::Read(0)),
+        ],
+    },
+    Broken {
+        rule: "an epoch begins with a volatile write: what was done before it comes after nothing",
+        filters: Filters { epochs_begin_at_volatile_writes: false, ..filters::ALL },
+        run: &[
+            (0, Op::Begin),
+            (0, Op::Update(1)),
+            (1, Op::Write(4)),
+            (1, Op::VolatileWrite(1)),
+            (0, Op::Write(4)),
+        ],
+    },
+    Broken {
+        rule: "an access that is reported is the first of its epoch",
+        filters: Filters { epochs_begin_with_the_access: false, ..filters::ALL },
+        run: &[
+            (2, Op::Read(0)),
+            (1, Op::Begin),
+            (1, Op::Write(0)),
+            (2, Op::Write(0)),
+            (1, Op::Read(0)),
+        ],
+    },
+];
+
+#[test]
+fn every_rule_of_the_filters_is_needed() {
+    for Broken { rule, filters, run } in BROKEN {
+        let run =
+            Run(run.iter().map(|(thread, op)| Operation { thread: *thread, op: *op }).collect());
+        assert_eq!(complaint(&run, Some(filters::ALL)), None, "{rule}");
+        assert!(complaint(&run, Some(filters)).is_some(), "{rule}");
+    }
+}
+
+/// An event that need not make sense after those before.
+fn any_event(random: &mut Random) -> Event {
+    let object = ObjectId(random.below(3) as u64);
+    let variable = trace::variable(random.below(3) as u32);
+    let thread = ThreadId(random.below(4) as u32);
+    let class = ClassId(random.below(2) as u32);
+    let access = if random.percent(50) { Access::Read } else { Access::Write };
+    let mode = if random.percent(50) { Mode::Shared } else { Mode::Exclusive };
+    let actions = [
+        Action::Read(variable),
+        Action::Write(variable),
+        Action::Earlier(access, variable),
+        Action::Earlier(access, variable),
+        Action::VolatileRead(variable),
+        Action::AtomicUpdate(variable),
+        Action::Acquire(object, mode),
+        Action::Release(object, mode),
+        Action::Wait(object),
+        Action::Woken(object),
+        Action::ThreadBegin,
+        Action::ThreadEnd,
+        Action::Fork(thread),
+        Action::Join(thread),
+        Action::Submit(object),
+        Action::TaskBegin(object),
+        Action::Publish(object),
+        Action::Receive(object),
+        Action::BarrierArrive(object),
+        Action::BarrierPass(object),
+        Action::LatchDown(object),
+        Action::LatchPass(object),
+        Action::Begin,
+        Action::Begin,
+        Action::End,
+        Action::ClassInitialised(class),
+        Action::ClassUsed(class),
+    ];
+    let epoch = match random.below(10) {
+        0 => 0,
+        1 => u64::MAX - random.below(3) as u64,
+        _ => random.below(30) as u64,
+    };
+    Event {
+        thread: ThreadId(random.below(4) as u32),
+        site: SiteId(random.below(9) as u32),
+        epoch: Epoch(epoch),
+        action: actions[random.below(actions.len())],
+    }
+}
+
+#[test]
+fn no_events_make_a_monitor_panic() {
+    for seed in 0..number_from("MONITOR_RUNS", 2000) {
+        let mut random = Random::new(seed);
+        let crowd = 1 + random.below(8);
+        let mut velodrome = Velodrome::new(Config { crowd, ..Config::default() });
+        let mut races = HappensBefore::new();
+        for _ in 0..random.below(300) {
+            let event = any_event(&mut random);
+            velodrome.event(&event);
+            races.event(&event);
+        }
+        velodrome.findings(&Tables::default());
+        races.findings(&Tables::default());
+    }
+}
