@@ -1,0 +1,189 @@
+//! What is to be watched.
+
+use std::collections::BTreeSet;
+
+use findings::Site;
+use program::AtomicSpec;
+use program::pattern::Pattern;
+use rustc_hash::FxHashMap;
+
+/// What is to be watched.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Only classes and methods that match one of these; empty for everything but the platform. A
+    /// pattern that names classes of the platform brings them in.
+    pub include: Vec<Pattern>,
+    /// No class or method that matches one of these, whatever `include` says.
+    pub exclude: Vec<Pattern>,
+    /// Whether accesses to array elements are watched.
+    pub arrays: bool,
+    /// Whether branches are watched.
+    pub branches: bool,
+    /// Whether atomic blocks are marked.
+    pub blocks: bool,
+    /// Whether the contents of unsynchronized library collections are watched.
+    pub collections: bool,
+    /// Which code is meant to be atomic.
+    pub atomic: AtomicSpec,
+    /// The only accesses to watch, where somebody knows which matter. What synchronises is watched
+    /// anyway.
+    pub watch: Option<WatchList>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            include: Vec::new(),
+            exclude: Vec::new(),
+            arrays: false,
+            branches: false,
+            blocks: true,
+            collections: false,
+            atomic: AtomicSpec::default(),
+            watch: None,
+        }
+    }
+}
+
+/// Where the classes of the platform are. They have models, and are not rewritten unless asked for.
+const PLATFORM: &[&str] = &[
+    "java/",
+    "javax/",
+    "jdk/",
+    "sun/",
+    "com/sun/",
+    "org/w3c/",
+    "org/xml/",
+    "org/ietf/",
+    "netscape/",
+];
+
+/// Classes that the JVM or the runtime itself rests on. They are never rewritten.
+const UNTOUCHABLE: &[&str] = &["java/", "jdk/internal/", "sun/"];
+
+/// Whether a class belongs to the platform.
+pub(crate) fn is_platform(internal: &str) -> bool {
+    PLATFORM.iter().any(|package| internal.starts_with(package))
+}
+
+/// Whether a class was made by the JVM or the library while the program ran: a lambda, a proxy, or
+/// another hidden class.
+fn is_generated(internal: &str) -> bool {
+    let simple = internal.rsplit('/').next().unwrap_or(internal);
+    let is_proxy = simple
+        .strip_prefix("$Proxy")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+    let is_hidden = internal.contains("+0x") || simple.starts_with("0x");
+    is_proxy || is_hidden || internal.contains("$$Lambda") || internal.contains("$$InjectedInvoker")
+}
+
+impl Config {
+    /// Whether a class, given in internal form, is watched. This depends on nothing but the name, so
+    /// that the code of one class knows of every other class whether it is watched.
+    #[must_use]
+    pub fn watches(&self, internal: &str) -> bool {
+        if internal.starts_with('[')
+            || UNTOUCHABLE.iter().any(|package| internal.starts_with(package))
+            || is_generated(internal)
+            // A name that is not text cannot be written back.
+            || internal.contains(['\\', char::REPLACEMENT_CHARACTER])
+        {
+            return false;
+        }
+        let name = classes::binary_name(internal);
+        if self.exclude.iter().any(|pattern| pattern.matches(&name)) {
+            return false;
+        }
+        let is_platform = is_platform(internal);
+        if self.include.is_empty() {
+            return !is_platform;
+        }
+        self.include.iter().any(|pattern| {
+            // A pattern that begins with a star is not meant for the platform.
+            (!is_platform || pattern.names_a_root())
+                && (pattern.matches(&name) || pattern.names_member_of(&name))
+        })
+    }
+
+    /// Whether the accesses of a method of a watched class are watched; the name is that of the class
+    /// and the method, with dots.
+    pub(crate) fn watches_method(&self, name: &str) -> bool {
+        (self.include.is_empty() || self.include.iter().any(|pattern| pattern.matches(name)))
+            && !self.exclude.iter().any(|pattern| pattern.matches(name))
+    }
+}
+
+/// A list of accesses, by method and bytecode offset.
+#[derive(Clone, Debug, Default)]
+pub struct WatchList {
+    methods: FxHashMap<(String, String, String), BTreeSet<u32>>,
+}
+
+impl WatchList {
+    /// Adds an access. A site without an offset stands for no access and is ignored.
+    pub fn insert(&mut self, site: &Site) {
+        let Some(offset) = site.offset else { return };
+        let method = (site.class.clone(), site.method.clone(), site.descriptor.clone());
+        self.methods.entry(method).or_default().insert(offset);
+    }
+
+    /// The offsets of the accesses in a method; the class is named with dots.
+    pub(crate) fn offsets(
+        &self,
+        class: &str,
+        method: &str,
+        descriptor: &str,
+    ) -> Option<&BTreeSet<u32>> {
+        self.methods.get(&(class.to_owned(), method.to_owned(), descriptor.to_owned()))
+    }
+}
+
+impl<'a> FromIterator<&'a Site> for WatchList {
+    fn from_iter<T: IntoIterator<Item = &'a Site>>(sites: T) -> WatchList {
+        let mut list = WatchList::default();
+        for site in sites {
+            list.insert(site);
+        }
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(include: &[&str], exclude: &[&str]) -> Config {
+        let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::new(text)).collect();
+        Config { include: patterns(include), exclude: patterns(exclude), ..Config::default() }
+    }
+
+    #[test]
+    fn the_platform_is_left_out_unless_it_is_named() {
+        let default = config(&[], &[]);
+        assert!(default.watches("com/acme/Main"));
+        assert!(default.watches("Main"));
+        assert!(!default.watches("java/util/Vector"));
+        assert!(!default.watches("com/sun/tools/javac/Main"));
+        assert!(!default.watches("com/acme/$Proxy12"));
+        assert!(!default.watches("com/acme/Main$$Lambda$14/0x0000000800c03000"));
+        assert!(default.watches("com/acme/$ProxyFactory"));
+        let javac = config(&["com.sun.tools.javac"], &[]);
+        assert!(javac.watches("com/sun/tools/javac/Main"));
+        assert!(!javac.watches("com/acme/Main"));
+        assert!(!config(&["java.util"], &[]).watches("java/util/Vector"));
+        assert!(!config(&["**"], &[]).watches("javax/swing/JFrame"));
+    }
+
+    #[test]
+    fn patterns_of_methods_watch_their_classes() {
+        let one = config(&["com.acme.Cache.get*"], &["com.acme.Cache.getAll"]);
+        assert!(one.watches("com/acme/Cache"));
+        assert!(!one.watches("com/acme/Other"));
+        assert!(!one.watches("com/acme/sub/Other"));
+        assert!(one.watches_method("com.acme.Cache.get"));
+        assert!(!one.watches_method("com.acme.Cache.getAll"));
+        assert!(!one.watches_method("com.acme.Cache.put"));
+        assert!(config(&["com.acme.**.Cache.get*"], &[]).watches("com/acme/a/b/Cache"));
+        assert!(!config(&[], &["com.acme"]).watches("com/acme/Cache"));
+    }
+}

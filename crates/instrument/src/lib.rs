@@ -1,0 +1,62 @@
+//! Class files in, class files with hooks out.
+//!
+//! [`instrument`] takes the bytes of a class and what is to be watched, and gives back the same class
+//! with calls of `java.lang.Scission` inserted: before or after accesses to fields and array elements,
+//! around monitors, around calls of the library that synchronise, and at the beginning and end of
+//! atomic blocks and tasks. It is pure: no file is read, and the same input gives the same bytes.
+//!
+//! `plan/` decides what stands where; [`surgery`] inserts it, and knows nothing of hooks. [`ops`] is the
+//! table of hooks that the runtime mirrors.
+//!
+//! A rewritten class has the same methods, flags, superclass and interfaces. Its only new members are
+//! synthetic transient fields, which the runtime hides from reflection.
+
+mod config;
+mod error;
+pub mod ops;
+mod plan;
+mod sites;
+pub mod surgery;
+
+pub use config::{Config, WatchList};
+pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
+pub use ops::{Hook, Op, RUNTIME_CLASS};
+pub use plan::instrument;
+pub use sites::{NewSite, Relation, SiteTable, SiteTarget};
+
+/// What became of a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// There was nothing to insert.
+    Unchanged,
+    /// The class has hooks now, or could have none although it should.
+    Rewritten(Rewritten),
+}
+
+/// A class with hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The class file.
+    pub bytes: Vec<u8>,
+    /// How many hooks were inserted.
+    pub hooks: u32,
+    /// How many hooks were left out because the table of sites was full.
+    pub hooks_left_out: u32,
+    /// The methods that should have hooks and have none.
+    pub left_alone: Vec<LeftAlone>,
+}
+
+/// Adds a field to a class, and changes nothing else.
+///
+/// # Errors
+/// When the bytes are not a class file, the class already has the field, or there is no room for it.
+pub fn add_field(
+    bytes: &[u8],
+    access: u16,
+    name: &str,
+    descriptor: &str,
+) -> Result<Vec<u8>, InstrumentError> {
+    let mut editor = surgery::ClassEditor::new(bytes)?;
+    editor.add_field(access, name, descriptor)?;
+    editor.finish()
+}

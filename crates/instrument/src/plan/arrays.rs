@@ -1,0 +1,41 @@
+//! Array elements.
+
+use classes::bytecode::Kind;
+
+use crate::error::InstrumentError;
+use crate::ops::Hook;
+use crate::plan::MethodPlan;
+use crate::sites::SiteTarget;
+use crate::surgery::Snippet;
+
+impl MethodPlan<'_, '_> {
+    pub(super) fn array_load(&mut self, offset: u32) -> Result<(), InstrumentError> {
+        let Some(site) = self.array_site(offset) else { return Ok(()) };
+        let mut before = Snippet::new();
+        before.dup2();
+        self.call(&mut before, Hook::ReadElement, &[site])?;
+        self.before(offset, &before);
+        Ok(())
+    }
+
+    pub(super) fn array_store(&mut self, offset: u32, kind: Kind) -> Result<(), InstrumentError> {
+        let Some(site) = self.array_site(offset) else { return Ok(()) };
+        // The value goes below array and index, and copies of these below the value.
+        let mut before = Snippet::new();
+        match kind.words() {
+            1 => before.dup_x2().pop().dup2_x1(),
+            _ => before.dup2_x2().pop2().dup2_x2(),
+        };
+        self.call(&mut before, Hook::WriteElement, &[site])?;
+        self.before(offset, &before);
+        Ok(())
+    }
+
+    fn array_site(&mut self, offset: u32) -> Option<i32> {
+        if !self.planner.config.arrays || !self.watches_access(offset) {
+            return None;
+        }
+        self.accesses += 1;
+        self.site(Some(offset), String::new(), SiteTarget::Array)
+    }
+}

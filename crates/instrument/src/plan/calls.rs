@@ -1,0 +1,679 @@
+//! Calls of the library: what its models say of a method becomes hooks around the call.
+//!
+//! Library classes are not rewritten, so that what a call does to locks, threads and memory order is
+//! reported where it is made. Whatever gives something away (a release, a publication, the start of a
+//! thread) is reported before the call, whatever receives something after it.
+//!
+//! Operands that lie below others are reached by putting those into local variables above the ones of
+//! the method, and back. The variables are cleared after the call, so that they keep nothing alive.
+//!
+//! Not reported: what only happens when a call throws, and what a call does to objects that are not at
+//! hand (the mutex in a field of a wrapper, an element of an atomic array, the field behind a
+//! `VarHandle`).
+
+use classes::bytecode::{InvokeKind, Kind};
+use classes::descriptor::{MethodType, Type, parse_method};
+use classes::{MemberRef, PoolIndex};
+use program::models::{
+    self, Coordinator, Effect, Mode, Model, Operand, Ordering, Outcome, Runner, Sharing, WaitKind,
+};
+
+use crate::error::InstrumentError;
+use crate::ops::{Hook, Op};
+use crate::plan::{MethodPlan, Planner};
+use crate::sites::{Relation, SiteTarget};
+use crate::surgery::Snippet;
+
+const THREAD: &str = "java/lang/Thread";
+const LOCK: &str = "java/util/concurrent/locks/Lock";
+const OBJECT: &str = "java/lang/Object";
+
+/// Where an object that takes part in a call can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// Among the operands of the call, counted from the bottom.
+    Position(usize),
+    /// The result of the call.
+    Result,
+    /// The class that the call names.
+    Class,
+    /// The running thread.
+    CurrentThread,
+}
+
+/// How the result of a call tells whether something has happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Always,
+    NotZero,
+    Zero,
+    NotZeroLong,
+    Some,
+}
+
+/// What is to be reported of a call.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Reports {
+    before: Vec<(Op, Source)>,
+    after: Vec<(Op, Source, When)>,
+    /// The first is another face of the second.
+    aliases: Vec<(Source, Source, Relation)>,
+}
+
+impl Reports {
+    fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty() && self.aliases.is_empty()
+    }
+
+    fn before(&mut self, op: Op, source: Source) {
+        // What a call returns is not there before.
+        if source != Source::Result && !self.before.contains(&(op, source)) {
+            self.before.push((op, source));
+        }
+    }
+
+    fn after(&mut self, op: Op, source: Source, when: When) {
+        if !self.after.contains(&(op, source, when)) {
+            self.after.push((op, source, when));
+        }
+    }
+}
+
+/// One call, as far as the models can be applied to it.
+struct Call<'a> {
+    method: MemberRef<'a>,
+    types: MethodType<'a>,
+    has_receiver: bool,
+    is_constructor: bool,
+}
+
+impl Call<'_> {
+    /// The kinds of the operands, from the bottom.
+    fn kinds(&self) -> Vec<Kind> {
+        let receiver = self.has_receiver.then_some(Kind::Ref);
+        receiver.into_iter().chain(self.types.params.iter().map(|param| kind(*param))).collect()
+    }
+
+    /// Where an operand is; nothing when it is not at hand, or is no object.
+    fn source(&self, operand: Operand) -> Option<Source> {
+        let first = usize::from(self.has_receiver);
+        match operand {
+            Operand::Receiver => self.has_receiver.then_some(Source::Position(0)),
+            Operand::Argument(number) => {
+                let number = usize::from(number);
+                let is_object = self.types.params.get(number)?.is_reference();
+                is_object.then_some(Source::Position(first + number))
+            }
+            Operand::Result => self.types.ret?.is_reference().then_some(Source::Result),
+            Operand::Class => Some(Source::Class),
+            Operand::CurrentThread => Some(Source::CurrentThread),
+            Operand::Elements(_)
+            | Operand::Contents
+            | Operand::Callbacks
+            | Operand::Wrapped
+            | Operand::CallbackResult
+            | Operand::Field(_)
+            | Operand::Designated => None,
+        }
+    }
+
+    /// Where the tasks are that an operand stands for: several for the callbacks of a call.
+    fn tasks(&self, operand: Operand) -> Vec<Source> {
+        match operand {
+            Operand::Callbacks => models::task_arguments(self.method.descriptor)
+                .iter()
+                .filter_map(|(number, _)| self.source(Operand::Argument(*number)))
+                .collect(),
+            other => self.source(other).into_iter().collect(),
+        }
+    }
+
+    /// How the result tells an outcome; nothing when it does not.
+    fn when(&self, outcome: Outcome) -> Option<When> {
+        let result = self.types.ret;
+        let is_int = result.is_some_and(|result| kind(result) == Kind::Int);
+        match outcome {
+            Outcome::Always => Some(When::Always),
+            Outcome::IfTrue => is_int.then_some(When::NotZero),
+            Outcome::IfFalse => is_int.then_some(When::Zero),
+            Outcome::IfNonZero if result == Some(Type::Long) => Some(When::NotZeroLong),
+            Outcome::IfNonZero => is_int.then_some(When::NotZero),
+            Outcome::IfNonNull => result.is_some_and(Type::is_reference).then_some(When::Some),
+            Outcome::Unknown => None,
+        }
+    }
+}
+
+fn kind(of: Type<'_>) -> Kind {
+    match of {
+        Type::Boolean | Type::Byte | Type::Char | Type::Short | Type::Int => Kind::Int,
+        Type::Long => Kind::Long,
+        Type::Float => Kind::Float,
+        Type::Double => Kind::Double,
+        Type::Object(_) | Type::Array { .. } => Kind::Ref,
+    }
+}
+
+/// What a model says of a call, in terms of hooks.
+fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
+    let mut reports = Reports::default();
+    let coordinator = models::coordinator(model.class);
+    let is_synchronized = model
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Synchronized { lock: Operand::Receiver }));
+    for effect in model.effects {
+        match *effect {
+            Effect::Acquire { lock, mode, outcome } => {
+                let op = match mode {
+                    Mode::Exclusive | Mode::Any => Op::Acquire,
+                    Mode::Shared => Op::AcquireShared,
+                    Mode::Optimistic | Mode::Permit => Op::Receive,
+                };
+                if let (Some(source), Some(when)) = (call.source(lock), call.when(outcome)) {
+                    reports.after(op, source, when);
+                }
+            }
+            Effect::Release { lock, mode, outcome } => {
+                let op = match mode {
+                    Mode::Exclusive | Mode::Any => Op::Release,
+                    Mode::Shared => Op::ReleaseShared,
+                    Mode::Optimistic | Mode::Permit => Op::Publish,
+                };
+                match (call.source(lock), call.when(outcome)) {
+                    (Some(source), Some(When::Always)) => reports.before(op, source),
+                    // Only the result tells; a report that comes late is better than a wrong one.
+                    (Some(source), Some(when)) => reports.after(op, source, when),
+                    (None, _) | (_, None) => {}
+                }
+            }
+            Effect::Synchronized { lock } => {
+                let touches = |wanted: Effect| model.effects.contains(&wanted);
+                let op = if lock != Operand::Receiver {
+                    Op::Synchronized
+                } else if touches(Effect::Write { of: Operand::Receiver }) {
+                    Op::SynchronizedWrite
+                } else if touches(Effect::Read { of: Operand::Receiver }) {
+                    Op::SynchronizedRead
+                } else {
+                    Op::Synchronized
+                };
+                // The class of a constant must be the one that the call names.
+                let is_at_hand = lock != Operand::Class || model.class == &**call.method.class;
+                if let (Some(source), true) = (call.source(lock), is_at_hand) {
+                    reports.after(op, source, When::Always);
+                }
+            }
+            Effect::LockView { of, mode } => {
+                let relation = match mode {
+                    Mode::Exclusive => Relation::ExclusiveView,
+                    Mode::Shared => Relation::SharedView,
+                    Mode::Optimistic | Mode::Permit | Mode::Any => Relation::LockView,
+                };
+                alias(&mut reports, call, Operand::Result, of, relation);
+            }
+            Effect::ConditionOf { lock } => {
+                alias(&mut reports, call, Operand::Result, lock, Relation::Condition);
+            }
+            Effect::Handle { of } => {
+                alias(&mut reports, call, Operand::Result, of, Relation::Handle);
+            }
+            Effect::Wraps { task, by } => {
+                alias(&mut reports, call, by, task, Relation::Wraps);
+            }
+            Effect::Wait { on, kind: WaitKind::Monitor | WaitKind::Condition, .. } => {
+                if let Some(source) = call.source(on) {
+                    reports.before(Op::Wait, source);
+                    reports.after(Op::Woken, source, When::Always);
+                }
+            }
+            // The permit of a parked thread is no lock, and orders nothing.
+            Effect::Notify { on: Operand::Receiver, all } => {
+                let op = if all { Op::NotifyAll } else { Op::Notify };
+                if let Some(source) = call.source(Operand::Receiver) {
+                    reports.before(op, source);
+                }
+            }
+            Effect::Fork { task } => {
+                if let Some(source) = call.source(task) {
+                    reports.before(Op::Fork, source);
+                }
+            }
+            Effect::Join { task: Operand::Elements(number), outcome, .. } => {
+                let source = call.source(Operand::Argument(number));
+                if let (Some(source), Some(when)) = (source, call.when(outcome)) {
+                    reports.after(Op::TaskJoin, source, when);
+                }
+            }
+            Effect::Join { task, outcome, .. } => {
+                let is_thread = is_thread(model.class);
+                // Whether a thread has ended can be asked, whatever the result says.
+                let unknown = is_thread.then_some(When::Always);
+                let op = if is_thread { Op::Join } else { Op::TaskJoin };
+                for source in call.tasks(task) {
+                    if let Some(when) = call.when(outcome).or(unknown) {
+                        reports.after(op, source, when);
+                    }
+                }
+            }
+            Effect::Submit { task, to, .. } => {
+                let (op, tasks) = match task {
+                    Operand::Elements(number) => {
+                        (Op::SubmitAll, call.tasks(Operand::Argument(number)))
+                    }
+                    other => (Op::Submit, call.tasks(other)),
+                };
+                let executor = match to {
+                    Runner::Executor(executor) | Runner::Timer(executor) => call.source(executor),
+                    Runner::CommonPool
+                    | Runner::CurrentPool
+                    | Runner::NewThread
+                    | Runner::VirtualThread
+                    | Runner::EventDispatch
+                    | Runner::Completer
+                    | Runner::Dispatcher
+                    | Runner::System => None,
+                };
+                for source in tasks {
+                    reports.before(op, source);
+                    if let Some(executor) = executor {
+                        reports.before(Op::SubmittedTo, executor);
+                    }
+                }
+            }
+            Effect::Interrupt { thread } => {
+                if let Some(source) = call.source(thread) {
+                    reports.before(Op::Publish, source);
+                }
+            }
+            Effect::ObservesInterrupt { thread, outcome } => {
+                if let (Some(source), Some(when)) = (call.source(thread), call.when(outcome)) {
+                    reports.after(Op::Receive, source, when);
+                }
+            }
+            Effect::Publish { to } => {
+                let op = match coordinator {
+                    Some(Coordinator::Barrier) => Op::Arrive,
+                    Some(Coordinator::Latch) => Op::CountDown,
+                    None => Op::Publish,
+                };
+                if let Some(source) = call.source(to) {
+                    reports.before(op, source);
+                }
+            }
+            Effect::Receive { from, outcome } => {
+                let op = match coordinator {
+                    Some(Coordinator::Barrier) => Op::Pass,
+                    Some(Coordinator::Latch) => Op::LatchPass,
+                    None => Op::Receive,
+                };
+                if let (Some(source), Some(when)) = (call.source(from), call.when(outcome)) {
+                    reports.after(op, source, when);
+                }
+            }
+            Effect::AtomicRead { of, ordering } => {
+                if let Some(source) = call.source(of) {
+                    let op = match ordering {
+                        Ordering::Plain => Op::ContentsRead,
+                        Ordering::Opaque
+                        | Ordering::Acquire
+                        | Ordering::Release
+                        | Ordering::Volatile => Op::AtomicRead,
+                    };
+                    reports.after(op, source, When::Always);
+                }
+            }
+            Effect::AtomicWrite { of, ordering } => {
+                if let Some(source) = call.source(of) {
+                    match ordering {
+                        Ordering::Plain => {
+                            reports.after(Op::ContentsWrite, source, When::Always);
+                        }
+                        Ordering::Opaque
+                        | Ordering::Acquire
+                        | Ordering::Release
+                        | Ordering::Volatile => reports.before(Op::AtomicWrite, source),
+                    }
+                }
+            }
+            Effect::AtomicUpdate { of, ordering, outcome } => {
+                if let Some(source) = call.source(of) {
+                    if matches!(ordering, Ordering::Release | Ordering::Volatile) {
+                        reports.before(Op::Publish, source);
+                    }
+                    atomic_update(&mut reports, source, call.when(outcome));
+                }
+            }
+            Effect::Read { of } if collections && !(is_synchronized && of == Operand::Receiver) => {
+                if let Some(source) = call.source(of) {
+                    reports.after(Op::ContentsRead, source, When::Always);
+                }
+            }
+            Effect::Write { of }
+                if collections && !(is_synchronized && of == Operand::Receiver) =>
+            {
+                if let Some(source) = call.source(of) {
+                    reports.after(Op::ContentsWrite, source, When::Always);
+                }
+            }
+            Effect::Read { .. }
+            | Effect::Write { .. }
+            | Effect::Wait { kind: WaitKind::Park, .. }
+            | Effect::Notify { .. }
+            | Effect::View { .. }
+            | Effect::Store { .. }
+            | Effect::Load { .. }
+            | Effect::Feeds { .. }
+            | Effect::After { .. }
+            | Effect::RunsTask { .. }
+            | Effect::Controls { .. }
+            | Effect::Terminates
+            | Effect::Fence { .. }
+            | Effect::ThreadLocalAccess { .. }
+            | Effect::Blocks { .. }
+            | Effect::Sleeps
+            | Effect::Reflective
+            | Effect::ReturnsFresh
+            | Effect::ReturnsType(_)
+            | Effect::SingleWorker
+            | Effect::Parallel
+            | Effect::Sequential
+            | Effect::Escapes { .. } => {}
+        }
+    }
+    reports
+}
+
+/// An update that fails is only a read.
+fn atomic_update(reports: &mut Reports, source: Source, when: Option<When>) {
+    match when {
+        None | Some(When::Always) => reports.after(Op::AtomicUpdate, source, When::Always),
+        Some(When::NotZero) => {
+            reports.after(Op::AtomicUpdate, source, When::NotZero);
+            reports.after(Op::AtomicRead, source, When::Zero);
+        }
+        Some(When::Zero) => {
+            reports.after(Op::AtomicUpdate, source, When::Zero);
+            reports.after(Op::AtomicRead, source, When::NotZero);
+        }
+        Some(other @ (When::NotZeroLong | When::Some)) => {
+            reports.after(Op::AtomicRead, source, When::Always);
+            reports.after(Op::AtomicUpdate, source, other);
+        }
+    }
+}
+
+fn alias(reports: &mut Reports, call: &Call<'_>, face: Operand, of: Operand, relation: Relation) {
+    for of in call.tasks(of) {
+        if let Some(face) = call.source(face)
+            && of != Source::Result
+        {
+            reports.aliases.push((face, of, relation));
+        }
+    }
+}
+
+fn is_thread(class: &str) -> bool {
+    class == THREAD || models::supertypes(class).contains(&THREAD)
+}
+
+impl Planner<'_> {
+    /// The model of a call, as far as it can be told from here what is called.
+    fn model(&self, method: &MemberRef<'_>) -> Option<&'static Model> {
+        let (name, descriptor) = (&**method.name, &**method.descriptor);
+        // Waiting and notifying are final, whichever class the code names.
+        if matches!(name, "wait" | "notify" | "notifyAll")
+            && let Some(model) = models::lookup(OBJECT, name, descriptor)
+        {
+            return Some(model);
+        }
+        if !self.is_application(method.class) {
+            return models::find(method.class, name, descriptor);
+        }
+        if name == "<init>" {
+            return None;
+        }
+        if method.class == &self.file.name {
+            let declared = self
+                .file
+                .methods
+                .iter()
+                .any(|own| own.name == *method.name && own.descriptor == *method.descriptor);
+            if declared {
+                return None;
+            }
+            // What this class inherits from the library, it inherits with its model.
+            let supertypes = self.file.super_name.iter().chain(&self.file.interfaces);
+            let inherited = supertypes
+                .filter(|name| !self.is_application(name) && &***name != OBJECT)
+                .find_map(|supertype| models::find(supertype, name, descriptor));
+            if inherited.is_some() {
+                return inherited;
+            }
+        }
+        // A library that is not part of the platform may have models of its own.
+        let modelled = models::find(method.class, name, descriptor);
+        modelled.or_else(|| match name {
+            "start" | "join" | "isAlive" | "interrupt" | "isInterrupted" => {
+                models::lookup(THREAD, name, descriptor)
+            }
+            "lock" | "lockInterruptibly" | "tryLock" | "unlock" => {
+                models::lookup(LOCK, name, descriptor)
+            }
+            _ => None,
+        })
+    }
+}
+
+/// Whether a call runs nothing but code of the library that depends on its arguments alone.
+fn is_pure(method: &MemberRef<'_>, types: &MethodType<'_>) -> bool {
+    let is_value = |of: &Type<'_>| match of {
+        Type::Object(class) => *class == "java/lang/String",
+        Type::Array { .. } => false,
+        _ => true,
+    };
+    (models::computes_values(method.class)
+        || models::sharing(method.class) == Some(Sharing::Immutable))
+        && types.params.iter().all(is_value)
+}
+
+impl MethodPlan<'_, '_> {
+    pub(super) fn invoke(
+        &mut self,
+        offset: u32,
+        kind: InvokeKind,
+        index: PoolIndex,
+    ) -> Result<(), InstrumentError> {
+        let file = self.planner.file;
+        let Ok(method) = file.pool.member_ref(index) else { return Ok(()) };
+        let Ok(types) = parse_method(method.descriptor) else { return Ok(()) };
+        self.may_synchronise = self.may_synchronise || !is_pure(&method, &types);
+        let Some(model) = self.planner.model(&method) else { return Ok(()) };
+        let call = Call {
+            has_receiver: kind != InvokeKind::Static,
+            is_constructor: &**method.name == "<init>",
+            method,
+            types,
+        };
+        let collections = self.planner.config.collections;
+        // The lock and the buffer of a stream order what is written to it, which nobody means.
+        if models::is_stream(model.class) && !collections {
+            return Ok(());
+        }
+        let mut reports = reports(&call, model, collections);
+        if !self.planner.has_class_constants() {
+            reports.before.retain(|(_, source)| *source != Source::Class);
+            reports.after.retain(|(_, source, _)| *source != Source::Class);
+        }
+        if call.is_constructor {
+            // Only what the new object wraps is reported: before the call it is no object yet.
+            reports.before.retain(|(_, source)| *source != Source::Position(0));
+            reports.after.clear();
+            reports.aliases.retain(|(face, ..)| *face == Source::Position(0));
+            reports.aliases.truncate(1);
+        }
+        if reports.is_empty() {
+            return Ok(());
+        }
+        let subject = format!("{}.{}", classes::binary_name(method.class), method.name);
+        let target = SiteTarget::Call {
+            owner: method.class.to_string(),
+            name: method.name.to_string(),
+            descriptor: method.descriptor.to_string(),
+            relation: reports.aliases.first().map(|(_, _, relation)| *relation),
+        };
+        let Some(site) = self.site(Some(offset), subject, target) else { return Ok(()) };
+        self.surround(offset, &call, &reports, site)
+    }
+
+    /// Puts the reports around a call.
+    fn surround(
+        &mut self,
+        offset: u32,
+        call: &Call<'_>,
+        reports: &Reports,
+        site: i32,
+    ) -> Result<(), InstrumentError> {
+        let kinds = call.kinds();
+        let position = |source: Source| match source {
+            Source::Position(position) => Some(position),
+            Source::Result | Source::Class | Source::CurrentThread => None,
+        };
+        let needed_before = reports.before.iter().filter_map(|(_, source)| position(*source));
+        let needed_after = reports
+            .after
+            .iter()
+            .map(|(_, source, _)| *source)
+            .chain(reports.aliases.iter().flat_map(|(face, of, _)| [*face, *of]))
+            .filter_map(position);
+        let deepest_after = needed_after.min();
+        let deepest = needed_before.chain(deepest_after).min();
+
+        let mut before = Snippet::new();
+        let mut after = Snippet::new();
+        let mut slots = vec![None; kinds.len()];
+        match deepest {
+            // What is on top can be copied where it is.
+            Some(top) if top + 1 == kinds.len() && deepest_after.is_none() => {
+                for (op, source) in &reports.before {
+                    match position(*source) {
+                        Some(_) => {
+                            before.dup();
+                        }
+                        None => self.push(&mut before, call, *source, &slots)?,
+                    }
+                    self.call(&mut before, Hook::Call, &[op.number(), site])?;
+                }
+            }
+            Some(deepest) => {
+                let mut next = self.code.max_locals;
+                // A new object stays on the stack in two copies, because it must not be in a local
+                // variable before it is complete.
+                let is_unfinished = call.is_constructor && deepest == 0;
+                let first = if is_unfinished { 1 } else { deepest };
+                for position in first..kinds.len() {
+                    slots[position] = Some(next);
+                    next = next.saturating_add(kinds[position].words() as u16);
+                }
+                let used = next - self.code.max_locals;
+                self.edits.extra_locals = self.edits.extra_locals.max(used);
+                let spilled = || {
+                    (deepest + 1..kinds.len())
+                        .filter_map(|position| slots[position].map(|slot| (kinds[position], slot)))
+                };
+                for (kind, slot) in spilled().rev() {
+                    before.store(kind, slot);
+                }
+                // The operand itself stays where it is: if it is null, the JVM says where it came
+                // from.
+                before.dup();
+                if let Some(slot) = slots[deepest] {
+                    before.store(Kind::Ref, slot);
+                }
+                for (op, source) in &reports.before {
+                    self.push(&mut before, call, *source, &slots)?;
+                    self.call(&mut before, Hook::Call, &[op.number(), site])?;
+                }
+                for (kind, slot) in spilled() {
+                    before.load(kind, slot);
+                }
+            }
+            None => {
+                for (op, source) in &reports.before {
+                    self.push(&mut before, call, *source, &slots)?;
+                    self.call(&mut before, Hook::Call, &[op.number(), site])?;
+                }
+            }
+        }
+        for (face, of, _) in &reports.aliases {
+            // A new object is on the stack already.
+            if !(call.is_constructor && *face == Source::Position(0)) {
+                self.push(&mut after, call, *face, &slots)?;
+            }
+            self.push(&mut after, call, *of, &slots)?;
+            self.call(&mut after, Hook::Alias, &[site])?;
+        }
+        for (op, source, when) in &reports.after {
+            let hook = match when {
+                When::Always => Hook::Call,
+                When::NotZero => {
+                    after.dup();
+                    Hook::CallIf
+                }
+                When::Zero => {
+                    after.dup();
+                    Hook::CallIfNot
+                }
+                When::NotZeroLong => {
+                    // `lconst_0`, `lcmp`.
+                    after.dup2().raw(0x09, 0, 2).raw(0x94, 4, 1);
+                    Hook::CallIf
+                }
+                When::Some => {
+                    after.dup();
+                    Hook::CallIfSome
+                }
+            };
+            self.push(&mut after, call, *source, &slots)?;
+            self.call(&mut after, hook, &[op.number(), site])?;
+        }
+        for (kind, slot) in kinds.iter().zip(&slots) {
+            if let (Kind::Ref, Some(slot)) = (kind, slot) {
+                // `aconst_null`.
+                after.raw(0x01, 0, 1).store(Kind::Ref, *slot);
+            }
+        }
+        self.before(offset, &before);
+        self.after(offset, &after);
+        Ok(())
+    }
+
+    /// Pushes an object that takes part in a call.
+    fn push(
+        &mut self,
+        snippet: &mut Snippet,
+        call: &Call<'_>,
+        source: Source,
+        slots: &[Option<u16>],
+    ) -> Result<(), InstrumentError> {
+        match source {
+            Source::Position(position) => {
+                if let Some(slot) = slots.get(position).copied().flatten() {
+                    snippet.load(Kind::Ref, slot);
+                }
+            }
+            // Pushed after the call only, when the result is on top.
+            Source::Result => {
+                snippet.dup();
+            }
+            Source::Class => self.push_class(snippet, call.method.class)?,
+            Source::CurrentThread => {
+                let current = "()Ljava/lang/Thread;";
+                let method =
+                    self.planner.editor.pool().method_ref(THREAD, "currentThread", current)?;
+                snippet.invokestatic(method, 0, 1);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,225 @@
+//! Fields: the fields that classes get beside their own, and the accesses that are watched.
+
+use classes::descriptor::{Type, parse_field};
+use classes::{FieldInfo, MemberRef, PoolIndex, access};
+
+use crate::error::InstrumentError;
+use crate::ops::Hook;
+use crate::plan::{MethodPlan, Planner};
+use crate::sites::SiteTarget;
+use crate::surgery::Snippet;
+
+/// What the names of all injected fields begin with.
+pub(super) const INJECTED: &str = "$scission$";
+const IDENTITY: &str = "$scission$id";
+const LAST_READ: &str = "$scission$r$";
+const LAST_WRITE: &str = "$scission$w$";
+
+/// Injected fields are private, whatever the visibility of the field they belong to: the computed
+/// `serialVersionUID` of a class leaves private transient fields out.
+const INJECTED_ACCESS: u16 = access::PRIVATE | access::SYNTHETIC | access::TRANSIENT;
+
+/// Whether a field is made by the compiler and set before anybody else can see it: what inner classes
+/// know of their surroundings, and the tables behind `switch` on enums.
+fn is_compiler_made(name: &str) -> bool {
+    let is_outer = name
+        .strip_prefix("this$")
+        .is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit()));
+    is_outer || name.starts_with("val$") || name.starts_with("$SwitchMap$")
+}
+
+impl Planner<'_> {
+    /// Gives the class the fields in which the runtime notes who accessed an object last. Says whether
+    /// there are any.
+    pub(super) fn inject_fields(&mut self) -> Result<bool, InstrumentError> {
+        let file = self.file;
+        if file.has_access(access::INTERFACE) {
+            return Ok(false);
+        }
+        let mut injected = false;
+        let inherits_identity = file.super_name.as_ref().is_some_and(|name| self.watches(name));
+        if !inherits_identity {
+            self.editor.add_field(INJECTED_ACCESS, IDENTITY, "J")?;
+            injected = true;
+        }
+        for field in &file.fields {
+            // Obfuscators give one name to fields of different types; their shadows would be the same.
+            let is_unique =
+                file.fields.iter().filter(|other| other.name == field.name).count() == 1;
+            if is_unique && has_shadow(field) {
+                for prefix in [LAST_READ, LAST_WRITE] {
+                    self.editor.add_field(
+                        INJECTED_ACCESS,
+                        &format!("{prefix}{}", field.name),
+                        "J",
+                    )?;
+                }
+                injected = true;
+            }
+        }
+        Ok(injected)
+    }
+
+    /// Whether accesses to a field are watched; `reads_static` says that a static field is read by
+    /// other code than the initialiser of this class.
+    fn watches_field(&self, field: &MemberRef<'_>, reads_static: bool) -> bool {
+        if is_compiler_made(field.name) || !self.watches(field.class) {
+            return false;
+        }
+        if field.class != &self.file.name {
+            return true;
+        }
+        match self.declared(field) {
+            Some(declared) if declared.has_access(access::FINAL) => {
+                // What the initialiser of a class put there is seen by other threads only because
+                // the class was initialised before.
+                let is_shared_object = match parse_field(field.descriptor) {
+                    Ok(Type::Object(class)) => class != "java/lang/String",
+                    Ok(Type::Array { .. }) => true,
+                    _ => false,
+                };
+                reads_static && is_shared_object
+            }
+            Some(_) => true,
+            // An inherited field; nothing of a library class is watched.
+            None => {
+                let mut supertypes = self.file.super_name.iter().chain(&self.file.interfaces);
+                supertypes.any(|name| self.watches(name))
+            }
+        }
+    }
+
+    /// The declaration of a field, when it is in this class.
+    fn declared(&self, field: &MemberRef<'_>) -> Option<&FieldInfo> {
+        let is_own = field.class == &self.file.name;
+        self.file.fields.iter().find(|declared| {
+            is_own && declared.name == *field.name && declared.descriptor == *field.descriptor
+        })
+    }
+}
+
+/// Whether the runtime notes accesses to a field beside it.
+fn has_shadow(field: &FieldInfo) -> bool {
+    let unwatched = access::STATIC | access::FINAL | access::VOLATILE;
+    !field.has_access(unwatched) && !is_compiler_made(&field.name)
+}
+
+/// A field access that is watched.
+struct WatchedAccess<'a> {
+    /// The class that the code names.
+    owner: &'a str,
+    /// Whether the value takes two words.
+    is_wide: bool,
+    site: i32,
+}
+
+impl<'a> MethodPlan<'_, 'a> {
+    pub(super) fn get_field(
+        &mut self,
+        offset: u32,
+        field: PoolIndex,
+    ) -> Result<(), InstrumentError> {
+        let Some(access) = self.watched(offset, field, false, true) else { return Ok(()) };
+        // The object waits below the value.
+        let mut before = Snippet::new();
+        before.dup();
+        self.before(offset, &before);
+        let mut after = Snippet::new();
+        if access.is_wide {
+            after.dup2_x1().pop2();
+        } else {
+            after.swap();
+        }
+        self.call(&mut after, Hook::Read, &[access.site])?;
+        self.after(offset, &after);
+        Ok(())
+    }
+
+    pub(super) fn put_field(
+        &mut self,
+        offset: u32,
+        field: PoolIndex,
+    ) -> Result<(), InstrumentError> {
+        if self.construction.may_use_unfinished(offset) {
+            return Ok(());
+        }
+        let Some(access) = self.watched(offset, field, false, false) else { return Ok(()) };
+        let mut before = Snippet::new();
+        if access.is_wide {
+            before.dup2_x1().pop2().dup_x2();
+        } else {
+            before.dup2().pop();
+        }
+        self.call(&mut before, Hook::Write, &[access.site])?;
+        self.before(offset, &before);
+        Ok(())
+    }
+
+    pub(super) fn get_static(
+        &mut self,
+        offset: u32,
+        field: PoolIndex,
+    ) -> Result<(), InstrumentError> {
+        let Some(access) = self.watched(offset, field, true, true) else { return Ok(()) };
+        let mut after = Snippet::new();
+        if self.planner.has_class_constants() {
+            self.push_class(&mut after, access.owner)?;
+            self.call(&mut after, Hook::ReadStatic, &[access.site])?;
+        } else {
+            self.call(&mut after, Hook::ReadStaticUnnamed, &[access.site])?;
+        }
+        self.after(offset, &after);
+        Ok(())
+    }
+
+    pub(super) fn put_static(
+        &mut self,
+        offset: u32,
+        field: PoolIndex,
+    ) -> Result<(), InstrumentError> {
+        let Some(access) = self.watched(offset, field, true, false) else { return Ok(()) };
+        let mut before = Snippet::new();
+        if self.planner.has_class_constants() {
+            self.push_class(&mut before, access.owner)?;
+            self.call(&mut before, Hook::WriteStatic, &[access.site])?;
+        } else {
+            self.call(&mut before, Hook::WriteStaticUnnamed, &[access.site])?;
+        }
+        self.before(offset, &before);
+        Ok(())
+    }
+
+    /// The access that an instruction makes, when it is watched. An instruction that names no field is
+    /// left to the JVM to refuse.
+    fn watched(
+        &mut self,
+        offset: u32,
+        index: PoolIndex,
+        is_static: bool,
+        is_read: bool,
+    ) -> Option<WatchedAccess<'a>> {
+        let file = self.planner.file;
+        let field = file.pool.member_ref(index).ok()?;
+        let kind = parse_field(field.descriptor).ok()?;
+        let reads_static = is_static && is_read && &*self.method.name != "<clinit>";
+        if !self.planner.watches_field(&field, reads_static) {
+            return None;
+        }
+        let declared = self.planner.declared(&field);
+        self.may_synchronise |=
+            declared.is_some_and(|declared| declared.has_access(access::VOLATILE));
+        if !self.watches_access(offset) {
+            return None;
+        }
+        self.accesses += 1;
+        let subject = format!("{}.{}", classes::binary_name(field.class), field.name);
+        let target = SiteTarget::Field {
+            owner: field.class.to_string(),
+            name: field.name.to_string(),
+            descriptor: field.descriptor.to_string(),
+            is_static,
+        };
+        let site = self.site(Some(offset), subject, target)?;
+        Some(WatchedAccess { owner: field.class, is_wide: kind.slots() == 2, site })
+    }
+}

@@ -1,0 +1,361 @@
+//! What is inserted where.
+//!
+//! One pass over the instructions of each method; one file for each kind of thing that is watched. Two
+//! rules keep the program as it was:
+//!
+//! - Hooks of reads stand after the access, those of writes before it, and an operand that the
+//!   instruction checks for null is duplicated where it lies and never taken through a local variable:
+//!   so exceptions come from the same instructions with the same messages.
+//! - What may be an object under construction is not handed to a hook.
+
+mod arrays;
+mod blocks;
+mod branches;
+mod calls;
+mod constructors;
+mod fields;
+mod monitors;
+mod tasks;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use classes::bytecode::{Instruction, decode_all};
+use classes::{ClassFile, Code, MethodInfo, access};
+use events::SiteEntry;
+use findings::Site;
+use rustc_hash::FxHashMap;
+
+use crate::config::{Config, is_platform};
+use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
+use crate::ops::{Hook, RUNTIME_CLASS};
+use crate::plan::constructors::Construction;
+use crate::plan::tasks::Lambdas;
+use crate::sites::{NewSite, SiteTable, SiteTarget};
+use crate::surgery::{ClassEditor, MethodEdits, Snippet};
+use crate::{Outcome, Rewritten};
+
+/// Inserts hooks into a class.
+///
+/// # Errors
+/// When the bytes are not a class file, or the class has no room for what must be added. The class can
+/// then be loaded as it is.
+pub fn instrument(
+    bytes: &[u8],
+    config: &Config,
+    sites: &mut dyn SiteTable,
+) -> Result<Outcome, InstrumentError> {
+    let file = ClassFile::parse(Arc::from(bytes))?;
+    if !config.watches(&file.name)
+        || file.has_access(access::MODULE)
+        || file.fields.iter().any(|field| field.name.starts_with(fields::INJECTED))
+    {
+        return Ok(Outcome::Unchanged);
+    }
+    let mut planner = Planner {
+        class: classes::binary_name(&file.name),
+        source: file.source_file.as_ref().map(|source| classes::source_path(&file.name, source)),
+        watched: RefCell::default(),
+        lambdas: Lambdas::default(),
+        file: &file,
+        config,
+        sites,
+        editor: ClassEditor::new(bytes)?,
+        hook_constants: [None; Hook::ALL.len()],
+        hooks: 0,
+        hooks_left_out: 0,
+        left_alone: Vec::new(),
+    };
+    let has_new_fields = planner.inject_fields()?;
+    planner.find_lambdas();
+    for index in 0..file.methods.len() {
+        planner.method(index);
+    }
+    let Planner { editor, hooks, hooks_left_out, left_alone, .. } = planner;
+    if !has_new_fields && hooks == 0 && hooks_left_out == 0 && left_alone.is_empty() {
+        return Ok(Outcome::Unchanged);
+    }
+    Ok(Outcome::Rewritten(Rewritten { bytes: editor.finish()?, hooks, hooks_left_out, left_alone }))
+}
+
+/// The plan of one class.
+struct Planner<'a> {
+    file: &'a ClassFile,
+    config: &'a Config,
+    sites: &'a mut dyn SiteTable,
+    editor: ClassEditor<'a>,
+    /// Which of the classes that were asked about are watched.
+    watched: RefCell<FxHashMap<Arc<str>, bool>>,
+    /// The name of the class, with dots.
+    class: String,
+    /// The path of its source below a source root.
+    source: Option<String>,
+    lambdas: Lambdas,
+    /// The constants of the hooks that were used so far, in the order of the table.
+    hook_constants: [Option<u16>; Hook::ALL.len()],
+    hooks: u32,
+    hooks_left_out: u32,
+    left_alone: Vec<LeftAlone>,
+}
+
+impl Planner<'_> {
+    /// Plans one method and hands the plan to the editor.
+    fn method(&mut self, index: usize) {
+        let file = self.file;
+        let method = &file.methods[index];
+        let Some(code) = &method.code else { return };
+        let planned = match decode_all(file.code_bytes(code)) {
+            Ok(instructions) => self.plan(index, method, code, &instructions),
+            Err(error) => Err(LeftAloneReason::Unreadable(error)),
+        };
+        let done = match planned {
+            Ok((edits, hooks)) => match self.editor.edit_method(index, &edits) {
+                Ok(()) => {
+                    self.hooks += hooks;
+                    return;
+                }
+                Err(left_alone) => left_alone,
+            },
+            Err(reason) => {
+                LeftAlone { method: format!("{}{}", method.name, method.descriptor), reason }
+            }
+        };
+        self.left_alone.push(done);
+    }
+
+    fn plan(
+        &mut self,
+        index: usize,
+        method: &MethodInfo,
+        code: &Code,
+        instructions: &[(u32, Instruction)],
+    ) -> Result<(MethodEdits, u32), LeftAloneReason> {
+        let full_name = format!("{}.{}", self.class, method.name);
+        let listed = self
+            .config
+            .watch
+            .as_ref()
+            .map(|list| list.offsets(&self.class, &method.name, &method.descriptor));
+        let watches_accesses = self.config.watches_method(&full_name);
+        let construction = if &*method.name == "<init>" {
+            Construction::of(self.file, code, instructions)
+        } else {
+            Construction::Over
+        };
+        let plan = MethodPlan {
+            index,
+            method,
+            code,
+            instructions,
+            full_name,
+            listed,
+            watches_accesses,
+            construction,
+            edits: MethodEdits::new(),
+            exit: Snippet::new(),
+            hooks: 0,
+            accesses: 0,
+            may_synchronise: false,
+            planner: self,
+        };
+        plan.make().map_err(LeftAloneReason::Pool)
+    }
+
+    /// Whether a class is watched.
+    fn watches(&self, internal: &Arc<str>) -> bool {
+        let mut known = self.watched.borrow_mut();
+        *known.entry(Arc::clone(internal)).or_insert_with(|| self.config.watches(internal))
+    }
+
+    /// Whether a class is no part of the platform, so that its methods may do anything.
+    fn is_application(&self, internal: &Arc<str>) -> bool {
+        !is_platform(internal) || self.watches(internal)
+    }
+
+    /// Whether class constants can be loaded, as versions from 49 on allow.
+    fn has_class_constants(&self) -> bool {
+        self.file.version.major >= 49
+    }
+}
+
+/// The plan of one method.
+struct MethodPlan<'p, 'a> {
+    planner: &'p mut Planner<'a>,
+    /// The position of the method in its class.
+    index: usize,
+    method: &'p MethodInfo,
+    code: &'p Code,
+    instructions: &'p [(u32, Instruction)],
+    /// Class and method, with dots.
+    full_name: String,
+    /// The accesses that the watch list has for this method, when there is a list.
+    listed: Option<Option<&'p BTreeSet<u32>>>,
+    /// Whether the patterns leave the accesses of this method watched.
+    watches_accesses: bool,
+    /// Which operands may be the object under construction.
+    construction: Construction,
+    edits: MethodEdits,
+    /// What runs whenever the method ends.
+    exit: Snippet,
+    hooks: u32,
+    /// How many accesses have hooks.
+    accesses: u32,
+    /// Whether the method may call watched code, take a lock, or access a volatile variable.
+    may_synchronise: bool,
+}
+
+impl MethodPlan<'_, '_> {
+    fn make(mut self) -> Result<(MethodEdits, u32), InstrumentError> {
+        for (offset, instruction) in self.instructions {
+            self.instruction(*offset, instruction)?;
+        }
+        self.mark_class_initialised()?;
+        // From the outside in: a task contains its atomic block, and the block its lock.
+        let mut exits = Vec::new();
+        exits.extend(self.task_begin()?);
+        exits.extend(self.lambda_begin()?);
+        exits.extend(self.block_begin()?);
+        exits.extend(self.enter_method()?);
+        for exit in exits.iter().rev() {
+            self.exit.append(exit);
+        }
+        if !self.exit.is_empty() {
+            self.edits.exit = Some(self.exit);
+        }
+        Ok((self.edits, self.hooks))
+    }
+
+    fn instruction(
+        &mut self,
+        offset: u32,
+        instruction: &Instruction,
+    ) -> Result<(), InstrumentError> {
+        match instruction {
+            Instruction::GetField(field) => self.get_field(offset, *field),
+            Instruction::PutField(field) => self.put_field(offset, *field),
+            Instruction::GetStatic(field) => self.get_static(offset, *field),
+            Instruction::PutStatic(field) => self.put_static(offset, *field),
+            Instruction::ArrayLoad(_) => self.array_load(offset),
+            Instruction::ArrayStore(kind) => self.array_store(offset, *kind),
+            Instruction::MonitorEnter => self.monitor_enter(offset),
+            Instruction::MonitorExit => self.monitor_exit(offset),
+            Instruction::Invoke { kind, method } => self.invoke(offset, *kind, *method),
+            Instruction::InvokeDynamic(call) => self.invoke_dynamic(offset, *call),
+            Instruction::Branch { against, .. } => self.branch(offset, *against),
+            Instruction::Switch { .. } => self.switch(offset),
+            Instruction::Nop
+            | Instruction::Push(_)
+            | Instruction::LoadConstant(_)
+            | Instruction::Load { .. }
+            | Instruction::Store { .. }
+            | Instruction::Increment { .. }
+            | Instruction::Stack(_)
+            | Instruction::Binary { .. }
+            | Instruction::Negate(_)
+            | Instruction::Convert { .. }
+            | Instruction::Compare(_)
+            | Instruction::Goto(_)
+            | Instruction::Jsr(_)
+            | Instruction::Ret { .. }
+            | Instruction::Return(_)
+            | Instruction::New(_)
+            | Instruction::NewPrimitiveArray { .. }
+            | Instruction::NewReferenceArray(_)
+            | Instruction::NewMultiArray { .. }
+            | Instruction::ArrayLength
+            | Instruction::Throw
+            | Instruction::CheckCast(_)
+            | Instruction::InstanceOf(_) => Ok(()),
+        }
+    }
+
+    /// A number for a place in this method, or for the method as a whole; nothing when there are no
+    /// more.
+    fn site(&mut self, offset: Option<u32>, subject: String, target: SiteTarget) -> Option<i32> {
+        let site = Site {
+            class: self.planner.class.clone(),
+            method: self.method.name.to_string(),
+            descriptor: self.method.descriptor.to_string(),
+            offset,
+            file: self.planner.source.clone(),
+            line: self.code.line_at(offset.unwrap_or(0)),
+        };
+        let new = NewSite { entry: SiteEntry { site, subject }, target };
+        let number = self.planner.sites.add(new).and_then(|site| i32::try_from(site.0).ok());
+        if number.is_none() {
+            self.planner.hooks_left_out += 1;
+        }
+        number
+    }
+
+    /// Whether the access at an offset is watched.
+    fn watches_access(&self, offset: u32) -> bool {
+        self.watches_accesses
+            && match self.listed {
+                None => true,
+                Some(offsets) => offsets.is_some_and(|offsets| offsets.contains(&offset)),
+            }
+    }
+
+    /// Calls a hook whose last operands are these numbers and whose other operands are on the stack.
+    fn call(
+        &mut self,
+        snippet: &mut Snippet,
+        hook: Hook,
+        numbers: &[i32],
+    ) -> Result<(), InstrumentError> {
+        let pool = self.planner.editor.pool();
+        for number in numbers {
+            snippet.int(pool, *number)?;
+        }
+        let constant = &mut self.planner.hook_constants[hook as usize];
+        let index = match *constant {
+            Some(index) => index,
+            None => {
+                let made = pool.method_ref(RUNTIME_CLASS, hook.name(), hook.descriptor())?;
+                *constant = Some(made);
+                made
+            }
+        };
+        snippet.invokestatic(index, hook.words(), 0);
+        self.hooks += 1;
+        Ok(())
+    }
+
+    /// Pushes a class constant.
+    fn push_class(&mut self, snippet: &mut Snippet, class: &str) -> Result<(), InstrumentError> {
+        let index = self.planner.editor.pool().class(class)?;
+        snippet.ldc(index);
+        Ok(())
+    }
+
+    fn before(&mut self, offset: u32, snippet: &Snippet) {
+        self.edits.before(offset).append(snippet);
+    }
+
+    fn after(&mut self, offset: u32, snippet: &Snippet) {
+        self.edits.after(offset).append(snippet);
+    }
+
+    /// The initialiser of a class says when it is done; one that fails leaves a class that nobody can
+    /// use.
+    fn mark_class_initialised(&mut self) -> Result<(), InstrumentError> {
+        if &*self.method.name != "<clinit>" || !self.planner.has_class_constants() {
+            return Ok(());
+        }
+        let this_class = self.planner.editor.this_class();
+        let Some(site) = self.site(None, self.planner.class.clone(), SiteTarget::None) else {
+            return Ok(());
+        };
+        for (offset, instruction) in self.instructions {
+            if matches!(instruction, Instruction::Return(_)) {
+                let mut snippet = Snippet::new();
+                snippet.ldc(this_class);
+                self.call(&mut snippet, Hook::Initialised, &[site])?;
+                self.before(*offset, &snippet);
+            }
+        }
+        Ok(())
+    }
+}

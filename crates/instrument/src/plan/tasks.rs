@@ -1,0 +1,205 @@
+//! Tasks: methods that other threads run, and lambdas.
+
+use classes::bytecode::Kind;
+use classes::descriptor::{MethodType, Type, parse_method};
+use classes::{Constant, DynamicRef, MemberRef, MethodInfo, PoolIndex, access};
+use events::SiteEntry;
+use findings::Site;
+use program::models;
+use rustc_hash::FxHashMap;
+
+use crate::error::InstrumentError;
+use crate::ops::Hook;
+use crate::plan::{MethodPlan, Planner};
+use crate::sites::{NewSite, SiteTarget};
+use crate::surgery::Snippet;
+
+const LAMBDA_METAFACTORY: &str = "java/lang/invoke/LambdaMetafactory";
+/// The handles that call a method; a constructor is none.
+const CALLING_HANDLES: [u8; 4] = [5, 6, 7, 9];
+
+/// The methods of the class that are implementations of lambdas which other threads may run, by their
+/// position, each with its key.
+#[derive(Debug, Default)]
+pub(super) struct Lambdas {
+    keys: FxHashMap<usize, i32>,
+}
+
+impl<'a> Planner<'a> {
+    /// Looks through all dynamic call sites, so that an implementation has its key whichever method comes
+    /// first.
+    pub(super) fn find_lambdas(&mut self) {
+        let file = self.file;
+        if file.bootstrap_methods.is_empty() {
+            return;
+        }
+        let mut implementations: Vec<usize> = file
+            .pool
+            .indices()
+            .filter_map(|index| match file.pool.get(index) {
+                Ok(Constant::InvokeDynamic(call)) => self.task_implementation(&call),
+                _ => None,
+            })
+            .collect();
+        implementations.sort_unstable();
+        implementations.dedup();
+        for index in implementations {
+            let method = &file.methods[index];
+            let site = Site {
+                class: self.class.clone(),
+                method: method.name.to_string(),
+                descriptor: method.descriptor.to_string(),
+                offset: None,
+                file: self.source.clone(),
+                line: method.code.as_ref().and_then(|code| code.line_at(0)),
+            };
+            let entry = SiteEntry { site, subject: String::new() };
+            match self.sites.add(NewSite { entry, target: SiteTarget::None }) {
+                Some(key) => {
+                    self.lambdas.keys.extend(i32::try_from(key.0).ok().map(|key| (index, key)));
+                }
+                None => self.hooks_left_out += 1,
+            }
+        }
+    }
+
+    /// Whether a call site makes a lambda or a method reference, and does nothing else.
+    pub(super) fn makes_lambda(&self, call: &DynamicRef<'_>) -> bool {
+        self.lambda_handle(call).is_some()
+    }
+
+    /// What a lambda or method reference calls.
+    fn lambda_handle(&self, call: &DynamicRef<'_>) -> Option<(u8, MemberRef<'a>)> {
+        let bootstrap = self.file.bootstrap_methods.get(usize::from(call.bootstrap))?;
+        let Ok(Constant::MethodHandle { member, .. }) = self.file.pool.get(bootstrap.method) else {
+            return None;
+        };
+        if &**member.class != LAMBDA_METAFACTORY {
+            return None;
+        }
+        match self.file.pool.get(*bootstrap.arguments.get(1)?) {
+            Ok(Constant::MethodHandle { kind, member }) => Some((kind, member)),
+            _ => None,
+        }
+    }
+
+    /// The position of the method that a lambda calls, when it is one of this class and other threads
+    /// may run the lambda.
+    fn task_implementation(&self, call: &DynamicRef<'_>) -> Option<usize> {
+        let (kind, member) = self.lambda_handle(call)?;
+        let Some(Type::Object(interface)) = parse_method(call.descriptor).ok()?.ret else {
+            return None;
+        };
+        if !CALLING_HANDLES.contains(&kind)
+            || *member.class != self.file.name
+            || !models::is_run_elsewhere(interface)
+        {
+            return None;
+        }
+        self.file.methods.iter().position(|method| {
+            method.name == *member.name
+                && method.descriptor == *member.descriptor
+                && method.code.is_some()
+        })
+    }
+
+    /// Whether a method is, or may be, run as the body of a task. `elsewhere` asks only for tasks that
+    /// other threads may run.
+    pub(super) fn is_task_body(&self, method: &MethodInfo, elsewhere: bool) -> bool {
+        if method.has_access(access::STATIC | access::BRIDGE | access::SYNTHETIC)
+            || method.has_access(access::PRIVATE)
+            || method.name.starts_with('<')
+        {
+            return false;
+        }
+        let Ok(parsed) = parse_method(&method.descriptor) else { return false };
+        let supertypes = || self.file.super_name.iter().chain(&self.file.interfaces);
+        let is_body_of = |class: &str| {
+            (!elsewhere || models::is_run_elsewhere(class))
+                && models::task_methods(class).iter().any(|row| {
+                    *row.method == *method.name
+                        && parse_method(row.descriptor)
+                            .is_ok_and(|declared| may_implement(&parsed, &declared))
+                })
+        };
+        let is_known = supertypes().any(|name| {
+            is_body_of(name) || models::supertypes(name).iter().any(|it| is_body_of(it))
+        });
+        // Of a class of the application it cannot be told from here whether it is a task.
+        let may_be_known_elsewhere = supertypes().any(|name| self.is_application(name));
+        let returns_object = parsed.ret.is_some_and(Type::is_reference);
+        let looks_like_a_task = parsed.params.is_empty()
+            && match &*method.name {
+                "run" => parsed.ret.is_none(),
+                "call" => returns_object,
+                "compute" => parsed.ret.is_none() || returns_object,
+                _ => false,
+            };
+        is_known || (looks_like_a_task && (&*method.name == "run" || may_be_known_elsewhere))
+    }
+}
+
+/// Whether a method may implement a declared one, whose types are erased.
+fn may_implement(method: &MethodType<'_>, declared: &MethodType<'_>) -> bool {
+    let fits = |one: Type<'_>, erased: Type<'_>| {
+        one == erased || (one.is_reference() && erased.is_reference())
+    };
+    method.params.len() == declared.params.len()
+        && method.params.iter().zip(&declared.params).all(|(one, erased)| fits(*one, *erased))
+        && match (method.ret, declared.ret) {
+            (None, None) => true,
+            (Some(one), Some(erased)) => fits(one, erased),
+            _ => false,
+        }
+}
+
+impl MethodPlan<'_, '_> {
+    /// The body of a task: what runs at its end.
+    pub(super) fn task_begin(&mut self) -> Result<Option<Snippet>, InstrumentError> {
+        if !self.planner.is_task_body(self.method, true) {
+            return Ok(None);
+        }
+        let Some(site) = self.site(None, String::new(), SiteTarget::None) else { return Ok(None) };
+        let mut entry = Snippet::new();
+        entry.load(Kind::Ref, 0);
+        self.call(&mut entry, Hook::TaskBegin, &[site])?;
+        self.edits.entry.append(&entry);
+        self.task_end(site).map(Some)
+    }
+
+    /// The implementation of a lambda: what runs at its end. The key is its site, too.
+    pub(super) fn lambda_begin(&mut self) -> Result<Option<Snippet>, InstrumentError> {
+        let Some(&key) = self.planner.lambdas.keys.get(&self.index) else { return Ok(None) };
+        let mut entry = Snippet::new();
+        self.call(&mut entry, Hook::LambdaBegin, &[key, key])?;
+        self.edits.entry.append(&entry);
+        self.task_end(key).map(Some)
+    }
+
+    fn task_end(&mut self, site: i32) -> Result<Snippet, InstrumentError> {
+        let mut exit = Snippet::new();
+        self.call(&mut exit, Hook::TaskEnd, &[site])?;
+        Ok(exit)
+    }
+
+    pub(super) fn invoke_dynamic(
+        &mut self,
+        offset: u32,
+        index: PoolIndex,
+    ) -> Result<(), InstrumentError> {
+        let file = self.planner.file;
+        let Ok(call) = file.pool.dynamic(index) else { return Ok(()) };
+        self.may_synchronise |= !self.planner.makes_lambda(&call);
+        let implementation = self.planner.task_implementation(&call);
+        let key = implementation.and_then(|index| self.planner.lambdas.keys.get(&index).copied());
+        let Some(key) = key else { return Ok(()) };
+        let Some(site) = self.site(Some(offset), String::new(), SiteTarget::None) else {
+            return Ok(());
+        };
+        let mut after = Snippet::new();
+        after.dup();
+        self.call(&mut after, Hook::Lambda, &[key, site])?;
+        self.after(offset, &after);
+        Ok(())
+    }
+}

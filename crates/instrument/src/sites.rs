@@ -1,0 +1,72 @@
+//! The places that hooks report, and where they get their numbers from.
+
+use events::{SiteEntry, SiteId};
+
+/// A place that needs a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSite {
+    /// What people are shown.
+    pub entry: SiteEntry,
+    /// What the runtime must know.
+    pub target: SiteTarget,
+}
+
+/// What the hooks at a place are about, as far as it is not among their operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SiteTarget {
+    /// Nothing: a branch, a task, a lambda, the end of a class initialiser.
+    None,
+    /// An access to a field. What the field is in the end, final, volatile or ordinary, only the JVM
+    /// can resolve.
+    Field {
+        /// The class that the code names, in internal form; a superclass may declare the field.
+        owner: String,
+        /// The name of the field.
+        name: String,
+        /// Its type.
+        descriptor: String,
+        /// Whether it is a field of the class itself.
+        is_static: bool,
+    },
+    /// A call of a library method, or of a method that may be inherited from the library.
+    Call {
+        /// The class that the code names, in internal form.
+        owner: String,
+        /// The name of the method.
+        name: String,
+        /// Its parameters and result.
+        descriptor: String,
+        /// How the two objects are related that [`crate::Hook::Alias`] reports here.
+        relation: Option<Relation>,
+    },
+    /// The beginning of an atomic block.
+    Block,
+    /// A monitor that is entered or left.
+    Lock,
+    /// An access to an array element.
+    Array,
+}
+
+/// How one object is another face of a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// Locking the first locks the second, in whichever mode.
+    LockView,
+    /// Locking the first locks the second exclusively.
+    ExclusiveView,
+    /// Locking the first locks the second shared.
+    SharedView,
+    /// The first is a condition of the lock that is the second.
+    Condition,
+    /// Joining the first joins the task that is the second.
+    Handle,
+    /// The first runs the second when it is run.
+    Wraps,
+}
+
+/// Gives numbers to places.
+pub trait SiteTable {
+    /// The number of a new place, from 1 to 2^24; nothing when the table is full: the hook is then left
+    /// out, and counted.
+    fn add(&mut self, site: NewSite) -> Option<SiteId>;
+}

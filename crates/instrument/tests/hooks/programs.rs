@@ -1,0 +1,262 @@
+//! Small programs, and the hooks that they must call.
+//!
+//! The calls of hooks that a program must make stand in the file `.hooks` beside it, thread by thread:
+//! the hook, its operands, and the line of its site. With `BLESS=1` in the environment the files are
+//! rewritten.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use findings::Site;
+use instrument::{Config, Hook, Op, Outcome, SiteTarget, WatchList, instrument};
+use program::AtomicSpec;
+use program::pattern::Pattern;
+
+use crate::running::{Heard, Program, Sites, compare};
+
+/// Runs a program of `programs/` and compares the hooks it calls with what is expected.
+fn check(name: &str, config: &Config) -> Heard {
+    let heard = compare(&Program::compile(name, &[]), name, config);
+    expect(name, &heard);
+    heard
+}
+
+fn expect(name: &str, heard: &Heard) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/hooks/programs")
+        .join(format!("{name}.hooks"));
+    let mut called = String::new();
+    for thread in heard.threads() {
+        called.push_str(&format!("{thread}:\n"));
+        for hook in heard.of(thread) {
+            called.push_str(&format!("  {hook}\n"));
+        }
+    }
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, &called).unwrap();
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(called, expected, "{name}");
+}
+
+#[test]
+fn fields_of_all_kinds() {
+    let heard = check("Fields", &Config { blocks: false, ..Config::default() });
+    assert!(heard.output.contains("because \"nothing\" is null"), "{}", heard.output);
+}
+
+#[test]
+fn elements_of_arrays() {
+    let heard = check("Elements", &Config { arrays: true, blocks: false, ..Config::default() });
+    assert!(heard.output.contains("because \"outer[1]\" is null"), "{}", heard.output);
+}
+
+#[test]
+fn monitors() {
+    let heard = check("Monitors", &Config::default());
+    assert!(heard.output.contains("because \"nothing\" is null"), "{}", heard.output);
+}
+
+#[test]
+fn atomic_blocks() {
+    let atomic = AtomicSpec { include: Vec::new(), exclude: vec![Pattern::new("Blocks.excluded")] };
+    check("Blocks", &Config { atomic, ..Config::default() });
+}
+
+#[test]
+fn calls_of_the_library() {
+    let heard = check("Calls", &Config { blocks: false, ..Config::default() });
+    assert!(heard.output.contains("because \"none\" is null"), "{}", heard.output);
+    assert!(heard.output.contains("because \"nobody\" is null"), "{}", heard.output);
+}
+
+#[test]
+fn tasks_and_lambdas() {
+    check("Tasks", &Config::default());
+}
+
+#[test]
+fn branches() {
+    check("Branches", &Config { branches: true, blocks: false, ..Config::default() });
+}
+
+#[test]
+fn constructors() {
+    check("Construction", &Config { arrays: true, branches: true, ..Config::default() });
+}
+
+#[test]
+fn collections() {
+    check("Contents", &Config { collections: true, blocks: false, ..Config::default() });
+}
+
+#[test]
+fn many_locals() {
+    check("ManyLocals", &Config { arrays: true, ..Config::default() });
+}
+
+#[test]
+fn reflection_and_serialisation() {
+    let program = Program::compile("Shape", &[]);
+    compare(&program, "Shape", &Config::default());
+}
+
+/// Newer compilers write fields before they call `super()`. The two statements of the constructor are
+/// exchanged here, which older ones do not allow.
+#[test]
+fn a_field_that_is_written_before_the_call_of_super() {
+    let program = Program::compile("Early", &[]);
+    let mut exchanged = 0;
+    program.patch(|bytes| {
+        // `aload_0`, `iload_1`, `invokespecial`; `aload_0`, `iload_1`, `putfield`; `return`.
+        let at = bytes.windows(11).position(|code| {
+            matches!(code, [0x2a, 0x1b, 0xb7, _, _, 0x2a, 0x1b, 0xb5, _, _, 0xb1])
+        });
+        if let Some(at) = at {
+            bytes[at..at + 10].rotate_left(5);
+            exchanged += 1;
+        }
+    });
+    assert_eq!(exchanged, 1);
+    let heard = compare(&program, "Early", &Config::default());
+    assert_eq!(heard.output, "7\n7\n");
+    expect("Early", &heard);
+}
+
+/// Class files that cannot name classes as constants, and have no stack maps.
+#[test]
+fn old_class_files() {
+    for version in [48, 46, 45] {
+        let program = Program::compile("Old", &["--release", "8"]);
+        program.patch(|bytes| {
+            let minor = if version == 45 { 3 } else { 0 };
+            bytes[4..8].copy_from_slice(&[0, minor, 0, version]);
+        });
+        let heard = compare(&program, "Old", &Config::default());
+        expect("Old", &heard);
+    }
+}
+
+/// Both compilers of HotSpot take all methods that they took without hooks.
+#[test]
+fn hooks_keep_no_method_from_being_compiled() {
+    let program = Program::compile("Hot", &[]);
+    program.instrument(&Config { arrays: true, ..Config::default() });
+    let plain = String::from_utf8(program.run_plain("Hot", &[]).stdout).unwrap();
+    for compiler in ["-XX:TieredStopAtLevel=1", "-XX:-TieredCompilation"] {
+        let flags = ["-Dscission.quiet=true", "-XX:+PrintCompilation", "-Xbatch", compiler];
+        let output = program.run_hooked("Hot", &flags);
+        let output = String::from_utf8(output.stdout).unwrap();
+        assert!(output.ends_with(&plain), "{output}");
+        for refused in ["COMPILE SKIPPED", "not compilable"] {
+            assert!(!output.contains(refused), "{output}");
+        }
+        for method in ["block", "guarded", "method", "staticMethod", "locked", "fill"] {
+            let compiled = output.lines().any(|line| line.contains(&format!("Hot::{method} (")));
+            assert!(compiled, "{method} is not compiled with {compiler}:\n{output}");
+        }
+    }
+}
+
+#[test]
+fn every_hook_is_called() {
+    let mut called = BTreeSet::new();
+    let mut ops = BTreeSet::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hooks/programs");
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "hooks") {
+            for line in fs::read_to_string(path).unwrap().lines() {
+                let mut words = line.split_whitespace();
+                let Some(hook) = words.next() else { continue };
+                called.insert(hook.to_owned());
+                if hook.starts_with("call") {
+                    ops.extend(words.next().map(str::to_owned));
+                }
+            }
+        }
+    }
+    for hook in Hook::ALL {
+        assert!(called.contains(hook.name()), "nothing calls {}", hook.name());
+    }
+    for op in Op::ALL {
+        assert!(ops.contains(op.name()), "nothing does {}", op.name());
+    }
+}
+
+#[test]
+fn a_watch_list_limits_accesses_only() {
+    let program = Program::compile("Monitors", &[]);
+    let everything = program.instrument(&Config { blocks: false, ..Config::default() });
+    let is_access = |target: &SiteTarget| matches!(target, SiteTarget::Field { .. });
+    let accesses: Vec<&Site> = everything
+        .rows
+        .iter()
+        .filter(|row| is_access(&row.target))
+        .map(|row| &row.entry.site)
+        .collect();
+    assert!(accesses.len() > 3);
+    let list: WatchList = accesses.iter().copied().skip(1).take(1).collect();
+    let config = Config { watch: Some(list), blocks: false, ..Config::default() };
+    let some = program.instrument(&config);
+    let kept: Vec<&Site> =
+        some.rows.iter().filter(|row| is_access(&row.target)).map(|row| &row.entry.site).collect();
+    assert_eq!(kept, accesses[1..2]);
+    assert_eq!(some.rows.len() + accesses.len() - 1, everything.rows.len());
+}
+
+#[test]
+fn nothing_watched_is_nothing_changed() {
+    let program = Program::compile("Monitors", &[]);
+    let config = Config { exclude: vec![Pattern::new("**")], ..Config::default() };
+    for bytes in program.classes() {
+        let mut sites = Sites::default();
+        assert_eq!(instrument(&bytes, &config, &mut sites), Ok(Outcome::Unchanged));
+        assert!(sites.rows.is_empty());
+    }
+}
+
+#[test]
+fn a_full_table_leaves_hooks_out() {
+    struct Full;
+    impl instrument::SiteTable for Full {
+        fn add(&mut self, _: instrument::NewSite) -> Option<events::SiteId> {
+            None
+        }
+    }
+    for bytes in Program::compile("Calls", &[]).classes() {
+        match instrument(&bytes, &Config::default(), &mut Full).unwrap() {
+            Outcome::Rewritten(rewritten) => {
+                assert_eq!(rewritten.hooks, 0);
+                assert_eq!(rewritten.left_alone, []);
+            }
+            Outcome::Unchanged => {}
+        }
+    }
+}
+
+#[test]
+fn the_same_class_gives_the_same_bytes() {
+    for bytes in Program::compile("Calls", &[]).classes() {
+        let once = instrument(&bytes, &Config::default(), &mut Sites::default());
+        assert_eq!(once, instrument(&bytes, &Config::default(), &mut Sites::default()));
+    }
+}
+
+/// Whatever the bytes, there is an answer.
+#[test]
+fn damaged_classes_are_refused_or_left_alone() {
+    let config = Config { arrays: true, branches: true, collections: true, ..Config::default() };
+    for name in ["Calls", "Construction", "Monitors"] {
+        for bytes in Program::compile(name, &[]).classes() {
+            for at in 0..bytes.len() {
+                for damage in [0, 1, 0x7f, 0xff] {
+                    let mut damaged = bytes.clone();
+                    damaged[at] = damage;
+                    let _ = instrument(&damaged, &config, &mut Sites::default());
+                }
+            }
+        }
+    }
+}
