@@ -1,0 +1,240 @@
+//! The thread that takes events from the ring and hands them on: to the recording, and to monitors.
+//!
+//! It is no thread of the JVM and never calls into it, so that it runs whatever the JVM does.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use events::binary::{Header, Writer};
+use events::{Event, Sink, Tables};
+use findings::Finding;
+use link::Recording;
+use monitors::Monitor;
+
+use crate::watcher::Watcher;
+
+/// How many events are taken before they are handed on.
+const BATCH: usize = 4096;
+/// How long an idle consumer sleeps.
+const IDLE: Duration = Duration::from_micros(200);
+/// After how long without events the recording is brought to the disk.
+const SETTLE: Duration = Duration::from_millis(100);
+/// How long a slot may be drawn and not written. A thread that was stopped between the two by an error
+/// never writes it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Where the head of the ring stands when nobody takes events any more: no hook waits for room.
+pub(crate) const NEVER: i64 = i64::MAX / 2;
+
+/// What came of the events.
+#[derive(Debug)]
+pub(crate) struct Consumed {
+    pub(crate) events: u64,
+    pub(crate) recording: Option<Recording>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// The running thread.
+#[derive(Debug)]
+pub(crate) struct Consumer {
+    thread: JoinHandle<Consumed>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Consumer {
+    /// Starts the thread.
+    pub(crate) fn start(watcher: &'static Watcher) -> std::io::Result<Consumer> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut work = Work::new(watcher);
+        let seen = Arc::clone(&stop);
+        let thread = std::thread::Builder::new().name("scission".to_owned()).spawn(move || {
+            catch_unwind(AssertUnwindSafe(|| work.run(&seen))).unwrap_or_else(|defect| {
+                // Threads of the program are not to wait for one that is gone.
+                watcher.memory.set_head(NEVER);
+                resume_unwind(defect)
+            })
+        })?;
+        Ok(Consumer { thread, stop })
+    }
+
+    /// Takes what is left, and ends.
+    pub(crate) fn finish(self, watcher: &Watcher) -> Consumed {
+        self.stop.store(true, Ordering::Release);
+        self.thread.join().unwrap_or_else(|_| {
+            watcher.note("a monitor has a defect, and its findings are lost".to_owned());
+            Consumed { events: 0, recording: None, findings: Vec::new() }
+        })
+    }
+}
+
+struct Work {
+    watcher: &'static Watcher,
+    tables: Tables,
+    recorder: Option<Recorder>,
+    monitors: Vec<Box<dyn Monitor + Send>>,
+    events: u64,
+}
+
+impl Work {
+    fn new(watcher: &'static Watcher) -> Work {
+        let mut monitors = Vec::new();
+        for name in &watcher.options.monitors {
+            match monitors::named(name) {
+                Some(registration) => monitors.push((registration.start)()),
+                None => watcher.note(format!("there is no monitor `{name}`")),
+            }
+        }
+        let recorder = match &watcher.options.record {
+            Some(path) => match Recorder::new(watcher, path) {
+                Ok(recorder) => Some(recorder),
+                Err(sentence) => {
+                    watcher.note(sentence);
+                    None
+                }
+            },
+            None => None,
+        };
+        if recorder.is_none() && monitors.is_empty() {
+            // Hooks go on writing; nobody stands in their way.
+            watcher.memory.set_head(NEVER);
+        }
+        Work { watcher, tables: Tables::default(), recorder, monitors, events: 0 }
+    }
+
+    fn run(&mut self, stop: &AtomicBool) -> Consumed {
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut last = Instant::now();
+        loop {
+            let is_last = stop.load(Ordering::Acquire);
+            let until = self.watcher.memory.tail();
+            if self.take(&mut batch, until, last.elapsed() > PATIENCE) {
+                last = Instant::now();
+            } else if is_last
+                && (self.watcher.memory.head() >= until || last.elapsed() > PATIENCE / 4)
+            {
+                break;
+            } else {
+                if last.elapsed() > SETTLE {
+                    self.flush();
+                }
+                std::thread::sleep(IDLE);
+            }
+        }
+        // Threads that still run are not to wait for room that nobody will make.
+        self.watcher.memory.set_head(NEVER);
+        self.finish()
+    }
+
+    /// Takes what stands in the ring, up to a batch, and hands it on. Says whether there was anything.
+    fn take(&mut self, batch: &mut Vec<Event>, until: i64, skip_holes: bool) -> bool {
+        let memory = &self.watcher.memory;
+        batch.clear();
+        let mut ticket = memory.head();
+        let mut skipped = false;
+        while ticket < until && batch.len() < BATCH {
+            match memory.take(ticket) {
+                Some(record) => batch.extend(record.event()),
+                None if skip_holes => skipped = true,
+                None => break,
+            }
+            ticket += 1;
+        }
+        memory.set_head(ticket);
+        // Rows stood in the names before the events that carry their numbers were in the ring.
+        self.watcher.names.move_to(&mut self.tables);
+        self.events += batch.len() as u64;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.events(batch, &self.tables, self.watcher);
+        }
+        for monitor in &mut self.monitors {
+            for event in batch.iter() {
+                monitor.event(event);
+            }
+        }
+        skipped || !batch.is_empty()
+    }
+
+    fn flush(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush(&self.tables, self.watcher);
+        }
+    }
+
+    fn finish(&mut self) -> Consumed {
+        let recording = self.recorder.take().map(|recorder| recorder.finish(&self.tables));
+        let tables = &self.tables;
+        let findings = self.monitors.iter().flat_map(|monitor| monitor.findings(tables)).collect();
+        Consumed { events: self.events, recording, findings }
+    }
+}
+
+/// Writes the events to a file, as long as that works.
+struct Recorder {
+    writer: Writer<File>,
+    file: PathBuf,
+    stopped: Option<String>,
+    is_flushed: bool,
+}
+
+impl Recorder {
+    fn new(watcher: &Watcher, path: &std::path::Path) -> Result<Recorder, String> {
+        let file =
+            PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let header = Header::default()
+            .with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")))
+            .with("java", &watcher.jvmti.property(c"java.vm.version").unwrap_or_default());
+        let writer = File::create(&file)
+            .and_then(|output| Writer::new(output, &header))
+            .map_err(|error| format!("`{name}` cannot be recorded to: {error}"))?;
+        Ok(Recorder { writer, file, stopped: None, is_flushed: true })
+    }
+
+    fn events(&mut self, batch: &[Event], tables: &Tables, watcher: &Watcher) {
+        if !batch.is_empty() {
+            self.is_flushed = false;
+            let result = self.writer.events(batch, tables);
+            self.keep(result, watcher);
+        }
+    }
+
+    fn flush(&mut self, tables: &Tables, watcher: &Watcher) {
+        if !self.is_flushed {
+            self.is_flushed = true;
+            let result = self.writer.flush(tables);
+            self.keep(result, watcher);
+        }
+    }
+
+    fn keep(&mut self, result: std::io::Result<()>, watcher: &Watcher) {
+        if let Err(error) = result {
+            self.stop(error);
+            watcher.note(format!(
+                "recording has stopped after {} events, and the program goes on: {}",
+                self.writer.events_written(),
+                self.stopped.as_deref().unwrap_or_default()
+            ));
+        }
+    }
+
+    fn stop(&mut self, error: std::io::Error) {
+        self.stopped.get_or_insert_with(|| error.to_string());
+    }
+
+    fn finish(mut self, tables: &Tables) -> Recording {
+        if let Err(error) = self.writer.finish(tables) {
+            self.stop(error);
+        }
+        Recording {
+            file: self.file,
+            events: self.writer.events_written(),
+            bytes: self.writer.bytes_written(),
+            stopped: self.stopped,
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The JVM's interfaces, as far as the agent needs them: every call into the JVM is made here.
+//!
+//! A call that fails says so by returning nothing. No exception is left pending.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr;
+
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jbyte, jclass, jint, jobject, jstring, jvalue};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_ENABLE, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
+    jvmtiEventCallbacks, jvmtiInterface_1_,
+};
+
+/// The tool interface. It may be used from every thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jvmti(*mut jvmtiEnv);
+
+// SAFETY: the specification allows calls from any thread.
+unsafe impl Send for Jvmti {}
+// SAFETY: as above.
+unsafe impl Sync for Jvmti {}
+
+impl Jvmti {
+    /// The interface of a JVM, or why there is none.
+    ///
+    /// # Safety
+    ///
+    /// `vm` is what the JVM gave to the agent.
+    pub(crate) unsafe fn of(vm: *mut JavaVM) -> Result<Jvmti, String> {
+        let mut env: *mut c_void = ptr::null_mut();
+        // SAFETY: the caller's promise.
+        let code = unsafe { ((**vm).GetEnv)(vm, &raw mut env, JVMTI_VERSION_11) };
+        if code == 0 && !env.is_null() {
+            Ok(Jvmti(env.cast()))
+        } else {
+            Err("this JVM does not offer the tool interface of Java 11".to_owned())
+        }
+    }
+
+    /// The interface that a callback was given.
+    ///
+    /// # Safety
+    ///
+    /// `env` is what the JVM gave to the callback.
+    pub(crate) unsafe fn from_callback(env: *mut jvmtiEnv) -> Jvmti {
+        Jvmti(env)
+    }
+
+    fn functions(self) -> &'static jvmtiInterface_1_ {
+        // SAFETY: the table lives as long as the JVM.
+        unsafe { &*(*self.0).functions }
+    }
+
+    /// Asks for the abilities that `wanted` chooses among those that the JVM has.
+    pub(crate) fn add_capabilities(
+        self,
+        wanted: impl FnOnce(&jvmtiCapabilities) -> jvmtiCapabilities,
+    ) -> Result<(), String> {
+        let functions = self.functions();
+        let mut potential = jvmtiCapabilities::default();
+        if let Some(get) = functions.GetPotentialCapabilities {
+            // SAFETY: an environment and a place to write to.
+            unsafe { get(self.0, &raw mut potential) };
+        }
+        let capabilities = wanted(&potential);
+        let add = functions.AddCapabilities.ok_or("this JVM grants no capabilities")?;
+        // SAFETY: an environment and capabilities to read.
+        match unsafe { add(self.0, &raw const capabilities) } {
+            jvmtiError::NONE => Ok(()),
+            error => Err(format!("this JVM refuses what the agent needs ({error:?})")),
+        }
+    }
+
+    /// Says which functions the JVM is to call, and for which events.
+    pub(crate) fn listen(
+        self,
+        callbacks: &jvmtiEventCallbacks,
+        events: &[jvmtiEvent],
+    ) -> Result<(), String> {
+        let functions = self.functions();
+        let size = size_of::<jvmtiEventCallbacks>() as jint;
+        let set = functions.SetEventCallbacks.ok_or("this JVM has no events")?;
+        // SAFETY: the JVM copies the table.
+        let mut error = unsafe { set(self.0, callbacks, size) };
+        let mode = functions.SetEventNotificationMode.ok_or("this JVM has no events")?;
+        for event in events {
+            if error == jvmtiError::NONE {
+                // SAFETY: for all threads, as null says.
+                error = unsafe { mode(self.0, JVMTI_ENABLE, *event, ptr::null_mut()) };
+            }
+        }
+        match error {
+            jvmtiError::NONE => Ok(()),
+            error => Err(format!("this JVM does not report what the agent needs ({error:?})")),
+        }
+    }
+
+    /// Copies bytes to memory that the JVM will free.
+    pub(crate) fn give(self, bytes: &[u8]) -> Option<*mut u8> {
+        let mut address: *mut u8 = ptr::null_mut();
+        let allocate = self.functions().Allocate?;
+        // SAFETY: an environment and a place to write to.
+        let error = unsafe { allocate(self.0, bytes.len() as i64, &raw mut address) };
+        if error != jvmtiError::NONE || address.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM has just made room for as many bytes.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), address, bytes.len()) };
+        Some(address)
+    }
+
+    fn deallocate<T>(self, address: *mut T) {
+        if let Some(deallocate) = self.functions().Deallocate {
+            // SAFETY: it came from the JVM, and nobody else has it.
+            unsafe { deallocate(self.0, address.cast()) };
+        }
+    }
+
+    /// A property of the system, such as `java.version`.
+    pub(crate) fn property(self, name: &CStr) -> Option<String> {
+        let mut value: *mut c_char = ptr::null_mut();
+        let get = self.functions().GetSystemProperty?;
+        // SAFETY: a name that ends with zero, and a place to write to.
+        let error = unsafe { get(self.0, name.as_ptr(), &raw mut value) };
+        if error != jvmtiError::NONE || value.is_null() {
+            return None;
+        }
+        // SAFETY: the JVM gave a string that ends with zero.
+        let text = unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned();
+        self.deallocate(value);
+        Some(text)
+    }
+
+    /// The fields that a class itself declares, with their modifiers.
+    pub(crate) fn fields(self, class: jclass) -> Vec<(String, i32)> {
+        let functions = self.functions();
+        let (Some(get_fields), Some(get_name), Some(get_modifiers)) =
+            (functions.GetClassFields, functions.GetFieldName, functions.GetFieldModifiers)
+        else {
+            return Vec::new();
+        };
+        let mut count = 0;
+        let mut fields = ptr::null_mut();
+        // SAFETY: a class that the JVM gave us, and places to write to.
+        let error = unsafe { get_fields(self.0, class, &raw mut count, &raw mut fields) };
+        if error != jvmtiError::NONE {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for index in 0..count as usize {
+            let mut name: *mut c_char = ptr::null_mut();
+            let mut modifiers = 0;
+            // SAFETY: the JVM gave as many fields as it counted.
+            let field = unsafe { *fields.add(index) };
+            // SAFETY: a field of this class, and a place to write to; the rest is not wanted.
+            let error = unsafe {
+                get_name(self.0, class, field, &raw mut name, ptr::null_mut(), ptr::null_mut())
+            };
+            if error != jvmtiError::NONE || name.is_null() {
+                continue;
+            }
+            // SAFETY: the JVM gave a string that ends with zero.
+            let text = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+            self.deallocate(name);
+            // SAFETY: as above.
+            unsafe { get_modifiers(self.0, class, field, &raw mut modifiers) };
+            found.push((text, modifiers));
+        }
+        self.deallocate(fields);
+        found
+    }
+}
+
+/// The native interface of one thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Jni(*mut JNIEnv);
+
+impl Jni {
+    /// The interface that a callback or a native method was given.
+    ///
+    /// # Safety
+    ///
+    /// `env` is what the JVM gave to the callback or method, on this thread.
+    pub(crate) unsafe fn from_callback(env: *mut JNIEnv) -> Jni {
+        Jni(env)
+    }
+
+    /// Forgets an exception that a call has thrown.
+    fn clear(self) -> bool {
+        // SAFETY: the interface of this thread.
+        unsafe {
+            let pending = ((**self.0).ExceptionCheck)(self.0) != 0;
+            if pending {
+                ((**self.0).ExceptionClear)(self.0);
+            }
+            pending
+        }
+    }
+
+    /// Defines a class in the boot loader.
+    pub(crate) fn define(self, name: &CStr, bytes: &[u8]) -> Option<jclass> {
+        let length = bytes.len() as jint;
+        let start = bytes.as_ptr().cast::<jbyte>();
+        // SAFETY: a name and as many bytes as are said.
+        let class = unsafe {
+            ((**self.0).DefineClass)(self.0, name.as_ptr(), ptr::null_mut(), start, length)
+        };
+        (!self.clear() && !class.is_null()).then_some(class)
+    }
+
+    /// A class of the boot loader.
+    pub(crate) fn find(self, name: &CStr) -> Option<jclass> {
+        // SAFETY: a name that ends with zero.
+        let class = unsafe { ((**self.0).FindClass)(self.0, name.as_ptr()) };
+        (!self.clear() && !class.is_null()).then_some(class)
+    }
+
+    /// The object in a static field.
+    pub(crate) fn static_object(self, class: jclass, name: &CStr, kind: &CStr) -> Option<jobject> {
+        // SAFETY: a class of this JVM and names that end with zero.
+        let field =
+            unsafe { ((**self.0).GetStaticFieldID)(self.0, class, name.as_ptr(), kind.as_ptr()) };
+        if self.clear() || field.is_null() {
+            return None;
+        }
+        // SAFETY: the field is one of this class.
+        Some(unsafe { ((**self.0).GetStaticObjectField)(self.0, class, field) })
+    }
+
+    /// Puts an object into a static field, whatever its visibility.
+    pub(crate) fn set_static_object(
+        self,
+        class: jclass,
+        name: &CStr,
+        kind: &CStr,
+        object: jobject,
+    ) {
+        // SAFETY: as above.
+        unsafe {
+            let field = ((**self.0).GetStaticFieldID)(self.0, class, name.as_ptr(), kind.as_ptr());
+            if !self.clear() && !field.is_null() {
+                ((**self.0).SetStaticObjectField)(self.0, class, field, object);
+            }
+        }
+    }
+
+    /// Makes an object with the constructor that takes one reference.
+    pub(crate) fn construct(
+        self,
+        class: jclass,
+        signature: &CStr,
+        argument: jobject,
+    ) -> Option<jobject> {
+        // SAFETY: a class of this JVM and names that end with zero.
+        let constructor = unsafe {
+            ((**self.0).GetMethodID)(self.0, class, c"<init>".as_ptr(), signature.as_ptr())
+        };
+        if self.clear() || constructor.is_null() {
+            return None;
+        }
+        let arguments = [jvalue { l: argument }];
+        // SAFETY: the constructor takes one reference.
+        let object =
+            unsafe { ((**self.0).NewObjectA)(self.0, class, constructor, arguments.as_ptr()) };
+        (!self.clear() && !object.is_null()).then_some(object)
+    }
+
+    /// Calls a static method that takes one reference, or nothing, and returns nothing.
+    pub(crate) fn call_static(
+        self,
+        class: jclass,
+        name: &CStr,
+        signature: &CStr,
+        argument: Option<jobject>,
+    ) {
+        // SAFETY: a class of this JVM and names that end with zero.
+        let method = unsafe {
+            ((**self.0).GetStaticMethodID)(self.0, class, name.as_ptr(), signature.as_ptr())
+        };
+        if !self.clear() && !method.is_null() {
+            let arguments = [jvalue { l: argument.unwrap_or(ptr::null_mut()) }];
+            // SAFETY: the method takes one reference, or looks at none.
+            unsafe {
+                ((**self.0).CallStaticVoidMethodA)(self.0, class, method, arguments.as_ptr());
+            }
+            self.clear();
+        }
+    }
+
+    /// The text of a string.
+    pub(crate) fn text(self, string: jstring) -> String {
+        if string.is_null() {
+            return String::new();
+        }
+        // SAFETY: a string of this thread; its characters are given back at once.
+        unsafe {
+            let characters = ((**self.0).GetStringUTFChars)(self.0, string, ptr::null_mut());
+            if characters.is_null() {
+                self.clear();
+                return String::new();
+            }
+            let text = CStr::from_ptr(characters).to_string_lossy().into_owned();
+            ((**self.0).ReleaseStringUTFChars)(self.0, string, characters);
+            text
+        }
+    }
+
+    /// A string for the Java half. What has a zero in it becomes empty.
+    pub(crate) fn string(self, text: String) -> jstring {
+        let text = CString::new(text).unwrap_or_default();
+        // SAFETY: a text that ends with zero.
+        unsafe { ((**self.0).NewStringUTF)(self.0, text.as_ptr()) }
+    }
+}

@@ -1,0 +1,144 @@
+//! The memory that the Java half and the agent share.
+//!
+//! It is allocated once, zeroed, and never freed: hooks may run until the very end of the process. Its
+//! pages become real only when they are touched.
+//!
+//! | part | written by | read by |
+//! |---|---|---|
+//! | ring | hooks, one slot a ticket | the consumer, which clears what it has read |
+//! | tail | hooks: the next ticket | the consumer |
+//! | head | the consumer: everything before it is free again | hooks |
+//! | owners | a thread that takes a block of epochs | all hooks |
+//! | sites | the hook that resolves a site | all hooks |
+//! | statics | hooks: the words of static fields | hooks |
+//! | notes | hooks: the reads that each thread notes of shared variables | hooks |
+
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering};
+
+use crate::record::Record;
+
+/// Slots of the ring; a power of two.
+const RING: usize = 1 << 18;
+/// Blocks of epochs; block 0 belongs to nobody, since a word of 0 is none.
+const EPOCH_BLOCKS: usize = 1 << 25;
+/// Sites that words have room for.
+pub(crate) const SITES: usize = 1 << 24;
+/// Static fields that get words.
+const STATICS: usize = 1 << 20;
+/// Notes of reads: for 64 threads, and a region that stays empty, of 2^20 variables each.
+const NOTES: usize = 65 << 20;
+/// The size of a cache line; what is written by different threads keeps that distance.
+const LINE: usize = 128;
+
+/// Addresses of the parts.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    ring: NonNull<[AtomicU64; 4]>,
+    counters: NonNull<AtomicI64>,
+    owners: NonNull<AtomicI32>,
+    sites: NonNull<u64>,
+    statics: NonNull<[u64; 2]>,
+    notes: NonNull<u64>,
+}
+
+// SAFETY: the parts are only reached through atomics, from here and from the hooks.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+/// Zeroed memory that begins on a page. A large request of ordinary alignment gets fresh pages from the
+/// system, which are zero already and become real when they are touched; a request for aligned memory
+/// would be cleared by hand.
+fn allocate<T>(count: usize) -> NonNull<T> {
+    const PAGE: usize = 4096;
+    let layout = Layout::array::<u64>((count * size_of::<T>() + PAGE) / 8);
+    let layout = layout.unwrap_or(Layout::new::<T>());
+    // SAFETY: no part is of size zero.
+    let address = unsafe { alloc_zeroed(layout) };
+    if address.is_null() {
+        handle_alloc_error(layout);
+    }
+    // SAFETY: there is a page more than needed.
+    let aligned = unsafe { address.add(address.align_offset(PAGE)) };
+    // SAFETY: it lies inside of what was allocated.
+    unsafe { NonNull::new_unchecked(aligned.cast()) }
+}
+
+impl Memory {
+    pub(crate) fn new() -> Memory {
+        let memory = Memory {
+            ring: allocate(RING),
+            counters: allocate(4 * LINE / 8),
+            owners: allocate(EPOCH_BLOCKS),
+            sites: allocate(SITES),
+            statics: allocate(STATICS),
+            notes: allocate(NOTES),
+        };
+        // SAFETY: the first owner lies in the table. Block 0 is no thread's.
+        unsafe { memory.owners.as_ref() }.store(-1, Ordering::Relaxed);
+        memory.counter(NEXT_BLOCK).store(1, Ordering::Relaxed);
+        memory.counter(NEXT_OBJECT).store(1, Ordering::Relaxed);
+        memory
+    }
+
+    fn counter(&self, which: usize) -> &AtomicI64 {
+        // SAFETY: there are four counters, a line apart.
+        unsafe { self.counters.add(which * LINE / 8).as_ref() }
+    }
+
+    /// What the Java half asks for by number; see `configuration` in `Scission.java`.
+    pub(crate) fn answer(&self, what: i32) -> i64 {
+        let address_of_counter = |which| std::ptr::from_ref(self.counter(which)) as i64;
+        match what {
+            0 => self.ring.as_ptr() as i64,
+            1 => RING as i64 - 1,
+            2 => address_of_counter(TAIL),
+            3 => address_of_counter(HEAD),
+            7 => self.owners.as_ptr() as i64,
+            8 => self.sites.as_ptr() as i64,
+            9 => self.statics.as_ptr() as i64,
+            10 => EPOCH_BLOCKS as i64,
+            11 => address_of_counter(NEXT_BLOCK),
+            12 => address_of_counter(NEXT_OBJECT),
+            13 => STATICS as i64,
+            14 => self.notes.as_ptr() as i64,
+            _ => 0,
+        }
+    }
+
+    /// How many tickets hooks have drawn.
+    pub(crate) fn tail(&self) -> i64 {
+        self.counter(TAIL).load(Ordering::Acquire)
+    }
+
+    /// How many records have been taken.
+    pub(crate) fn head(&self) -> i64 {
+        self.counter(HEAD).load(Ordering::Relaxed)
+    }
+
+    /// Gives back the slots before this ticket.
+    pub(crate) fn set_head(&self, head: i64) {
+        self.counter(HEAD).store(head, Ordering::Release);
+    }
+
+    /// Takes the record of a ticket, if it has been written.
+    pub(crate) fn take(&self, ticket: i64) -> Option<Record> {
+        // SAFETY: the index lies in the ring.
+        let slot = unsafe { self.ring.add(ticket as usize & (RING - 1)).as_ref() };
+        let head = slot[0].load(Ordering::Acquire);
+        if head == 0 {
+            return None;
+        }
+        let [epoch, first, second] =
+            [&slot[1], &slot[2], &slot[3]].map(|word| word.load(Ordering::Relaxed));
+        slot[0].store(0, Ordering::Relaxed);
+        Some(Record { head, epoch, first, second })
+    }
+}
+
+const TAIL: usize = 0;
+const HEAD: usize = 1;
+const NEXT_BLOCK: usize = 2;
+const NEXT_OBJECT: usize = 3;

@@ -1,0 +1,130 @@
+//! The names behind the numbers that events carry, as they are given out.
+//!
+//! Numbers are given by whoever needs one first: the class hook gives sites, the Java half asks for classes,
+//! fields and threads. A row stands here before any event can carry its number; the consumer moves new rows
+//! to its own tables before it looks at the events of a batch.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, Tables, ThreadEntry};
+use instrument::{NewSite, SiteTable, SiteTarget};
+
+use crate::memory;
+
+/// All names that were given out, and those that the consumer has not seen yet.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// By site, without the unknown one: what a hook must know to find its variable.
+    targets: Vec<SiteTarget>,
+    /// The class of each site, with dots, by the number of its name.
+    classes_of_sites: Vec<u32>,
+    /// Numbers for all classes of one name.
+    class_names: HashMap<String, u32>,
+    classes: Vec<String>,
+    fields: HashMap<(u32, String), u32>,
+    threads: u32,
+    /// Rows that the consumer has not taken yet.
+    fresh: Tables,
+}
+
+impl Names {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // A panic while a row was added leaves the tables as they were before or after.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The field that a site refers to: owner, name and descriptor, separated by blanks.
+    pub(crate) fn target(&self, site: u32) -> String {
+        match self.lock().targets.get((site as usize).wrapping_sub(1)) {
+            Some(SiteTarget::Field { owner, name, descriptor, .. }) => {
+                format!("{owner} {name} {descriptor}")
+            }
+            _ => "? ? ?".to_owned(),
+        }
+    }
+
+    /// The number that stands for the name of the class that a site lies in.
+    pub(crate) fn class_of_site(&self, site: u32) -> u32 {
+        let site = (site as usize).wrapping_sub(1);
+        self.lock().classes_of_sites.get(site).copied().unwrap_or_default()
+    }
+
+    /// A new class; classes of the same name in different loaders are different.
+    pub(crate) fn add_class(&self, name: String) -> u32 {
+        let mut inner = self.lock();
+        let number = inner.classes.len() as u32;
+        inner.fresh.classes.push(ClassEntry { name: name.clone() });
+        inner.classes.push(name);
+        number
+    }
+
+    /// A field of a class, which is known by its number.
+    pub(crate) fn field(&self, class: u32, name: String) -> u32 {
+        let mut inner = self.lock();
+        let number = inner.fields.len() as u32;
+        let key = (class, name.clone());
+        if let Some(known) = inner.fields.get(&key) {
+            return *known;
+        }
+        inner.fields.insert(key, number);
+        let class = inner.classes.get(class as usize).cloned().unwrap_or_default();
+        inner.fresh.fields.push(FieldEntry { class, name });
+        number
+    }
+
+    /// A new thread.
+    pub(crate) fn add_thread(&self, name: String, is_virtual: bool) -> u32 {
+        let mut inner = self.lock();
+        let number = inner.threads;
+        inner.threads += 1;
+        inner.fresh.threads.push(ThreadEntry { name, is_virtual });
+        number
+    }
+
+    /// How many threads there were.
+    pub(crate) fn threads(&self) -> u32 {
+        self.lock().threads
+    }
+
+    /// Moves the rows that were added since the last time to the end of these tables.
+    pub(crate) fn move_to(&self, tables: &mut Tables) {
+        let mut inner = self.lock();
+        tables.sites.append(&mut inner.fresh.sites);
+        tables.fields.append(&mut inner.fresh.fields);
+        tables.classes.append(&mut inner.fresh.classes);
+        tables.threads.append(&mut inner.fresh.threads);
+    }
+}
+
+/// Gives sites their numbers. One is made for each class that is rewritten.
+pub(crate) struct Sites<'a>(pub(crate) &'a Names);
+
+impl SiteTable for Sites<'_> {
+    fn add(&mut self, site: NewSite) -> Option<SiteId> {
+        let mut inner = self.0.lock();
+        if inner.targets.len() + 1 >= memory::SITES {
+            return None;
+        }
+        if inner.targets.is_empty() {
+            inner.fresh.sites.push(SiteEntry::unknown());
+        }
+        let next = inner.class_names.len() as u32;
+        let class = match inner.class_names.get(&site.entry.site.class) {
+            Some(number) => *number,
+            None => {
+                inner.class_names.insert(site.entry.site.class.clone(), next);
+                next
+            }
+        };
+        inner.classes_of_sites.push(class);
+        inner.targets.push(site.target);
+        inner.fresh.sites.push(site.entry);
+        Some(SiteId(inner.targets.len() as u32))
+    }
+}

@@ -1,0 +1,287 @@
+//! The agent as a whole: what it was asked to do, what it has seen, and the parts that do the work.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use findings::{Gap, GapKind};
+use instrument::{Config, Outcome, WatchList};
+use link::{Ending, Options, Results};
+use program::AtomicSpec;
+use program::pattern::Pattern;
+
+use crate::consumer::{Consumed, Consumer, NEVER};
+use crate::jvm::Jvmti;
+use crate::memory::Memory;
+use crate::names::{Names, Sites};
+
+static WATCHER: OnceLock<Watcher> = OnceLock::new();
+
+/// The agent of this process, once it is loaded.
+pub(crate) fn current() -> Option<&'static Watcher> {
+    WATCHER.get()
+}
+
+/// Makes this the agent of the process.
+pub(crate) fn set(watcher: Watcher) -> Result<(), String> {
+    WATCHER.set(watcher).map_err(|_| "the agent is loaded twice".to_owned())
+}
+
+/// How many methods and classes that were left alone are listed by name; the rest is counted.
+const LISTED_GAPS: usize = 200;
+
+/// Everything that the callbacks of the JVM share. There is one, and it lives as long as the process.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    pub(crate) jvmti: Jvmti,
+    pub(crate) options: Options,
+    pub(crate) memory: Memory,
+    pub(crate) names: Names,
+    config: Config,
+    /// Set once hooks may run: the Java half is there.
+    is_ready: AtomicBool,
+    consumer: Mutex<Option<Consumer>>,
+    counters: Counters,
+    gaps: Mutex<Vec<Gap>>,
+    notes: Mutex<Vec<String>>,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    classes_seen: AtomicU64,
+    classes_rewritten: AtomicU64,
+    methods_left_alone: AtomicU64,
+    hooks: AtomicU64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What these locks guard is whole between any two statements.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watcher {
+    pub(crate) fn new(jvmti: Jvmti, options: Options) -> Result<Watcher, String> {
+        let patterns =
+            |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Vec<_>>();
+        let watch = options.watch_list.as_deref().map(read_watch_list).transpose()?;
+        let config = Config {
+            include: patterns(&options.include),
+            exclude: patterns(&options.exclude),
+            arrays: options.arrays,
+            branches: options.branches,
+            blocks: options.blocks,
+            collections: options.collections,
+            atomic: AtomicSpec {
+                include: patterns(&options.atomic_include),
+                exclude: patterns(&options.atomic_exclude),
+            },
+            watch,
+        };
+        Ok(Watcher {
+            jvmti,
+            options,
+            memory: Memory::new(),
+            names: Names::default(),
+            config,
+            is_ready: AtomicBool::new(false),
+            consumer: Mutex::new(None),
+            counters: Counters::default(),
+            gaps: Mutex::new(Vec::new()),
+            notes: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Whether anybody wants events; otherwise hooks only cost what they cost.
+    pub(crate) fn emits(&self) -> bool {
+        !self.options.hooks_only
+            && (self.options.record.is_some() || !self.options.monitors.is_empty())
+    }
+
+    /// From now on classes get hooks.
+    pub(crate) fn set_ready(&self) {
+        self.is_ready.store(true, Ordering::Release);
+    }
+
+    /// Whether the Java half is there.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.is_ready.load(Ordering::Acquire)
+    }
+
+    /// Lets the program run unwatched, or ends it when the options require the agent.
+    pub(crate) fn give_up(&self, sentence: String) {
+        if self.options.require_agent {
+            say(&format!("{sentence}; the program is not started"));
+            std::process::exit(2);
+        }
+        self.note(format!("{sentence}; the program runs unwatched"));
+    }
+
+    /// Starts to take events.
+    pub(crate) fn start(&'static self) {
+        if self.emits() {
+            match Consumer::start(self) {
+                Ok(consumer) => *lock(&self.consumer) = Some(consumer),
+                Err(error) => {
+                    // Hooks are not to wait for somebody who will not come.
+                    self.memory.set_head(NEVER);
+                    self.note(format!("there is no thread for the events: {error}"));
+                }
+            }
+        }
+        self.leave(Results { ending: Ending::Running, ..self.results() });
+    }
+
+    /// Takes the last events, and leaves the results behind.
+    pub(crate) fn finish(&self) {
+        let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self));
+        let mut results = Results { ending: Ending::Complete, ..self.results() };
+        if let Some(consumed) = consumed {
+            let Consumed { events, recording, findings } = consumed;
+            results.events = events;
+            results.recording = recording;
+            results.findings = findings;
+        }
+        self.leave(results);
+    }
+
+    fn results(&self) -> Results {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let property = |name| self.jvmti.property(name).unwrap_or_default();
+        let command = property(c"sun.java.command");
+        let command = command.split(' ').next().unwrap_or_default();
+        Results {
+            process: std::process::id(),
+            java_version: property(c"java.vm.version"),
+            command: command.rsplit('/').next().unwrap_or_default().to_owned(),
+            classes_seen: count(&self.counters.classes_seen),
+            classes_rewritten: count(&self.counters.classes_rewritten),
+            methods_left_alone: count(&self.counters.methods_left_alone),
+            hooks: count(&self.counters.hooks),
+            threads: self.names.threads().into(),
+            notes: lock(&self.notes).clone(),
+            gaps: findings::merge_gaps(lock(&self.gaps).clone()),
+            ..Results::default()
+        }
+    }
+
+    fn leave(&self, results: Results) {
+        let Some(directory) = &self.options.results else { return };
+        if let Err(error) = results.write(directory) {
+            say(&format!("the results of this run cannot be written: {error}"));
+        }
+    }
+
+    /// Something the user should know. Without results to write it to, it is said at once.
+    pub(crate) fn note(&self, sentence: String) {
+        if self.options.results.is_none() {
+            say(&sentence);
+        }
+        lock(&self.notes).push(sentence);
+    }
+
+    /// The class with hooks, if it is to have any.
+    pub(crate) fn rewrite(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        self.counters.classes_seen.fetch_add(1, Ordering::Relaxed);
+        if !self.is_ready.load(Ordering::Acquire) || !self.config.watches(name) {
+            return None;
+        }
+        let place = || name.replace('/', ".");
+        match instrument::instrument(bytes, &self.config, &mut Sites(&self.names)) {
+            Ok(Outcome::Unchanged) => None,
+            Ok(Outcome::Rewritten(rewritten)) => {
+                self.counters.classes_rewritten.fetch_add(1, Ordering::Relaxed);
+                self.counters.hooks.fetch_add(rewritten.hooks.into(), Ordering::Relaxed);
+                let left_alone = rewritten.left_alone.len() as u64;
+                self.counters.methods_left_alone.fetch_add(left_alone, Ordering::Relaxed);
+                for method in &rewritten.left_alone {
+                    let method_place = format!("{}.{}", place(), method.method);
+                    self.gap(GapKind::Limit, method_place, method.reason.to_string());
+                }
+                if rewritten.hooks_left_out > 0 {
+                    let detail = "the program has more places to watch than there are numbers for";
+                    self.gap(GapKind::Limit, place(), detail.to_owned());
+                }
+                Some(rewritten.bytes)
+            }
+            Err(error) => {
+                self.gap(GapKind::MalformedClass, place(), error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A class could not be rewritten because of a defect of ours.
+    pub(crate) fn panicked(&self, name: &str) {
+        let detail = "the agent has a defect that this class shows; it runs unwatched";
+        self.gap(GapKind::Limit, name.replace('/', "."), detail.to_owned());
+    }
+
+    fn gap(&self, kind: GapKind, place: String, detail: String) {
+        let mut gaps = lock(&self.gaps);
+        if gaps.len() < LISTED_GAPS {
+            gaps.push(Gap::new(kind, place, detail));
+        } else if let Some(last) = gaps.last_mut() {
+            // One row for all the rest.
+            last.place = "further classes and methods".to_owned();
+            last.count = last.count.saturating_add(1);
+        }
+    }
+
+    /// Makes JVMs that this one starts be watched as this one is.
+    pub(crate) fn pass_on(&self) {
+        const VARIABLE: &str = "JAVA_TOOL_OPTIONS";
+        let present = std::env::var(VARIABLE).unwrap_or_default();
+        if !self.options.children || present.contains("-agentpath:") {
+            return;
+        }
+        let Some(library) = own_library() else { return };
+        let mut options = self.options.clone();
+        options.record = options.record.as_deref().map(with_process_id);
+        let mut value = format!("-agentpath:{}={options}", library.display());
+        if !present.is_empty() {
+            value = format!("{present} {value}");
+        }
+        // SAFETY: the JVM loads its agents before it starts threads that read the environment.
+        unsafe { std::env::set_var(VARIABLE, value) };
+    }
+}
+
+/// A file name that differs from process to process.
+fn with_process_id(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name.contains("%p") {
+        return path.to_path_buf();
+    }
+    let name = match name.rsplit_once('.') {
+        Some((stem, extension)) => format!("{stem}-%p.{extension}"),
+        None => format!("{name}-%p"),
+    };
+    path.with_file_name(name)
+}
+
+/// The file that this code was loaded from.
+fn own_library() -> Option<PathBuf> {
+    let here = own_library as *const () as usize;
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    maps.lines().find_map(|line| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        let path = &rest[rest.find('/')?..];
+        (number(start)? <= here && here < number(end)?).then(|| PathBuf::from(path))
+    })
+}
+
+/// Reads a list of sites to watch.
+fn read_watch_list(path: &Path) -> Result<WatchList, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("the watch list cannot be read: {error}"))?;
+    link::read_watch_list(&text)
+        .map(|sites| sites.iter().collect())
+        .map_err(|error| format!("the watch list cannot be read: {error}"))
+}
+
+/// One sentence for the user, where only standard error is left to say it.
+pub(crate) fn say(sentence: &str) {
+    eprintln!("scission: {sentence}");
+}

@@ -1,0 +1,87 @@
+package java.lang;
+
+/**
+ * What the runtime knows of one thread. It hangs on the thread's own object, in a field that the agent
+ * adds to {@link Thread}, and dies with it. Only that thread touches it, with two exceptions: the thread
+ * that starts it creates it, and reads its number.
+ */
+final class ScissionThread {
+    /** How many low bits of a word hold the site; the epoch stands above. */
+    static final int SITE_BITS = 24;
+
+    /** The number that events carry. */
+    final int number;
+
+    /** The current epoch, shifted to where the words of variables have it. */
+    long epoch;
+
+    /** The atomic blocks that are open: the epoch each began with, and its site. */
+    long[] blocks = new long[16];
+    /** How many atomic blocks are open. */
+    int depth;
+    /** How many of them have been reported. */
+    int reported;
+
+    /** The locks that are held, outermost first. */
+    Object[] locks = new Object[8];
+    /** Their numbers; a read lock has the number of its owner, complemented. */
+    long[] lockIds = new long[8];
+    /** How often each is held. */
+    int[] holds = new int[8];
+    /** How many locks are held. */
+    int held;
+
+    /** The numbers of the locks of synchronized methods that are running, innermost last. */
+    long[] methodLocks = new long[8];
+    int methods;
+
+    /** The object whose monitor is about to be entered, and its number. */
+    Object prepared;
+    long preparedId;
+
+    /** The number of the lock that is given up to wait, 0 when the thread does not wait. */
+    long waiting;
+    int waitingSite;
+
+    /** The tasks that this thread runs, innermost last; complemented for lambdas, 0 if not submitted. */
+    long[] tasks = new long[4];
+    int running;
+    /** The task that this thread submitted last. */
+    long submitted;
+
+    /** Classes whose initialisation this thread has seen, by number, one bit each. */
+    long[] seenClasses = new long[4];
+
+    /** What is known of the array whose element was accessed last; it does not keep the array alive. */
+    ScissionObjects.Entry lastArray;
+
+    /** What is known of the class of the object that was last asked for its number. */
+    Scission.Shape lastShape;
+
+    /** Where this thread notes its reads of shared variables, and which region that is. */
+    long notes = Scission.NO_NOTES;
+    int region;
+
+    /** Which variables without notes were read last: variable, the write that was seen, epoch. */
+    long[] readCache;
+
+    ScissionThread(int number) {
+        this.number = number;
+    }
+
+    /** Whether the thread has seen the initialisation of a class. */
+    boolean sees(int classNumber) {
+        long[] seen = seenClasses;
+        int index = classNumber >>> 6;
+        return index < seen.length && (seen[index] & 1L << classNumber) != 0;
+    }
+
+    /** The thread has seen the initialisation of a class. */
+    void see(int classNumber) {
+        int index = classNumber >>> 6;
+        if (index >= seenClasses.length) {
+            seenClasses = java.util.Arrays.copyOf(seenClasses, index + (index >>> 1) + 1);
+        }
+        seenClasses[index] |= 1L << classNumber;
+    }
+}
