@@ -9,15 +9,15 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use analyses::AtomicSpec;
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use findings::{Rule, Severity, rules};
+use program::AtomicSpec;
 use program::pattern::Pattern;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::flags::{FailOn, Level, pattern};
+use crate::flags::{FailOn, Level, MonitorChoice, monitor_named, monitor_names, pattern};
 use crate::settings::Levels;
 
 /// What the file is called, wherever it lies.
@@ -41,7 +41,18 @@ pub(crate) struct ConfigFile {
     pub(crate) baseline: Option<PathBuf>,
     pub(crate) entry_points: Option<Vec<Pattern>>,
     pub(crate) atomic: AtomicSpec,
+    pub(crate) run: RunTable,
     pub(crate) suppressions: Vec<Suppression>,
+}
+
+/// How `scission run` watches programs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunTable {
+    pub(crate) include: Vec<Pattern>,
+    pub(crate) exclude: Vec<Pattern>,
+    pub(crate) arrays: bool,
+    pub(crate) collections: bool,
+    pub(crate) monitors: Option<Vec<MonitorChoice>>,
 }
 
 /// Findings that the project has decided to live with.
@@ -85,6 +96,7 @@ enum Holds<T> {
     /// A severity, together with the key it was given for.
     Level(fn(&mut T, &str, Severity)),
     FailOn(fn(&mut T, FailOn)),
+    Monitors(fn(&mut T, Vec<MonitorChoice>)),
     Table(fn(&mut T, &Reader<'_>, &DeTable<'_>) -> anyhow::Result<()>),
     /// A table of an array of tables, and where it stands.
     Tables(fn(&mut T, &Reader<'_>, &DeTable<'_>, Range<usize>) -> anyhow::Result<()>),
@@ -109,7 +121,7 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "rules",
         holds: Holds::Rules(|file, rules| file.rules = Some(rules)),
-        meaning: "the rules to report, instead of those that are on by default",
+        meaning: "the rules to report, instead of those that are on by default; a command that finds none of them is not meant",
     },
     Key {
         name: "include",
@@ -152,6 +164,11 @@ static TOP: &[Key<ConfigFile>] = &[
         meaning: "which code is meant to be atomic; for the run-time monitors, `check` does not need it",
     },
     Key {
+        name: "run",
+        holds: Holds::Table(|file, reader, table| reader.fill(RUN, table, &mut file.run)),
+        meaning: "how `scission run` watches programs",
+    },
+    Key {
         name: "suppress",
         holds: Holds::Tables(|file, reader, table, span| {
             file.suppressions.push(reader.suppression(table, span)?);
@@ -189,6 +206,34 @@ static ATOMIC: &[Key<AtomicSpec>] = &[
     },
 ];
 
+static RUN: &[Key<RunTable>] = &[
+    Key {
+        name: "include",
+        holds: Holds::Patterns(|run, patterns| run.include = patterns),
+        meaning: "watch only classes and methods that match, instead of all that are not of the platform",
+    },
+    Key {
+        name: "exclude",
+        holds: Holds::Patterns(|run, patterns| run.exclude = patterns),
+        meaning: "do not watch classes and methods that match; what they synchronise is not seen either",
+    },
+    Key {
+        name: "arrays",
+        holds: Holds::Flag(|run, arrays| run.arrays = arrays),
+        meaning: "watch the elements of arrays too",
+    },
+    Key {
+        name: "collections",
+        holds: Holds::Flag(|run, collections| run.collections = collections),
+        meaning: "watch what is in unsynchronised collections too",
+    },
+    Key {
+        name: "monitors",
+        holds: Holds::Monitors(|run, monitors| run.monitors = Some(monitors)),
+        meaning: "what looks at a run, instead of the monitors that are on by default; `none` only records",
+    },
+];
+
 static SUPPRESS: &[Key<SuppressionDraft>] = &[
     Key {
         name: "pattern",
@@ -215,6 +260,7 @@ pub(crate) fn reference() -> String {
     rows.extend(reference_rows("", TOP));
     rows.extend(reference_rows("levels.", LEVELS));
     rows.extend(reference_rows("atomic.", ATOMIC));
+    rows.extend(reference_rows("run.", RUN));
     rows.extend(reference_rows("suppress.", SUPPRESS));
     rows.iter().flat_map(|row| [row, "\n"]).collect()
 }
@@ -361,6 +407,16 @@ impl Reader<'_> {
         rules::named(name).ok_or_else(|| self.unknown("rule", name, span, &rule_names()))
     }
 
+    fn monitor(&self, name: &str, span: &Range<usize>) -> anyhow::Result<MonitorChoice> {
+        let known: Vec<String> =
+            monitor_names().into_iter().map(|(name, _)| name.to_string()).collect();
+        if known.iter().any(|known| known == name) {
+            Ok(monitor_named(name))
+        } else {
+            Err(self.unknown("monitor", name, span, &known))
+        }
+    }
+
     /// One of the values that a flag of the command line takes.
     fn choice<T: ValueEnum>(
         &self,
@@ -401,6 +457,7 @@ impl<T> Holds<T> {
             Holds::Rules(_) => "list of names of rules",
             Holds::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
             Holds::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
+            Holds::Monitors(_) => "list of names of monitors",
             Holds::Table(_) => "table",
             Holds::Tables(_) => "array of tables, `[[…]]`",
         }
@@ -460,6 +517,14 @@ impl<T> Holds<T> {
                 set(target, name, level.severity());
             }
             Holds::FailOn(set) => set(target, reader.choice("level", text()?, &span)?),
+            Holds::Monitors(set) => {
+                let names = texts()?;
+                if names.is_empty() {
+                    bail!("`{name}` at {} is empty: write `none`", reader.place(&span));
+                }
+                let monitors = names.into_iter().map(|(text, span)| reader.monitor(text, &span));
+                set(target, monitors.collect::<anyhow::Result<_>>()?);
+            }
             Holds::Table(fill) => {
                 fill(target, reader, value.get_ref().as_table().ok_or_else(wrong_type)?)?;
             }
@@ -600,7 +665,15 @@ mod tests {
             (
                 "[levels]\nRULE = \"low\"",
                 "unknown key `RULE` at scission.toml:2; known are `default`, `reacquired-lock`, \
-                 `reacquired-lock-pair`, `stale-value`",
+                 `reacquired-lock-pair`, `stale-value`, `not-serializable`, `happens-before-race`",
+            ),
+            (
+                "[run]\narays = true",
+                "unknown key `arays` at scission.toml:2; did you mean `arrays`?",
+            ),
+            (
+                "[run]\nmonitors = [\"velodrom\"]",
+                "unknown monitor `velodrom` at scission.toml:2; did you mean `velodrome`?",
             ),
             (
                 "[atomic]\nzebra = 1",
@@ -629,6 +702,8 @@ mod tests {
             ("baseline = []", "`baseline` at scission.toml:1: expected path"),
             ("suppress = [1]", "`suppress` at scission.toml:1: expected array of tables"),
             ("rules = []", "`rules` at scission.toml:1 is empty"),
+            ("[run]\nmonitors = []", "`monitors` at scission.toml:2 is empty"),
+            ("[run]\narrays = 1", "`arrays` at scission.toml:2: expected `true` or `false`"),
             ("include = [\"\"]", "`` at scission.toml:1 is not a pattern: it is empty"),
             ("exclude = [\"a.b()\"]", "`a.b()` at scission.toml:1 is not a pattern"),
             ("[atomic]\ninclude = [\"a b\"]", "`a b` at scission.toml:2 is not a pattern"),

@@ -1,11 +1,12 @@
 //! Every flag of every command, and nothing else: this file is the table that `--help` is made of.
 
 use std::convert::Infallible;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use findings::{Rule, Severity, rules};
 use program::pattern::Pattern;
 
@@ -20,7 +21,9 @@ pub(crate) struct Flags {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Check(CheckFlags),
+    Run(RunFlags),
     Inspect(InspectFlags),
+    Trace(TraceFlags),
     Explain(ExplainFlags),
     Man(ManFlags),
     Completions(CompletionsFlags),
@@ -38,7 +41,7 @@ pub(crate) struct CheckFlags {
     pub(crate) paths: Vec<PathBuf>,
 
     /// Report this rule only; may be repeated (default: see `scission explain`)
-    #[arg(long = "rule", value_name = "RULE", value_parser = known_rule())]
+    #[arg(long = "rule", value_name = "RULE", value_parser = static_rule())]
     pub(crate) rules: Vec<&'static Rule>,
 
     /// Report only on classes and methods that match, such as `com.acme.*`; a pattern that matches
@@ -61,6 +64,120 @@ pub(crate) struct CheckFlags {
     #[arg(long, conflicts_with = "strict")]
     pub(crate) no_strict: bool,
 
+    #[command(flatten)]
+    pub(crate) triage: TriageFlags,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramFlags,
+
+    #[command(flatten)]
+    pub(crate) look: LookFlags,
+
+    /// Write the report to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Do not show progress, even on a terminal
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+
+    /// Read only some of the classes, `1/4` for every fourth, to measure how the cost grows
+    #[arg(long, value_name = "N/D", hide = true)]
+    pub(crate) bench_fraction: Option<Fraction>,
+}
+
+/// Report what went wrong, or nearly did, while a program runs
+///
+/// The program is started as it is given, with its own input and output, and an agent in each of its
+/// JVMs watches what its threads do. When it has ended, what was found is reported to standard error.
+///
+/// Without COMMAND, what JVMs left in `--results DIR` is reported.
+///
+/// What a project always wants is written in its `scission.toml`; what is given here wins over it.
+///
+/// Exit status: that of the program, 128 and the number of the signal when one killed it; 1 when the
+/// program ended well and something was found; 2 when the work could not be done.
+#[derive(Debug, Args)]
+#[command(override_usage = "scission run [OPTIONS] -- COMMAND...")]
+pub(crate) struct RunFlags {
+    /// The program and its arguments: `java -jar app.jar`, or whatever starts JVMs, such as `mvn test`
+    #[arg(value_name = "COMMAND", last = true)]
+    pub(crate) command: Vec<OsString>,
+
+    /// What looks at the run; may be repeated (default: all that are on by default)
+    #[arg(long = "monitor", value_name = "MONITOR", value_parser = monitor_choice())]
+    pub(crate) monitors: Vec<MonitorChoice>,
+
+    /// Watch only classes and methods that match, such as `com.acme.*` (default: all that are not of
+    /// the platform); may be repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern_text)]
+    pub(crate) include: Vec<String>,
+
+    /// Do not watch classes and methods that match, nor those that scission.toml leaves out; what
+    /// they synchronise is not seen either; may be repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern_text)]
+    pub(crate) exclude: Vec<String>,
+
+    /// Watch the elements of arrays too
+    #[arg(long)]
+    pub(crate) arrays: bool,
+
+    /// Watch what is in unsynchronised collections too, such as ArrayList and HashMap
+    #[arg(long)]
+    pub(crate) collections: bool,
+
+    /// Watch only the places that this file lists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) watch_list: Option<PathBuf>,
+
+    /// Report every access as it happens, without this filter; slower, and finds the same; may be
+    /// repeated
+    #[arg(long = "no-filter", value_name = "FILTER", value_enum)]
+    pub(crate) no_filters: Vec<Filter>,
+
+    /// Record what happens to this file. When more than one JVM records, the first has this name and
+    /// each other one its process id in it, or where `%p` stands
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+
+    /// Keep what each JVM leaves in this directory, and report what others left there before
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+
+    /// Do not watch the JVMs that a watched JVM starts
+    #[arg(long)]
+    pub(crate) no_children: bool,
+
+    /// The agent library (default: SCISSION_AGENT, else the one beside the scission command)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agent: Option<PathBuf>,
+
+    /// Do not run the program when it cannot be watched
+    #[arg(long)]
+    pub(crate) require_agent: bool,
+
+    /// Start nothing; print the line that does the same by hand. Needs `--results` or `--record`
+    #[arg(long, conflicts_with = "command")]
+    pub(crate) print_options: bool,
+
+    #[command(flatten)]
+    pub(crate) triage: TriageFlags,
+
+    #[command(flatten)]
+    pub(crate) look: LookFlags,
+
+    /// Write the report to this file instead of standard error; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Throw away every event, to measure what the hooks cost
+    #[arg(long, hide = true)]
+    pub(crate) hooks_only: bool,
+}
+
+/// Which findings are shown, and which of them count.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TriageFlags {
     /// Lowest severity to show, for all rules (default: the level of each rule)
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) level: Option<Level>,
@@ -69,7 +186,7 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) fail_on: Option<FailOn>,
 
-    /// Show only findings that are not in this file, and say what has gone since
+    /// Show only findings that are not in this file; `check` says what has gone since
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
@@ -88,10 +205,11 @@ pub(crate) struct CheckFlags {
     /// Read no configuration
     #[arg(long, conflicts_with = "config")]
     pub(crate) no_config: bool,
+}
 
-    #[command(flatten)]
-    pub(crate) program: ProgramFlags,
-
+/// How a report looks.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct LookFlags {
     /// Where to find sources for excerpts: a directory, or an archive such as `src.zip`; may be
     /// repeated
     #[arg(long, value_name = "DIR")]
@@ -100,10 +218,6 @@ pub(crate) struct CheckFlags {
     /// How to write the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
-
-    /// Write the report to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
@@ -116,14 +230,6 @@ pub(crate) struct CheckFlags {
     /// Print every gap, every held lock and all counters
     #[arg(long, short)]
     pub(crate) verbose: bool,
-
-    /// Do not show progress, even on a terminal
-    #[arg(long)]
-    pub(crate) no_progress: bool,
-
-    /// Read only some of the classes, `1/4` for every fourth, to measure how the cost grows
-    #[arg(long, value_name = "N/D", hide = true)]
-    pub(crate) bench_fraction: Option<Fraction>,
 }
 
 /// A part of the input.
@@ -203,6 +309,36 @@ pub(crate) struct InspectFlags {
     pub(crate) program: ProgramFlags,
 }
 
+/// Print what is in a trace of a run, or write it in another form
+///
+/// Reads traces in all three forms, and sees from the content which one it is. A damaged trace is read as far
+/// as it goes; what is missing is said on standard error.
+///
+/// Exit status: 0 when it was done, 2 when it could not be.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("work").args(["stats", "to"]).required(true).multiple(true))]
+pub(crate) struct TraceFlags {
+    /// The trace; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// Count its events, and the threads, objects, variables, sites and blocks they are about
+    #[arg(long)]
+    pub(crate) stats: bool,
+
+    /// Write it in this form
+    #[arg(long, value_name = "FORM", value_enum)]
+    pub(crate) to: Option<TraceForm>,
+
+    /// Write to this file instead of standard output; with both `--stats` and `--to`, the trace
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// How to write the counts
+    #[arg(long, value_enum, default_value_t = StatsFormat::Text, requires = "stats")]
+    pub(crate) format: StatsFormat,
+}
+
 /// Print what a rule means, with an example and the fix; without RULE, list the rules
 #[derive(Debug, Args)]
 pub(crate) struct ExplainFlags {
@@ -229,6 +365,63 @@ pub(crate) struct CompletionsFlags {
     /// Name of the shell
     #[arg(value_name = "SHELL", value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// A monitor by its name, or none at all.
+pub(crate) type MonitorChoice = Option<&'static str>;
+
+/// Stands for no monitor.
+pub(crate) const NO_MONITOR: &str = "none";
+
+/// Every name that `--monitor` takes, with what it means.
+pub(crate) fn monitor_names() -> Vec<(&'static str, String)> {
+    let summary = |monitor: &monitors::Registration| {
+        let rules = monitor.rules.iter().filter_map(|rule| rules::named(rule));
+        rules.map(|rule| format!("{}: {}", rule.name, rule.summary)).collect::<Vec<_>>().join("; ")
+    };
+    let named = monitors::ALL.iter().map(|monitor| (monitor.name, summary(monitor)));
+    named.chain([(NO_MONITOR, "nothing looks: the run is only recorded".to_string())]).collect()
+}
+
+/// The monitor that a name stands for.
+pub(crate) fn monitor_named(name: &str) -> MonitorChoice {
+    monitors::named(name).map(|monitor| monitor.name)
+}
+
+/// Accepts the names of monitors.
+fn monitor_choice() -> impl TypedValueParser<Value = MonitorChoice> {
+    let names = monitor_names().into_iter();
+    PossibleValuesParser::new(names.map(|(name, help)| PossibleValue::new(name).help(help)))
+        .map(|name| monitor_named(&name))
+}
+
+/// What keeps accesses back that a monitor need not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Filter {
+    /// Accesses to what only one thread has touched
+    Ownership,
+    /// Accesses that repeat one of the same stretch of a thread
+    Epoch,
+    /// Every filter
+    All,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TraceForm {
+    /// Compact, with everything in it: what recording writes
+    Binary,
+    /// One event a line, for people, with everything in it
+    Text,
+    /// `T0|acq(L3)|12`, for other tools, with as much in it as that form can say
+    Std,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatsFormat {
+    /// For people
+    Text,
+    /// For programs
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -361,9 +554,25 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
     }
 }
 
+/// A pattern that goes to the agent as it was written.
+fn pattern_text(text: &str) -> Result<String, String> {
+    pattern(text).map(|_| text.to_string())
+}
+
+/// Accepts the names of rules that `check` can find; an unknown one is refused with the nearest one.
+fn static_rule() -> impl TypedValueParser<Value = &'static Rule> {
+    rule_among(rules::ALL.iter().copied().filter(|rule| analyses::reports(rule.name)))
+}
+
 /// Accepts the names of rules; an unknown one is refused with the nearest known one.
 fn known_rule() -> impl TypedValueParser<Value = &'static Rule> {
-    let names = rules::ALL.iter().map(|rule| PossibleValue::new(rule.name).help(rule.summary));
+    rule_among(rules::ALL.iter().copied())
+}
+
+fn rule_among(
+    rules: impl Iterator<Item = &'static Rule>,
+) -> impl TypedValueParser<Value = &'static Rule> {
+    let names = rules.map(|rule| PossibleValue::new(rule.name).help(rule.summary));
     PossibleValuesParser::new(names)
         .map(|name| rules::named(&name).expect("only names of rules are accepted"))
 }

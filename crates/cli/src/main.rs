@@ -1,19 +1,25 @@
 //! The `scission` command: flags, wiring, progress and exit codes.
 //!
 //! Exit codes: 0 nothing found that counts (`--fail-on`), 1 findings, 2 the work could not be done, 130
-//! interrupted before anything was found. One sentence on standard error says why the work could not be done.
+//! interrupted before anything was found; `run` keeps the code of the program it ran. One sentence on standard error says why the work could not be done.
 
 mod assemble;
 mod cancel;
 mod check;
+mod child;
 mod config;
 mod explain;
 mod flags;
+mod gather;
 mod inspect;
+mod launch;
 mod manual;
 mod output;
 mod progress;
+mod remembered;
+mod run;
 mod settings;
+mod trace;
 mod triage;
 
 use std::panic::{self, AssertUnwindSafe};
@@ -30,6 +36,8 @@ enum Outcome {
     Findings,
     /// Cut short before there was a finding that counts.
     InterruptedWithoutFindings,
+    /// The program that was run ended with this code, and nothing was found that changes it.
+    Program(u8),
 }
 
 /// The work could not be done.
@@ -38,11 +46,12 @@ const FAILED: u8 = 2;
 fn main() -> ExitCode {
     let flags = Flags::parse();
     // A panic is a defect of ours, and must still not look like "findings" to a script.
-    let outcome = panic::catch_unwind(AssertUnwindSafe(|| run(&flags)));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(&flags)));
     match outcome {
         Ok(Ok(Outcome::NothingFound)) => ExitCode::SUCCESS,
         Ok(Ok(Outcome::Findings)) => ExitCode::from(1),
         Ok(Ok(Outcome::InterruptedWithoutFindings)) => ExitCode::from(130),
+        Ok(Ok(Outcome::Program(code))) => ExitCode::from(code),
         Ok(Err(error)) => {
             anstream::eprintln!("error: {error:#}");
             ExitCode::from(FAILED)
@@ -56,10 +65,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(flags: &Flags) -> anyhow::Result<Outcome> {
+fn dispatch(flags: &Flags) -> anyhow::Result<Outcome> {
     match &flags.command {
         Command::Check(flags) => check::run(flags),
+        Command::Run(flags) => run::run(flags),
         Command::Inspect(flags) => inspect::run(flags),
+        Command::Trace(flags) => trace::run(flags),
         Command::Explain(flags) => explain::run(flags),
         Command::Man(flags) => manual::print_page(flags),
         Command::Completions(flags) => manual::print_completions(flags),

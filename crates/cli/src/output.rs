@@ -1,14 +1,14 @@
 //! Where results go: standard output, or a file that is either whole or not there.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use findings::Results;
 use report::{Detail, Format, Options, Sources};
 
-use crate::flags::Color;
+use crate::flags::{self, Color, LookFlags};
 
 /// Columns for excerpts where no terminal says how wide it is.
 const DEFAULT_WIDTH: usize = 140;
@@ -16,16 +16,16 @@ const DEFAULT_WIDTH: usize = 140;
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
-    StandardOutput,
+    Screen,
     File(PathBuf),
 }
 
 impl Destination {
-    /// The file given with `--output`, where `-` means standard output as it does elsewhere.
+    /// The file given with `--output`, where `-` means the screen as it does elsewhere.
     pub(crate) fn new(output: Option<&Path>) -> Destination {
         match output {
-            None => Destination::StandardOutput,
-            Some(path) if path == Path::new("-") => Destination::StandardOutput,
+            None => Destination::Screen,
+            Some(path) if path == Path::new("-") => Destination::Screen,
             Some(path) => Destination::File(path.to_path_buf()),
         }
     }
@@ -39,8 +39,27 @@ pub(crate) struct Style {
     pub(crate) color: Color,
 }
 
-/// Standard output, and what it can show. Tests put a buffer in its place.
+impl Style {
+    pub(crate) fn new(flags: &LookFlags) -> Style {
+        Style {
+            format: match flags.format {
+                flags::Format::Text => Format::Text,
+                flags::Format::Json => Format::Json,
+                flags::Format::Sarif => Format::Sarif,
+            },
+            detail: match (flags.quiet, flags.verbose) {
+                (true, _) => Detail::Quiet,
+                (false, false) => Detail::Normal,
+                (false, true) => Detail::Verbose,
+            },
+            color: flags.color,
+        }
+    }
+}
+
+/// Standard output or standard error, and what it can show. Tests put a buffer in its place.
 pub(crate) struct Screen {
+    name: &'static str,
     writer: Box<dyn Write>,
     colored: bool,
     width: usize,
@@ -48,16 +67,29 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn standard_output(color: Color) -> Screen {
-        let stdout = io::stdout();
+        let (stdout, width) = (io::stdout(), terminal_size::terminal_size_of(io::stdout()));
+        Screen::new("standard output", stdout, width.map(|(width, _)| width.0), color)
+    }
+
+    pub(crate) fn standard_error(color: Color) -> Screen {
+        let (stderr, width) = (io::stderr(), terminal_size::terminal_size_of(io::stderr()));
+        Screen::new("standard error", stderr, width.map(|(width, _)| width.0), color)
+    }
+
+    fn new<S: anstream::stream::RawStream + 'static>(
+        name: &'static str,
+        stream: S,
+        width: Option<u16>,
+        color: Color,
+    ) -> Screen {
         let colored = match color {
             Color::Always => true,
             Color::Never => false,
             // Respects NO_COLOR and its relatives, and dumb terminals.
-            Color::Auto => anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
+            Color::Auto => anstream::AutoStream::choice(&stream) != anstream::ColorChoice::Never,
         };
-        let terminal = stdout.is_terminal().then(terminal_size::terminal_size).flatten();
-        let width = terminal.map_or(DEFAULT_WIDTH, |(width, _)| usize::from(width.0));
-        Screen { writer: Box::new(BufWriter::new(stdout)), colored, width }
+        let width = width.map_or(DEFAULT_WIDTH, usize::from);
+        Screen { name, writer: Box::new(BufWriter::new(stream)), colored, width }
     }
 }
 
@@ -77,9 +109,10 @@ pub(crate) fn deliver(
     let options = Options { sources, detail: style.detail, colored, width: DEFAULT_WIDTH };
     let write = |writer: &mut dyn Write| report::render(style.format, results, &options, writer);
     let Err(error) = to_file(path, write) else { return Ok(()) };
+    let screen_name = screen.name;
     to_screen(Format::Text, results, style.detail, sources, screen)?;
     Err(anyhow!(
-        "cannot write `{}`: {}; the findings were printed to standard output instead",
+        "cannot write `{}`: {}; the findings were printed to {screen_name} instead",
         path.display(),
         reason(&error, path)
     ))
@@ -88,7 +121,7 @@ pub(crate) fn deliver(
 /// Writes a file that is either whole or not there.
 pub(crate) fn write_file(
     path: &Path,
-    write: impl Fn(&mut dyn Write) -> io::Result<()>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
     to_file(path, write)
         .map_err(|error| anyhow!("cannot write `{}`: {}", path.display(), reason(&error, path)))
@@ -97,7 +130,14 @@ pub(crate) fn write_file(
 /// Prints a text to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    forgive_broken_pipe(stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()))
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    forgive_broken_pipe(written, "standard output")
+}
+
+/// Writes to standard output as it comes.
+pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    forgive_broken_pipe(write(&mut stdout).and_then(|()| stdout.flush()), "standard output")
 }
 
 fn to_screen(
@@ -107,24 +147,24 @@ fn to_screen(
     sources: &Sources,
     screen: Screen,
 ) -> anyhow::Result<()> {
-    let Screen { mut writer, colored, width } = screen;
+    let Screen { name, mut writer, colored, width } = screen;
     let options = Options { sources, detail, colored, width };
     let written = report::render(format, results, &options, &mut *writer);
-    forgive_broken_pipe(written.and_then(|()| writer.flush()))
+    forgive_broken_pipe(written.and_then(|()| writer.flush()), name)
 }
 
 /// A reader that has seen enough (`| head`) is no failure.
-fn forgive_broken_pipe(written: io::Result<()>) -> anyhow::Result<()> {
+fn forgive_broken_pipe(written: io::Result<()>, name: &str) -> anyhow::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(anyhow!("cannot write to standard output: {error}")),
+        Err(error) => Err(anyhow!("cannot write to {name}: {error}")),
         Ok(()) => Ok(()),
     }
 }
 
 /// Writes a file by way of a temporary one beside it, so that a reader never sees half a report
 /// and a failure leaves an older report as it was.
-fn to_file(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // A rename replaces what the name stands for: follow links to the file itself, and write
     // devices and pipes (`/dev/stderr`) in place.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -206,7 +246,8 @@ mod tests {
 
     impl Buffer {
         fn screen(&self) -> Screen {
-            Screen { writer: Box::new(self.clone()), colored: false, width: DEFAULT_WIDTH }
+            let writer = Box::new(self.clone());
+            Screen { name: "standard output", writer, colored: false, width: DEFAULT_WIDTH }
         }
 
         fn text(&self) -> String {
@@ -329,8 +370,10 @@ mod tests {
 
     #[test]
     fn a_reader_that_has_seen_enough_is_no_failure() {
-        let failing =
-            |kind| Screen { writer: Box::new(Failing(kind)), colored: false, width: DEFAULT_WIDTH };
+        let failing = |kind| {
+            let writer = Box::new(Failing(kind));
+            Screen { name: "standard output", writer, colored: false, width: DEFAULT_WIDTH }
+        };
         deliver_to(Path::new("-"), failing(ErrorKind::BrokenPipe)).unwrap();
         assert!(deliver_to(Path::new("-"), failing(ErrorKind::StorageFull)).is_err());
     }

@@ -1,4 +1,4 @@
-//! What a run of `scission check` does: the command line and `scission.toml` put together.
+//! What a command does: its flags and `scission.toml` put together.
 //!
 //! The command line wins. Its lists replace those of the file, with one exception: what `--exclude`
 //! names is excluded besides what the file excludes, since that was excluded for good.
@@ -8,23 +8,54 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use findings::{Rule, Severity, rules};
+use monitors::Registration;
+use program::AtomicSpec;
+use program::pattern::Pattern;
 
 use crate::config::{self, ConfigFile, Suppression};
-use crate::flags::{CheckFlags, ClassPath, FailOn, ProgramFlags};
+use crate::flags::{
+    CheckFlags, ClassPath, FailOn, Filter, LookFlags, MonitorChoice, ProgramFlags, RunFlags,
+    TriageFlags,
+};
 
-/// Everything that was decided before the work begins.
+/// Which findings are shown, and which of them count.
 #[derive(Debug)]
-pub(crate) struct Settings {
-    /// The configuration that was read.
-    pub(crate) config_file: Option<PathBuf>,
-    pub(crate) paths: Vec<PathBuf>,
-    pub(crate) program: ProgramFlags,
+pub(crate) struct TriageSettings {
     pub(crate) source: Vec<PathBuf>,
-    pub(crate) analysis: analyses::Config,
     pub(crate) levels: Levels,
     pub(crate) fail_on: FailOn,
     pub(crate) baseline: Option<PathBuf>,
+    pub(crate) write_baseline: Option<PathBuf>,
     pub(crate) suppressions: Vec<Suppression>,
+}
+
+impl TriageSettings {
+    fn merged(triage: &TriageFlags, look: &LookFlags, file: &mut ConfigFile) -> TriageSettings {
+        TriageSettings {
+            source: either(&look.source, file.source.take()),
+            levels: match triage.level {
+                Some(level) => Levels { default: Some(level.severity()), by_rule: BTreeMap::new() },
+                None => std::mem::take(&mut file.levels),
+            },
+            fail_on: triage.fail_on.or(file.fail_on).unwrap_or_default(),
+            baseline: if triage.no_baseline {
+                None
+            } else {
+                triage.baseline.clone().or(file.baseline.take())
+            },
+            write_baseline: triage.write_baseline.clone(),
+            suppressions: std::mem::take(&mut file.suppressions),
+        }
+    }
+}
+
+/// Everything that was decided before `scission check` begins its work.
+#[derive(Debug)]
+pub(crate) struct CheckSettings {
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) program: ProgramFlags,
+    pub(crate) analysis: analyses::Config,
+    pub(crate) triage: TriageSettings,
     /// Whether the command line names other paths than the configuration does: what is not found
     /// may then only not have been looked at.
     pub(crate) has_other_paths: bool,
@@ -32,21 +63,13 @@ pub(crate) struct Settings {
     pub(crate) is_narrowed: bool,
 }
 
-impl Settings {
+impl CheckSettings {
     /// Finds and reads the configuration, and puts the flags over it.
-    pub(crate) fn new(flags: &CheckFlags) -> anyhow::Result<Settings> {
-        let config_file = match (&flags.config, flags.no_config) {
-            (_, true) => None,
-            (Some(path), false) => Some(path.clone()),
-            (None, false) => config::find()?,
-        };
-        let file = match &config_file {
-            Some(path) => config::read(path)?,
-            None => ConfigFile::default(),
-        };
-        let settings = Settings { config_file, ..Settings::merged(flags, file) };
+    pub(crate) fn new(flags: &CheckFlags) -> anyhow::Result<CheckSettings> {
+        let (config_file, file) = configuration(&flags.triage, &flags.look)?;
+        let settings = CheckSettings::merged(flags, file);
         if settings.paths.is_empty() {
-            match &settings.config_file {
+            match config_file {
                 Some(path) => bail!(
                     "there is nothing to check: give a PATH, or name `paths` in {}",
                     path.display()
@@ -59,25 +82,24 @@ impl Settings {
         Ok(settings)
     }
 
-    fn merged(flags: &CheckFlags, file: ConfigFile) -> Settings {
-        let rules = chosen_rules(&flags.rules, file.rules.as_deref());
+    fn merged(flags: &CheckFlags, mut file: ConfigFile) -> CheckSettings {
+        let rules = chosen_rules(&flags.rules, file.rules.as_deref(), analyses::reports);
         let has_other_paths = !flags.paths.is_empty() && file.paths.is_some();
         let is_narrowed = has_other_paths
             || !flags.rules.is_empty()
             || !flags.include.is_empty()
             || !flags.exclude.is_empty();
         let class_path = flags.program.class_path.clone();
+        let triage = TriageSettings::merged(&flags.triage, &flags.look, &mut file);
         let mut exclude = file.exclude;
         exclude.extend(flags.exclude.iter().cloned());
-        Settings {
-            config_file: None,
+        CheckSettings {
             paths: either(&flags.paths, file.paths),
             program: ProgramFlags {
                 class_path: class_path.or_else(|| file.class_path.map(ClassPath)),
                 entry_points: either(&flags.program.entry_points, file.entry_points),
                 ..flags.program.clone()
             },
-            source: either(&flags.source, file.source),
             analysis: analyses::Config {
                 rules: rules.iter().map(|rule| rule.name.to_string()).collect(),
                 include: either(&flags.include, Some(file.include)),
@@ -85,21 +107,113 @@ impl Settings {
                 strict: !flags.no_strict && (flags.strict || file.strict.unwrap_or(false)),
                 atomic: file.atomic,
             },
-            levels: match flags.level {
-                Some(level) => Levels { default: Some(level.severity()), by_rule: BTreeMap::new() },
-                None => file.levels,
-            },
-            fail_on: flags.fail_on.or(file.fail_on).unwrap_or_default(),
-            baseline: if flags.no_baseline {
-                None
-            } else {
-                flags.baseline.clone().or(file.baseline)
-            },
-            suppressions: file.suppressions,
+            triage,
             has_other_paths,
             is_narrowed,
         }
     }
+}
+
+/// Everything that was decided before `scission run` starts a program.
+#[derive(Debug)]
+pub(crate) struct RunSettings {
+    /// Patterns of what is watched, as they were written.
+    pub(crate) watch_include: Vec<String>,
+    /// Patterns of what is not, whatever the others say.
+    pub(crate) watch_exclude: Vec<String>,
+    pub(crate) arrays: bool,
+    pub(crate) collections: bool,
+    pub(crate) monitors: Vec<&'static str>,
+    pub(crate) ownership_filter: bool,
+    pub(crate) epoch_filter: bool,
+    pub(crate) atomic: AtomicSpec,
+    /// Names of the rules to report.
+    pub(crate) rules: Vec<&'static str>,
+    /// Findings elsewhere are not reported, unless this is empty.
+    pub(crate) include: Vec<Pattern>,
+    /// Findings here are not reported.
+    pub(crate) exclude: Vec<Pattern>,
+    /// Where the classes of the program lie, if the configuration knows.
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) triage: TriageSettings,
+}
+
+impl RunSettings {
+    /// Finds and reads the configuration, and puts the flags over it.
+    pub(crate) fn new(flags: &RunFlags) -> anyhow::Result<RunSettings> {
+        let (_, file) = configuration(&flags.triage, &flags.look)?;
+        Ok(RunSettings::merged(flags, file))
+    }
+
+    fn merged(flags: &RunFlags, mut file: ConfigFile) -> RunSettings {
+        let is_found_by_running =
+            |rule: &str| monitors::ALL.iter().any(|monitor| monitor.rules.contains(&rule));
+        let rules = chosen_rules(&[], file.rules.as_deref(), is_found_by_running);
+        let triage = TriageSettings::merged(&flags.triage, &flags.look, &mut file);
+        let mut watch_exclude: Vec<String> = written(&file.run.exclude);
+        watch_exclude.extend(flags.exclude.iter().cloned());
+        let is_off =
+            |filter| flags.no_filters.contains(&filter) || flags.no_filters.contains(&Filter::All);
+        RunSettings {
+            watch_include: either(&flags.include, Some(written(&file.run.include))),
+            watch_exclude,
+            arrays: flags.arrays || file.run.arrays,
+            collections: flags.collections || file.run.collections,
+            monitors: chosen_monitors(&either(&flags.monitors, file.run.monitors)),
+            ownership_filter: !is_off(Filter::Ownership),
+            epoch_filter: !is_off(Filter::Epoch),
+            atomic: file.atomic,
+            rules: rules.iter().map(|rule| rule.name).collect(),
+            include: file.include,
+            exclude: file.exclude,
+            paths: file.paths.unwrap_or_default(),
+            triage,
+        }
+    }
+
+    /// Whether findings of this rule, blamed on this class and method, are to be reported.
+    pub(crate) fn covers(&self, rule: &str, name: &str) -> bool {
+        let matches = |pattern: &Pattern| pattern.matches(name);
+        self.rules.contains(&rule)
+            && (self.include.is_empty() || self.include.iter().any(matches))
+            && !self.exclude.iter().any(matches)
+    }
+}
+
+/// Reads the configuration that counts, and says to whoever wants to know which it is.
+fn configuration(
+    triage: &TriageFlags,
+    look: &LookFlags,
+) -> anyhow::Result<(Option<PathBuf>, ConfigFile)> {
+    let path = match (&triage.config, triage.no_config) {
+        (_, true) => None,
+        (Some(path), false) => Some(path.clone()),
+        (None, false) => config::find()?,
+    };
+    let file = match &path {
+        Some(path) => config::read(path)?,
+        None => ConfigFile::default(),
+    };
+    if let Some(path) = path.as_ref().filter(|_| look.verbose) {
+        anstream::eprintln!("configuration: {}", path.display());
+    }
+    Ok((path, file))
+}
+
+/// The monitors asked for, else those that are on by default, each once.
+fn chosen_monitors(asked_for: &[MonitorChoice]) -> Vec<&'static str> {
+    let is_chosen = |monitor: &&Registration| {
+        if asked_for.is_empty() {
+            monitor.on_by_default
+        } else {
+            asked_for.contains(&Some(monitor.name))
+        }
+    };
+    monitors::ALL.iter().filter(is_chosen).map(|monitor| monitor.name).collect()
+}
+
+fn written(patterns: &[Pattern]) -> Vec<String> {
+    patterns.iter().map(Pattern::to_string).collect()
 }
 
 /// What the command line gives; else what the file does.
@@ -107,20 +221,24 @@ fn either<T: Clone>(flags: &[T], file: Option<Vec<T>>) -> Vec<T> {
     if flags.is_empty() { file.unwrap_or_default() } else { flags.to_vec() }
 }
 
-/// The rules asked for, else those that are on by default, in the order of the list of rules.
-fn chosen_rules(flags: &[&'static Rule], file: Option<&[&'static Rule]>) -> Vec<&'static Rule> {
+/// The rules asked for, else those that are on by default, in the order of the list of rules. Only those
+/// that this command can find count; a file that names none of them says nothing to it.
+fn chosen_rules(
+    flags: &[&'static Rule],
+    file: Option<&[&'static Rule]>,
+    can_be_found: impl Fn(&str) -> bool,
+) -> Vec<&'static Rule> {
     let asked_for = match file {
         Some(file) if flags.is_empty() => file,
         _ => flags,
     };
+    let asked_for: Vec<&str> =
+        asked_for.iter().map(|rule| rule.name).filter(|name| can_be_found(name)).collect();
     let is_chosen = |rule: &Rule| {
-        if asked_for.is_empty() {
-            rule.on_by_default
-        } else {
-            asked_for.iter().any(|asked| asked.name == rule.name)
-        }
+        if asked_for.is_empty() { rule.on_by_default } else { asked_for.contains(&rule.name) }
     };
-    rules::ALL.iter().copied().filter(|rule| is_chosen(rule)).collect()
+    let can_be_found = |rule: &&Rule| can_be_found(rule.name);
+    rules::ALL.iter().copied().filter(can_be_found).filter(|rule| is_chosen(rule)).collect()
 }
 
 /// The lowest severity that is shown, by rule.
@@ -144,15 +262,23 @@ impl Levels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::RunTable;
     use crate::flags::{Command, Flags};
     use clap::Parser;
-    use program::pattern::Pattern;
 
-    fn settings(arguments: &[&str], file: ConfigFile) -> Settings {
+    fn settings(arguments: &[&str], file: ConfigFile) -> CheckSettings {
         let line = ["scission", "check"].iter().chain(arguments);
         match Flags::try_parse_from(line).unwrap().command {
-            Command::Check(flags) => Settings::merged(&flags, file),
+            Command::Check(flags) => CheckSettings::merged(&flags, file),
             other => panic!("{other:?} is not check"),
+        }
+    }
+
+    fn run_settings(arguments: &str, file: ConfigFile) -> RunSettings {
+        let line = ["scission", "run"].into_iter().chain(arguments.split_whitespace());
+        match Flags::try_parse_from(line).unwrap().command {
+            Command::Run(flags) => RunSettings::merged(&flags, file),
+            other => panic!("{other:?} is not run"),
         }
     }
 
@@ -191,14 +317,14 @@ mod tests {
         let settings = settings(&[], file());
         assert_eq!(settings.paths, [PathBuf::from("build")]);
         assert_eq!(settings.program.class_path, Some(ClassPath(vec!["lib.jar".into()])));
-        assert_eq!(settings.source, [PathBuf::from("src")]);
+        assert_eq!(settings.triage.source, [PathBuf::from("src")]);
         assert_eq!(settings.analysis.rules, ["reacquired-lock-pair"]);
         assert_eq!(settings.analysis.include, [Pattern::new("a")]);
         assert!(settings.analysis.strict);
-        assert_eq!(settings.levels.of("reacquired-lock"), Severity::High);
-        assert_eq!(settings.levels.of("stale-value"), Severity::Low);
-        assert_eq!(settings.fail_on, FailOn::High);
-        assert_eq!(settings.baseline, Some("known.json".into()));
+        assert_eq!(settings.triage.levels.of("reacquired-lock"), Severity::High);
+        assert_eq!(settings.triage.levels.of("stale-value"), Severity::Low);
+        assert_eq!(settings.triage.fail_on, FailOn::High);
+        assert_eq!(settings.triage.baseline, Some("known.json".into()));
         assert_eq!(settings.program.entry_points, [Pattern::new("c")]);
         assert!(!settings.has_other_paths && !settings.is_narrowed);
     }
@@ -210,17 +336,67 @@ mod tests {
         let settings = settings(&line.split_whitespace().collect::<Vec<_>>(), file());
         assert_eq!(settings.paths, [PathBuf::from("a.jar")]);
         assert_eq!(settings.program.class_path, Some(ClassPath(vec!["x.jar".into()])));
-        assert_eq!(settings.source, [PathBuf::from("s")]);
+        assert_eq!(settings.triage.source, [PathBuf::from("s")]);
         assert_eq!(settings.analysis.rules, ["stale-value"]);
         assert_eq!(settings.analysis.include, [Pattern::new("d")]);
         assert_eq!(settings.analysis.exclude, [Pattern::new("b"), Pattern::new("e")]);
         assert!(!settings.analysis.strict);
-        assert_eq!(settings.levels.of("stale-value"), Severity::Medium);
-        assert_eq!(settings.fail_on, FailOn::Never);
-        assert_eq!(settings.baseline, Some("new.json".into()));
+        assert_eq!(settings.triage.levels.of("stale-value"), Severity::Medium);
+        assert_eq!(settings.triage.fail_on, FailOn::Never);
+        assert_eq!(settings.triage.baseline, Some("new.json".into()));
         assert_eq!(settings.program.entry_points, [Pattern::new("f")]);
         assert!(settings.has_other_paths && settings.is_narrowed);
-        assert_eq!(super::tests::settings(&["--no-baseline"], file()).baseline, None);
+        assert_eq!(super::tests::settings(&["--no-baseline"], file()).triage.baseline, None);
+    }
+
+    #[test]
+    fn a_run_watches_what_it_is_told_to_and_reports_what_the_project_wants() {
+        let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::new(text)).collect();
+        let file = || ConfigFile {
+            run: RunTable {
+                include: patterns(&["w"]),
+                exclude: patterns(&["x"]),
+                arrays: true,
+                monitors: Some(vec![Some("velodrome")]),
+                ..RunTable::default()
+            },
+            ..file()
+        };
+        let settings = run_settings("", file());
+        assert_eq!(
+            (settings.watch_include, settings.watch_exclude),
+            (vec!["w".into()], vec!["x".into()])
+        );
+        assert_eq!((&settings.include, &settings.exclude), (&patterns(&["a"]), &patterns(&["b"])));
+        assert!(settings.arrays && !settings.collections);
+        assert_eq!(settings.monitors, ["velodrome"]);
+        assert!(settings.ownership_filter && settings.epoch_filter);
+
+        let line =
+            "--include y --exclude z --collections --monitor happens-before --no-filter epoch";
+        let settings = run_settings(line, file());
+        assert_eq!(settings.watch_include, ["y"]);
+        assert_eq!(settings.watch_exclude, ["x", "z"]);
+        assert!(settings.arrays && settings.collections);
+        assert_eq!(settings.monitors, ["happens-before"]);
+        assert!(settings.ownership_filter && !settings.epoch_filter);
+
+        let settings = run_settings("--monitor none --no-filter all", ConfigFile::default());
+        assert!(settings.monitors.is_empty());
+        assert!(!settings.ownership_filter && !settings.epoch_filter);
+    }
+
+    #[test]
+    fn a_list_of_rules_speaks_only_to_the_command_that_finds_them() {
+        let rules = |names: &[&str]| -> Vec<_> {
+            names.iter().map(|name| rules::named(name).unwrap()).collect()
+        };
+        let only = |name: &str| name == "stale-value";
+        let names = |file: &[&str]| -> Vec<_> {
+            chosen_rules(&[], Some(&rules(file)), only).iter().map(|rule| rule.name).collect()
+        };
+        assert_eq!(names(&["reacquired-lock", "stale-value"]), ["stale-value"]);
+        assert_eq!(names(&["reacquired-lock"]), ["stale-value"]);
     }
 
     #[test]

@@ -1,33 +1,51 @@
 //! From everything that was found to what is shown: annotations in the code, suppressions of the
 //! configuration, levels, and the baseline, in this order.
 
+use anyhow::Context;
 use findings::{Comparison, Finding, Recorded, Results, Suppressed, Suppressor, merge_and_rank};
 use program::Program;
-use report::Baseline;
+use report::{Baseline, Sources};
 
 use crate::config::Suppression;
-use crate::settings::Settings;
+use crate::settings::{CheckSettings, TriageSettings};
 
-/// Sorts what was found into the results. `is_complete` says whether the work ran to its end; if
-/// not, nothing can be said of what was not found.
+/// Opens what excerpts are taken from.
+pub(crate) fn open_sources(settings: &TriageSettings) -> anyhow::Result<Sources> {
+    let mut sources = Sources::default();
+    for path in &settings.source {
+        sources.add(path).with_context(|| {
+            let path = path.display();
+            format!("cannot read sources from `{path}`, which must be a directory or a zip archive")
+        })?;
+    }
+    Ok(sources)
+}
+
+/// Sorts what was found into the results. `program` knows the annotations of the code, where it is
+/// known. `looked` is what was looked for, when that was done to the end; without it, nothing can be said
+/// of what was not found.
 pub(crate) fn triage(
     mut found: Vec<Finding>,
-    program: &Program,
-    settings: &Settings,
+    program: Option<&Program>,
+    settings: &TriageSettings,
     baseline: Option<&Baseline>,
-    is_complete: bool,
+    looked: Option<&CheckSettings>,
     results: &mut Results,
 ) {
-    analyses::annotations::raise(program, &mut found);
+    if let Some(program) = program {
+        analyses::annotations::raise(program, &mut found);
+    }
     let found = merge_and_rank(found);
     results.baseline = baseline.map(|baseline| {
         let mut gone = baseline.missing_from(&found);
-        gone.retain(|recorded| is_complete && was_looked_for(recorded, settings));
+        gone.retain(|recorded| looked.is_some_and(|looked| was_looked_for(recorded, looked)));
         Comparison { known: Vec::new(), gone }
     });
     let mut has_matched = vec![false; settings.suppressions.len()];
     for finding in found {
-        results.remarks.extend(analyses::annotations::misspelled(program, &finding));
+        if let Some(program) = program {
+            results.remarks.extend(analyses::annotations::misspelled(program, &finding));
+        }
         let is_known = baseline.is_some_and(|baseline| baseline.contains(&finding));
         let decision = suppressed(&finding, program, &settings.suppressions, &mut has_matched);
         if let Some((by, reason)) = decision {
@@ -43,10 +61,10 @@ pub(crate) fn triage(
     }
     results.remarks.sort();
     results.remarks.dedup();
-    if is_complete && !settings.is_narrowed {
+    if let Some(looked) = looked.filter(|looked| !looked.is_narrowed) {
         for (suppression, has_matched) in settings.suppressions.iter().zip(has_matched) {
             let Suppression { text, rule, place, .. } = suppression;
-            if !has_matched && rule.is_none_or(|rule| settings.analysis.wants(rule.name)) {
+            if !has_matched && rule.is_none_or(|rule| looked.analysis.wants(rule.name)) {
                 let remark =
                     format!("the suppression of `{text}` at {place} matches nothing: remove it");
                 results.remarks.push(remark);
@@ -59,7 +77,7 @@ pub(crate) fn triage(
 /// is needed.
 fn suppressed(
     finding: &Finding,
-    program: &Program,
+    program: Option<&Program>,
     suppressions: &[Suppression],
     has_matched: &mut [bool],
 ) -> Option<(Suppressor, String)> {
@@ -75,14 +93,14 @@ fn suppressed(
     match first {
         Some(reason) => Some((Suppressor::Configuration, reason.clone())),
         None => {
-            let reason = analyses::annotations::silenced(program, finding)?;
+            let reason = analyses::annotations::silenced(program?, finding)?;
             Some((Suppressor::Annotation, reason))
         }
     }
 }
 
 /// Whether this run would have found a finding of the baseline, if it were still there.
-fn was_looked_for(recorded: &Recorded, settings: &Settings) -> bool {
+fn was_looked_for(recorded: &Recorded, settings: &CheckSettings) -> bool {
     let config = &settings.analysis;
     let name = recorded.blame.split('(').next().unwrap_or(&recorded.blame);
     let is_included =

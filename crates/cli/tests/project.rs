@@ -586,6 +586,27 @@ fn a_baseline_is_updated_in_place_and_is_the_same_every_time() {
 }
 
 #[test]
+fn what_only_a_run_can_find_is_neither_gone_nor_dead_to_check() {
+    let project = Project::new(SHOP);
+    let raced = "{\"blame\":\"shop.Shop.race()\",\"rule\":\"happens-before-race\",\
+                 \"message\":\"m\",\"fingerprint\":\"00000000000000aa\"}";
+    let text = format!("{{\"format\":\"scission-baseline\",\"version\":1,\"findings\":[{raced}]}}");
+    project.write("known.json", &text);
+    let configuration = "rules = ['reacquired-lock', 'happens-before-race']\n[[suppress]]\n\
+                         pattern = 'shop.Shop.race'\nrule = 'happens-before-race'\nreason = 'r'\n";
+    project.write("scission.toml", configuration);
+    let update = ["classes", "--baseline", "known.json", "--write-baseline", "known.json"];
+    project.check(&update).assert(1, &[SELL, "0 in the baseline"], &["gone", "matches nothing"]);
+    let kept = project.read("known.json");
+    assert!(kept.contains("shop.Shop.race()") && kept.contains("shop.Shop.sell"), "{kept}");
+    project.write("scission.toml", "rules = ['happens-before-race']");
+    project.check(&["classes"]).assert(1, &[SELL], &[]);
+    project.write("scission.toml", "");
+    let run = project.check(&["classes", "--rule", "happens-before-race"]);
+    assert_eq!(run.code(), 2, "{}", run.stderr());
+}
+
+#[test]
 fn sarif_and_json_tell_new_from_known() {
     let project = Project::new(SHOP);
     project.check(&["classes", "--write-baseline", "known.json", "--exclude", "shop.Shop.guess"]);

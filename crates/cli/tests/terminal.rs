@@ -20,7 +20,7 @@ const SOURCE: &str = "
 ";
 
 const ESCAPE: char = '\u{1b}';
-const COMMANDS: [&str; 5] = ["check", "inspect", "explain", "man", "completions"];
+const COMMANDS: [&str; 7] = ["check", "run", "inspect", "trace", "explain", "man", "completions"];
 
 fn binary() -> &'static str {
     env!("CARGO_BIN_EXE_scission")

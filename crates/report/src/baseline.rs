@@ -70,6 +70,13 @@ impl Baseline {
         Baseline::new(findings.into_iter().map(record).collect())
     }
 
+    /// The same with further findings, which are remembered as they were.
+    #[must_use]
+    pub fn with(mut self, kept: Vec<Recorded>) -> Baseline {
+        self.recorded.extend(kept);
+        Baseline::new(self.recorded)
+    }
+
     fn new(mut recorded: Vec<Recorded>) -> Baseline {
         recorded.sort();
         let mut fingerprints = BTreeSet::new();
@@ -151,7 +158,9 @@ mod tests {
         let baseline = Baseline::of(&findings);
         assert_eq!(Baseline::read(&text(&baseline)).unwrap(), baseline);
         assert!(findings.iter().all(|finding| baseline.contains(finding)));
-        assert_eq!(baseline.missing_from(&findings[1..]).len(), 1);
+        let missing = baseline.missing_from(&findings[1..]);
+        assert_eq!(missing.len(), 1);
+        assert_eq!(Baseline::of(&findings[1..]).with(missing), baseline);
         let empty = Baseline::default();
         assert_eq!(Baseline::read(&text(&empty)).unwrap(), empty);
         assert!(!empty.contains(&findings[0]));

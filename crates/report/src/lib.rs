@@ -11,6 +11,7 @@ mod samples;
 mod sarif;
 mod sources;
 mod text;
+mod trace;
 mod words;
 
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ use findings::Results;
 
 pub use baseline::{Baseline, BaselineError};
 pub use sources::Sources;
+pub use trace::TraceSummary;
 pub use words::message;
 
 /// The version of the tool, as reports state it.

@@ -447,7 +447,10 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
         .filter_map(|(name, number)| match *name {
             "classes" if *number == 1 => Some("1 class".to_string()),
             "methods" if *number == 1 => Some("1 method".to_string()),
-            "classes" | "methods" => Some(format!("{} {name}", grouped(*number as usize))),
+            "threads" if *number == 1 => Some("1 thread".to_string()),
+            "classes" | "methods" | "threads" => {
+                Some(format!("{} {name}", grouped(*number as usize)))
+            }
             _ => None,
         })
         .collect();

@@ -1,0 +1,228 @@
+//! What all JVMs of a run left behind, put together.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use findings::{Finding, Results, merge_gaps};
+use link::{Ending, Recording};
+
+/// What was found, before anybody decided what is shown.
+pub(crate) struct Gathered {
+    pub(crate) findings: Vec<Finding>,
+    /// Gaps, remarks and counters.
+    pub(crate) results: Results,
+    /// How many JVMs left something, readable or not.
+    pub(crate) jvms: usize,
+}
+
+/// Reads what is in the directory and adds it up. `program` is the process that was started: of several
+/// recordings, its one gets the name that the user gave.
+pub(crate) fn gather(
+    directory: &Path,
+    program: Option<u32>,
+    record: Option<&Path>,
+) -> anyhow::Result<Gathered> {
+    let (mut all, unreadable) = link::read_directory(directory).map_err(|error| {
+        anyhow::anyhow!("cannot read the results in `{}`: {error}", directory.display())
+    })?;
+    // The first witness heads a finding; which JVM it comes from must not depend on process ids.
+    let mut findings: Vec<Finding> =
+        all.iter_mut().flat_map(|jvm| std::mem::take(&mut jvm.findings)).collect();
+    findings.sort_by(|one, other| one.witnesses.cmp(&other.witnesses));
+
+    let mut remarks = BTreeSet::new();
+    remarks.extend(unreadable.iter().map(ToString::to_string));
+    for jvm in &all {
+        remarks.extend(jvm.notes.iter().cloned());
+        if jvm.ending == Ending::Running {
+            remarks.insert(format!(
+                "{} left nothing, or not all that it found: it was killed, or is still running",
+                name(jvm)
+            ));
+        }
+        if let Some(why) = jvm.recording.as_ref().and_then(|recording| recording.stopped.as_ref()) {
+            remarks.insert(format!("the recording of {} ends early: {why}", name(jvm)));
+        }
+    }
+    if let Some(record) = record {
+        let recordings =
+            all.iter_mut().filter_map(|jvm| Some((jvm.process, jvm.recording.as_mut()?)));
+        remarks.extend(name_recordings(recordings.collect(), program, record));
+    }
+    let sum = |count: fn(&link::Results) -> u64| all.iter().map(count).fold(0, u64::saturating_add);
+    let stats = vec![
+        ("jvms", all.len() as u64),
+        ("classes", sum(|jvm| jvm.classes_rewritten)),
+        ("threads", sum(|jvm| jvm.threads)),
+        ("classes_seen", sum(|jvm| jvm.classes_seen)),
+        ("methods_left_alone", sum(|jvm| jvm.methods_left_alone)),
+        ("hooks", sum(|jvm| jvm.hooks)),
+        ("events", sum(|jvm| jvm.events)),
+        ("recorded_events", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.events))),
+        ("recorded_bytes", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.bytes))),
+    ];
+    let results = Results {
+        remarks: remarks.into_iter().collect(),
+        gaps: merge_gaps(all.iter().flat_map(|jvm| jvm.gaps.iter().cloned()).collect()),
+        stats,
+        ..Results::default()
+    };
+    Ok(Gathered { findings, results, jvms: all.len() + unreadable.len() })
+}
+
+/// "`p.Main` (Java 17.0.11)".
+fn name(jvm: &link::Results) -> String {
+    let command =
+        if jvm.command.is_empty() { "a JVM".into() } else { format!("`{}`", jvm.command) };
+    match jvm.java_version.as_str() {
+        "" => command,
+        version => format!("{command} (Java {version})"),
+    }
+}
+
+/// The name that agents are told to record to, where more than one may: the user's own, with the process
+/// id in it.
+pub(crate) fn name_for_each_process(record: &Path) -> PathBuf {
+    if has_process_id(record) {
+        return record.to_path_buf();
+    }
+    let mut name = OsString::from(record.file_stem().unwrap_or_default());
+    name.push(".%p");
+    if let Some(extension) = record.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    record.with_file_name(name)
+}
+
+fn has_process_id(record: &Path) -> bool {
+    record.as_os_str().as_encoded_bytes().windows(2).any(|pair| pair == b"%p")
+}
+
+/// Gives the recording of the program, or else the one of the lowest process id, the name that the user
+/// gave; the others keep their process ids. What cannot be renamed keeps its name, and the sentence says so.
+fn name_recordings(
+    mut recordings: Vec<(u32, &mut Recording)>,
+    program: Option<u32>,
+    record: &Path,
+) -> Option<String> {
+    if has_process_id(record) {
+        return None;
+    }
+    recordings.sort_by_key(|(process, _)| (Some(*process) != program, *process));
+    let (_, first) = recordings.into_iter().next()?;
+    match fs::rename(&first.file, record) {
+        Ok(()) => {
+            first.file = record.to_path_buf();
+            None
+        }
+        Err(error) => {
+            let name = first.file.file_name().unwrap_or_default().to_string_lossy();
+            Some(format!("the recording is called `{name}`, and cannot be renamed: {error}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use findings::{Gap, GapKind};
+    use std::collections::BTreeMap;
+
+    fn finding(lock: &str) -> Finding {
+        let site = |offset| findings::Site {
+            class: "p.A".into(),
+            method: "m".into(),
+            descriptor: "()V".into(),
+            offset: Some(offset),
+            file: None,
+            line: None,
+        };
+        let held = findings::HeldLock { lock: lock.into(), taken_at: site(1) };
+        let step = |role| findings::Step {
+            role,
+            site: site(2),
+            call_chain: vec![],
+            held_locks: vec![held.clone()],
+        };
+        Finding {
+            rule: "reacquired-lock",
+            evidence: findings::Evidence::Observed,
+            severity: findings::Severity::High,
+            blame: site(0),
+            subjects: BTreeMap::new(),
+            stable_subjects: BTreeMap::new(),
+            witnesses: vec![findings::Witness { analysis: "m", steps: vec![step("first")] }],
+            distance: 0,
+            fingerprint: None,
+        }
+    }
+
+    fn jvm(process: u32, lock: &str) -> link::Results {
+        link::Results {
+            process,
+            ending: Ending::Complete,
+            java_version: "17".into(),
+            command: "p.Main".into(),
+            classes_rewritten: 2,
+            events: 10,
+            notes: vec!["the disk is full".into()],
+            gaps: vec![Gap::new(GapKind::Limit, "p.A.m()V", "too large")],
+            findings: vec![finding(lock)],
+            ..link::Results::default()
+        }
+    }
+
+    #[test]
+    fn jvms_add_up_whatever_their_numbers() {
+        let gathered = |processes: [u32; 2]| {
+            let directory = tempfile::tempdir().unwrap();
+            jvm(processes[0], "one").write(directory.path()).unwrap();
+            jvm(processes[1], "other").write(directory.path()).unwrap();
+            gather(directory.path(), None, None).unwrap()
+        };
+        let (one, other) = (gathered([1, 2]), gathered([2, 1]));
+        assert_eq!(one.findings, other.findings);
+        assert_eq!(one.jvms, 2);
+        assert_eq!(one.results.remarks, ["the disk is full"]);
+        assert_eq!(one.results.gaps[0].count, 2);
+        assert!(one.results.stats.contains(&("classes", 4)));
+        assert!(one.results.stats.contains(&("events", 20)));
+        let merged = findings::merge_and_rank(one.findings);
+        assert_eq!((merged.len(), merged[0].witnesses.len()), (1, 2));
+    }
+
+    #[test]
+    fn a_jvm_that_was_killed_is_mentioned() {
+        let directory = tempfile::tempdir().unwrap();
+        let killed = link::Results { ending: Ending::Running, ..jvm(1, "one") };
+        killed.write(directory.path()).unwrap();
+        fs::write(directory.path().join("2.json"), "{").unwrap();
+        let remarks = gather(directory.path(), None, None).unwrap().results.remarks;
+        assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left nothing")));
+        assert!(remarks.iter().any(|it| it.contains("`2.json` are damaged")));
+    }
+
+    #[test]
+    fn the_program_itself_records_to_the_name_that_was_given() {
+        let each = |name: &str| name_for_each_process(Path::new(name)).display().to_string();
+        assert_eq!(each("/a/app.trace"), "/a/app.%p.trace");
+        assert_eq!(each("app"), "app.%p");
+        assert_eq!(each("app-%p.trace"), "app-%p.trace");
+        for (program, expected) in [(Some(9), "nine"), (None, "seven"), (Some(3), "seven")] {
+            let directory = tempfile::tempdir().unwrap();
+            for (process, text) in [(7, "seven"), (9, "nine")] {
+                let file = directory.path().join(format!("app.{process}.trace"));
+                fs::write(&file, text).unwrap();
+                let recording = Some(Recording { file, ..Recording::default() });
+                link::Results { recording, ..jvm(process, "x") }.write(directory.path()).unwrap();
+            }
+            let record = directory.path().join("app.trace");
+            let gathered = gather(directory.path(), program, Some(&record)).unwrap();
+            assert_eq!(gathered.results.remarks, ["the disk is full"]);
+            assert_eq!(fs::read_to_string(&record).unwrap(), expected);
+        }
+    }
+}

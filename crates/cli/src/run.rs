@@ -1,0 +1,259 @@
+//! `scission run`: start a program with an agent in its JVMs, wait for it, report what they found.
+//!
+//! The program comes first. It has the input and output that we were started with, its exit code is kept,
+//! and what cannot be watched runs all the same unless the user wants otherwise.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, bail};
+use classes::LoadConfig;
+use findings::{Finding, Results};
+use link::Options;
+use program::{BuildConfig, Program};
+use report::{Baseline, Format, Sources};
+
+use crate::child::{self, Ended};
+use crate::flags::RunFlags;
+use crate::gather::{Gathered, gather, name_for_each_process};
+use crate::launch::{self, Agent};
+use crate::output::{self, Destination, Screen, Style};
+use crate::remembered::{read_baseline, write_baseline};
+use crate::settings::RunSettings;
+use crate::triage::{open_sources, triage};
+use crate::{FAILED, Outcome};
+
+pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
+    // Before the program runs: what is wrong with the command line is better said at once.
+    let settings = RunSettings::new(flags)?;
+    let report = Report {
+        flags,
+        sources: open_sources(&settings.triage)?,
+        baseline: read_baseline(&settings.triage)?,
+        settings,
+    };
+    let agent = Agent::find(flags.agent.as_deref());
+    if flags.print_options {
+        return print_options(flags, &report.settings, agent);
+    }
+    if flags.command.is_empty() {
+        let Some(directory) = &flags.results else {
+            bail!(
+                "there is nothing to run: give a COMMAND after `--`, or `--results DIR` to report \
+                 what JVMs left there"
+            );
+        };
+        return report.deliver(gather(directory, None, None)?, 0);
+    }
+    let agent = agent.and_then(|agent| agent.suits(&flags.command).map(|()| agent));
+    let results = match &flags.results {
+        Some(directory) => ResultsDirectory::Kept(directory.clone()),
+        None => {
+            ResultsDirectory::Temporary(tempfile::Builder::new().prefix("scission-").tempdir()?)
+        }
+    };
+    let options = options(flags, &report.settings, Some(results.path()))?;
+    make_directory(results.path())?;
+    let watched = match &agent {
+        Ok(agent) => Some((agent, &options)),
+        Err(why) if flags.require_agent => bail!("{why}"),
+        Err(why) => {
+            anstream::eprintln!("warning: {why}: the program runs unwatched");
+            None
+        }
+    };
+    let Some(mut command) = launch::command(&flags.command, watched) else {
+        bail!("there is nothing to run");
+    };
+    let ended = child::run(&mut command).map_err(|error| not_started(&flags.command[0], &error))?;
+    match agent {
+        Ok(_) => report.of_watched(results.path(), ended),
+        Err(why) => report.of_unwatched(why, ended),
+    }
+}
+
+/// Where JVMs leave what they found.
+enum ResultsDirectory {
+    Kept(PathBuf),
+    Temporary(tempfile::TempDir),
+}
+
+impl ResultsDirectory {
+    fn path(&self) -> &Path {
+        match self {
+            ResultsDirectory::Kept(path) => path,
+            ResultsDirectory::Temporary(directory) => directory.path(),
+        }
+    }
+}
+
+fn make_directory(path: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(path)
+        .map_err(|error| anyhow!("cannot make the directory `{}`: {error}", path.display()))
+}
+
+/// What the agents are told.
+fn options(
+    flags: &RunFlags,
+    settings: &RunSettings,
+    results: Option<&Path>,
+) -> anyhow::Result<Options> {
+    if settings.monitors.is_empty() && flags.record.is_none() && !flags.hooks_only {
+        bail!("nothing would look at the run: `--monitor none` is for `--record FILE`");
+    }
+    if let Some(list) = &flags.watch_list
+        && !list.is_file()
+    {
+        bail!("there is no watch list `{}`", list.display());
+    }
+    // Programs change their directory; agents find these files wherever they are.
+    let absolute = |path: &Path| {
+        std::path::absolute(path).map_err(|error| anyhow!("`{}`: {error}", path.display()))
+    };
+    let record = flags.record.as_deref().map(name_for_each_process);
+    Ok(Options {
+        record: record.as_deref().map(absolute).transpose()?,
+        results: results.map(absolute).transpose()?,
+        include: settings.watch_include.clone(),
+        exclude: settings.watch_exclude.clone(),
+        atomic_include: settings.atomic.include.iter().map(ToString::to_string).collect(),
+        atomic_exclude: settings.atomic.exclude.iter().map(ToString::to_string).collect(),
+        arrays: settings.arrays,
+        branches: false,
+        collections: settings.collections,
+        blocks: true,
+        ownership_filter: settings.ownership_filter,
+        epoch_filter: settings.epoch_filter,
+        monitors: settings.monitors.iter().map(|monitor| (*monitor).to_string()).collect(),
+        watch_list: flags.watch_list.as_deref().map(absolute).transpose()?,
+        require_agent: flags.require_agent,
+        children: !flags.no_children,
+        hooks_only: flags.hooks_only,
+    })
+}
+
+/// Prints the line that does by hand what this command would do.
+fn print_options(
+    flags: &RunFlags,
+    settings: &RunSettings,
+    agent: Result<Agent, String>,
+) -> anyhow::Result<Outcome> {
+    if flags.results.is_none() && flags.record.is_none() {
+        bail!("give `--results DIR` or `--record FILE`: what JVMs find must be left somewhere");
+    }
+    let agent = agent.map_err(|why| anyhow!("{why}"))?;
+    let options = options(flags, settings, flags.results.as_deref())?;
+    if let Some(directory) = &options.results {
+        make_directory(directory)?;
+    }
+    output::print(&format!("{}\n", launch::line_by_hand(&agent, &options)))?;
+    Ok(Outcome::NothingFound)
+}
+
+fn not_started(program: &std::ffi::OsStr, error: &std::io::Error) -> anyhow::Error {
+    let program = program.to_string_lossy();
+    match error.kind() {
+        ErrorKind::NotFound => anyhow!("cannot run `{program}`: there is no such command"),
+        ErrorKind::PermissionDenied => anyhow!("cannot run `{program}`: no permission"),
+        _ => anyhow!("cannot run `{program}`: {error}"),
+    }
+}
+
+/// What it takes to report.
+struct Report<'a> {
+    flags: &'a RunFlags,
+    settings: RunSettings,
+    sources: Sources,
+    baseline: Option<Baseline>,
+}
+
+impl Report<'_> {
+    fn of_watched(&self, directory: &Path, ended: Ended) -> anyhow::Result<Outcome> {
+        let gathered = gather(directory, Some(ended.process), self.flags.record.as_deref());
+        let mut gathered = match gathered {
+            Ok(gathered) => gathered,
+            Err(error) => return Ok(failed(&error, ended.code)),
+        };
+        if gathered.jvms == 0 {
+            let nobody =
+                "no JVM was watched: the command started none, or none that takes an agent";
+            if self.flags.require_agent {
+                return Ok(failed(&anyhow!("{nobody}"), ended.code));
+            }
+            gathered.results.remarks.push(nobody.to_string());
+        }
+        self.deliver(gathered, ended.code)
+    }
+
+    /// A report that nobody looked, for whoever reads a file. On the screen it has been said.
+    fn of_unwatched(&self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
+        let is_file = self.flags.output.is_some();
+        if !is_file && Style::new(&self.flags.look).format == Format::Text {
+            return Ok(Outcome::Program(ended.code));
+        }
+        let remarks = vec![format!("{why}: the program ran unwatched")];
+        let results = Results { remarks, ..Results::default() };
+        self.deliver(Gathered { findings: Vec::new(), results, jvms: 0 }, ended.code)
+    }
+
+    /// Sorts out what is shown, writes it, and decides on the exit code. That of the program is kept
+    /// unless it is 0.
+    fn deliver(&self, gathered: Gathered, code: u8) -> anyhow::Result<Outcome> {
+        let Gathered { mut findings, mut results, .. } = gathered;
+        findings.retain(|finding| self.settings.covers(finding.rule, &finding.blame.method_name()));
+        let program = annotated_program(&self.settings.paths, &findings, &mut results);
+        let baseline = self.baseline.as_ref();
+        let settings = &self.settings.triage;
+        triage(findings, program.as_ref(), settings, baseline, None, &mut results);
+
+        let flags = self.flags;
+        let screen = if flags.output.as_deref() == Some(Path::new("-")) {
+            Screen::standard_output(flags.look.color)
+        } else {
+            Screen::standard_error(flags.look.color)
+        };
+        let destination = Destination::new(flags.output.as_deref());
+        let style = Style::new(&flags.look);
+        let delivered = output::deliver(&results, &destination, &style, &self.sources, screen);
+        // What did not happen in this run may happen in the next.
+        let written = write_baseline(&results, settings, baseline, |_| true);
+        if let Err(error) = delivered.and(written) {
+            return Ok(failed(&error, code));
+        }
+        let counts = |finding: &Finding| settings.fail_on.includes(finding.severity);
+        Ok(match code {
+            0 if results.findings.iter().any(counts) => Outcome::Findings,
+            code => Outcome::Program(code),
+        })
+    }
+}
+
+/// Says that our part of the work failed; how the program ended matters more.
+fn failed(error: &anyhow::Error, code: u8) -> Outcome {
+    anstream::eprintln!("error: {error:#}");
+    Outcome::Program(if code == 0 { FAILED } else { code })
+}
+
+/// The classes that the configuration names, for the annotations in them. They are read only when there
+/// is something that an annotation may speak of.
+fn annotated_program(
+    paths: &[PathBuf],
+    findings: &[Finding],
+    results: &mut Results,
+) -> Option<Program> {
+    if paths.is_empty() || findings.is_empty() {
+        return None;
+    }
+    match classes::load(paths, &LoadConfig::default(), &()) {
+        Ok(loaded) => {
+            let config = BuildConfig { library: program::Library::Model };
+            Some(program::build(loaded, None, &config))
+        }
+        Err(error) => {
+            let remark = format!("annotations in the code were not looked at: {error}");
+            results.remarks.push(remark);
+            None
+        }
+    }
+}

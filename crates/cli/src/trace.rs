@@ -1,0 +1,192 @@
+//! `scission trace`: what is in a trace, and the same in another form.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::Path;
+
+use anyhow::{anyhow, bail};
+use events::binary::{self, Header, ReadError};
+use events::{Event, Form, Sink, Stats, Tables, TraceError, TraceReader, resolve, std_form, text};
+use report::TraceSummary;
+
+use crate::Outcome;
+use crate::config::why_unreadable;
+use crate::flags::{StatsFormat, TraceFlags, TraceForm};
+use crate::output::{self, Destination};
+
+/// A damaged trace may have more to say than anybody reads.
+const SHOWN_NOTES: usize = 20;
+
+type Trace = TraceReader<Box<dyn Read>>;
+
+pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
+    let destination = Destination::new(flags.output.as_deref());
+    if flags.to == Some(TraceForm::Binary)
+        && destination == Destination::Screen
+        && io::stdout().is_terminal()
+    {
+        bail!("a binary trace is nothing for a terminal; `--output FILE` writes it to a file");
+    }
+    if flags.stats && flags.to.is_some() && destination == Destination::Screen {
+        bail!("counts and a trace would be mixed up; `--output FILE` writes the trace to a file");
+    }
+    let mut trace = open(&flags.file)?;
+    let mut stats = flags.stats.then(Stats::default);
+    let mut notes = Vec::new();
+    match flags.to {
+        Some(form) => {
+            let (stats, notes) = (&mut stats, &mut notes);
+            deliver(&destination, &flags.file, |writer| {
+                *notes = convert(&mut trace, form, stats.as_mut(), writer)?;
+                Ok(())
+            })?;
+        }
+        None => {
+            count(&mut trace, stats.as_mut()).map_err(|error| unreadable(&flags.file, &error))?
+        }
+    }
+    let mut all_notes = trace.notes();
+    all_notes.append(&mut notes);
+    if let Some(stats) = &stats {
+        let header = trace.header();
+        let summary =
+            TraceSummary { form: trace.form(), header: &header.pairs, stats, notes: &all_notes };
+        // With `--to`, the file is for the trace.
+        let destination = if flags.to.is_some() { &Destination::Screen } else { &destination };
+        deliver(destination, &flags.file, |writer| {
+            let rendered = match flags.format {
+                StatsFormat::Text => summary.render_text(writer),
+                StatsFormat::Json => summary.render_json(writer),
+            };
+            rendered.map_err(Failure::Write)
+        })?;
+    }
+    for note in all_notes.iter().take(SHOWN_NOTES) {
+        anstream::eprintln!("note: {note}");
+    }
+    if let Some(more @ 1..) = all_notes.len().checked_sub(SHOWN_NOTES) {
+        anstream::eprintln!("note: {more} more notes like these");
+    }
+    Ok(Outcome::NothingFound)
+}
+
+fn open(path: &Path) -> anyhow::Result<Trace> {
+    let input: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        Box::new(File::open(path).map_err(|error| unreadable(path, &error.into()))?)
+    };
+    TraceReader::new(input).map_err(|error| unreadable(path, &error))
+}
+
+/// What can go wrong between two traces.
+enum Failure {
+    Read(TraceError),
+    Write(io::Error),
+}
+
+fn unreadable(path: &Path, error: &TraceError) -> anyhow::Error {
+    let why = match error {
+        TraceError::Io(error) | TraceError::Binary(ReadError::Io(error)) => why_unreadable(error),
+        other => other.to_string(),
+    };
+    anyhow!("cannot read the trace `{}`: {why}", path.display())
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Failure {
+        Failure::Read(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Write(error)
+    }
+}
+
+/// Writes to a file or to standard output, and tells failures of the trace from those of the output.
+fn deliver(
+    destination: &Destination,
+    trace: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> anyhow::Result<()> {
+    let mut why_not_read = None;
+    let write = |writer: &mut dyn Write| match write(writer) {
+        Ok(()) => Ok(()),
+        Err(Failure::Write(error)) => Err(error),
+        Err(Failure::Read(error)) => {
+            why_not_read = Some(unreadable(trace, &error));
+            Err(io::Error::other("the trace cannot be read"))
+        }
+    };
+    let delivered = match destination {
+        Destination::Screen => output::stream(write),
+        Destination::File(path) => output::write_file(path, write),
+    };
+    why_not_read.map_or(delivered, Err)
+}
+
+fn count(trace: &mut Trace, mut stats: Option<&mut Stats>) -> Result<(), TraceError> {
+    while let Some(event) = trace.next_event()? {
+        if let Some(stats) = &mut stats {
+            stats.add(&event);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the trace in another form, and says what was lost on the way.
+fn convert(
+    trace: &mut Trace,
+    form: TraceForm,
+    mut stats: Option<&mut Stats>,
+    writer: &mut dyn Write,
+) -> Result<Vec<String>, Failure> {
+    match form {
+        TraceForm::Binary => {
+            let mut header = trace.header();
+            if trace.form() != Form::Binary {
+                header =
+                    Header::default().with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")));
+            }
+            copy(trace, &mut binary::Writer::new(writer, &header)?, stats)?;
+        }
+        TraceForm::Text => copy(trace, &mut text::Writer::new(writer), stats)?,
+        TraceForm::Std => {
+            let mut events: Vec<Event> = Vec::new();
+            while let Some(event) = trace.next_event()? {
+                if let Some(stats) = &mut stats {
+                    stats.add(&event);
+                }
+                events.push(event);
+            }
+            let tables: &Tables = trace.tables();
+            let mut sink = std_form::Writer::new(writer);
+            sink.events(&resolve(&events), tables)?;
+            sink.finish(tables)?;
+            return Ok(match sink.left_out() {
+                0 => Vec::new(),
+                1 => vec!["1 event has no word in this form, and was left out".to_string()],
+                count => {
+                    vec![format!("{count} events have no word in this form, and were left out")]
+                }
+            });
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn copy(
+    trace: &mut Trace,
+    sink: &mut dyn Sink,
+    mut stats: Option<&mut Stats>,
+) -> Result<(), Failure> {
+    while let Some(event) = trace.next_event()? {
+        if let Some(stats) = &mut stats {
+            stats.add(&event);
+        }
+        sink.event(&event, trace.tables())?;
+    }
+    Ok(sink.finish(trace.tables())?)
+}

@@ -1,0 +1,247 @@
+//! `scission trace` as a user or a script meets it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const DEPOSITS: &str = "\
+# Two deposits that overlap.
+t1 begin deposit
+t1 rd acc.balance @ Account.java:7
+t2 begin deposit
+t2 acq m
+t2 wr acc.balance @ Account.java:8
+t2 rel m
+t2 end
+t1 wr acc.balance @ Account.java:8
+t1 notify m
+t1 end
+";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = Folder(tempfile::tempdir().expect("a temporary directory can be made"));
+        folder.write("run.txt", DEPOSITS.as_bytes());
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).expect("the file can be written");
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).expect("the file is there")
+    }
+
+    fn trace(&self, arguments: &[&str]) -> Output {
+        command(self.0.path(), arguments).output().expect("the binary runs")
+    }
+
+    /// What a command that succeeds prints.
+    fn printed(&self, arguments: &[&str]) -> String {
+        let output = self.trace(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).expect("what is printed is text")
+    }
+
+    /// What a command that fails says.
+    fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.trace(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        stderr(&output)
+    }
+}
+
+fn command(directory: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+    command.arg("trace").args(arguments).current_dir(directory);
+    command
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("what is said is text")
+}
+
+#[test]
+fn counts_for_people() {
+    let folder = Folder::new();
+    let expected = "\
+form                  text
+events                10
+threads               2
+objects               2
+locks                 1
+variables             1
+sites                 3
+blocks                1
+
+reads                 1
+writes                2
+acquisitions          1
+releases              1
+notifications of one  1
+begins of blocks      2
+ends of blocks        2
+";
+    assert_eq!(folder.printed(&["run.txt", "--stats"]), expected);
+    folder.printed(&["run.txt", "--stats", "--output", "counts.txt"]);
+    assert_eq!(folder.read("counts.txt"), expected.as_bytes());
+}
+
+#[test]
+fn counts_for_programs() {
+    let folder = Folder::new();
+    folder.printed(&["run.txt", "--to", "binary", "--output", "run.trace"]);
+    let printed = folder.printed(&["run.trace", "--stats", "--format", "json"]);
+    let counts: Value = serde_json::from_str(&printed).expect("it is JSON");
+    assert_eq!(counts["version"], 1);
+    assert_eq!(counts["form"], "binary");
+    assert_eq!(counts["header"]["tool"], concat!("scission ", env!("CARGO_PKG_VERSION")));
+    assert_eq!(counts["events"], 10);
+    assert_eq!(counts["threads"], 2);
+    assert_eq!(counts["kinds"]["wr"], 2);
+    assert_eq!(counts["kinds"]["volatile-rd"], Value::Null);
+    assert_eq!(counts["kinds"]["vrd"], 0);
+    assert_eq!(counts["notes"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn every_form_becomes_every_other() {
+    let folder = Folder::new();
+    folder.printed(&["run.txt", "--to", "binary", "--output", "run.trace"]);
+    folder.printed(&["run.trace", "--to", "text", "--output", "full.txt"]);
+    folder.printed(&["full.txt", "--to", "binary", "--output", "again.trace"]);
+    assert_eq!(folder.read("run.trace"), folder.read("again.trace"));
+    folder.printed(&["run.trace", "--to", "binary", "--output", "again.trace"]);
+    assert_eq!(folder.read("run.trace"), folder.read("again.trace"));
+    let output = folder.trace(&["run.trace", "--to", "std"]);
+    assert_eq!(stderr(&output), "note: 1 event has no word in this form, and was left out\n");
+    let expected = "\
+T0|begin(B1)|1
+T0|r(V0)|2
+T1|begin(B1)|1
+T1|acq(L0)|0
+T1|w(V0)|3
+T1|rel(L0)|0
+T1|end(B0)|0
+T0|w(V0)|3
+T0|end(B0)|0
+";
+    let std = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(std, expected);
+    folder.write("run.std", std.as_bytes());
+    assert_eq!(folder.printed(&["run.std", "--to", "std"]), std);
+    let counts = folder.printed(&["run.std", "--stats"]);
+    assert!(counts.contains("begins of blocks  2\n"), "{counts}");
+}
+
+#[test]
+fn late_reports_are_put_into_their_place_for_other_tools() {
+    let folder = Folder::new();
+    folder.write(
+        "late.txt",
+        b"t1 acq m epoch 1\nt1 rel m epoch 1\nt2 acq m epoch 2\nt1 earlier-wr x epoch 1\nt2 rd x epoch 2\n",
+    );
+    let std = folder.printed(&["late.txt", "--to", "std"]);
+    assert_eq!(std, "T0|acq(L0)|0\nT0|w(V0)|0\nT0|rel(L0)|0\nT1|acq(L0)|0\nT1|r(V0)|0\n");
+    // The other forms can say it.
+    assert!(folder.printed(&["late.txt", "--to", "text"]).contains("t1 earlier-wr x epoch 1\n"));
+}
+
+#[test]
+fn both_at_once_need_a_file() {
+    let folder = Folder::new();
+    let said = folder.refused(&["run.txt", "--stats", "--to", "text"]);
+    assert!(said.contains("`--output FILE`"), "{said}");
+    let counts = folder.printed(&["run.txt", "--stats", "--to", "text", "--output", "copy.txt"]);
+    assert_eq!(counts, folder.printed(&["copy.txt", "--stats"]));
+}
+
+#[test]
+fn a_damaged_trace_is_read_as_far_as_it_goes() {
+    let folder = Folder::new();
+    folder.printed(&["run.txt", "--to", "binary", "--output", "run.trace"]);
+    let whole = folder.read("run.trace");
+    folder.write("cut.trace", &whole[..whole.len() - 1]);
+    let output = folder.trace(&["cut.trace", "--stats", "--format", "json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let said = stderr(&output);
+    assert!(said.starts_with("note: the trace is not complete: it breaks off after"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let counts: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(counts["events"], 10);
+    assert_eq!(counts["notes"][0], said["note: ".len()..].trim_end());
+
+    // The last payload before the end block is that of the events.
+    let mut flipped = whole.clone();
+    flipped[whole.len() - 33] ^= 1;
+    folder.write("flipped.trace", &flipped);
+    let output = folder.trace(&["flipped.trace", "--to", "text"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("were left out, and 10 events with them"));
+
+    folder.write("begun.trace", &whole[..5]);
+    let output = folder.trace(&["begun.trace", "--stats"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(stderr(&output).contains("not complete"));
+}
+
+#[test]
+fn what_cannot_be_read_is_one_sentence() {
+    let folder = Folder::new();
+    folder.write("wrong.txt", b"t1 acq m\nt1 raed x\n");
+    folder.write("app.jar", b"PK\x03\x04\0\0\0\0");
+    folder.printed(&["run.txt", "--to", "binary", "--output", "later.trace"]);
+    let mut later = folder.read("later.trace");
+    later[8] = 9;
+    folder.write("later.trace", &later);
+    for (file, why) in [
+        ("wrong.txt", "line 2, column 4: `raed` is not a known word; did you mean `rd`?"),
+        ("app.jar", "it is no trace: neither a binary one of scission, nor text"),
+        ("later.trace", "it is a trace in version 9 of the format"),
+        ("missing.trace", "there is no such file"),
+        (".", "it is a directory"),
+    ] {
+        let said = folder.refused(&[file, "--stats"]);
+        assert!(
+            said.starts_with(&format!("error: cannot read the trace `{file}`: {why}")),
+            "{said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{said}");
+        folder.refused(&[file, "--to", "text", "--output", "out.txt"]);
+        assert!(!folder.path("out.txt").exists());
+    }
+    let said = folder.refused(&["run.txt", "--to", "text", "--output", "missing/out.txt"]);
+    assert!(said.contains("cannot write `missing/out.txt`"), "{said}");
+    folder.refused(&["run.txt"]);
+    folder.refused(&["run.txt", "--to", "xml"]);
+    folder.refused(&["run.txt", "--to", "text", "--format", "json"]);
+}
+
+#[test]
+fn standard_input_is_read_and_a_closed_pipe_is_no_failure() {
+    let folder = Folder::new();
+    let input = fs::File::open(folder.path("run.txt")).unwrap();
+    let output =
+        command(folder.0.path(), &["-", "--stats"]).stdin(input).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), folder.printed(&["run.txt", "--stats"]));
+
+    folder.write("long.txt", DEPOSITS.repeat(5000).as_bytes());
+    let mut child = command(folder.0.path(), &["long.txt", "--to", "text"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it runs");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+}
