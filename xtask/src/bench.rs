@@ -109,7 +109,7 @@ impl Part {
 }
 
 /// The middle one; of an even number the lower of the two.
-fn median<T: Ord + Default>(values: impl Iterator<Item = T>) -> T {
+pub(crate) fn median<T: Ord + Default>(values: impl Iterator<Item = T>) -> T {
     let mut values: Vec<T> = values.collect();
     values.sort();
     let middle = values.len().saturating_sub(1) / 2;

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::{debian, on_path};
 
 const PACKAGE: &str = "openjdk-17-jdk-headless";
+const SOURCE_PACKAGE: &str = "openjdk-17-source";
 
 /// The home of a JDK that has a compiler. Installs one where that is possible.
 pub(crate) fn ensure() -> Result<PathBuf> {
@@ -22,6 +23,20 @@ pub(crate) fn ensure() -> Result<PathBuf> {
 /// The compiler of a JDK.
 pub(crate) fn javac(home: &Path) -> Command {
     Command::new(home.join("bin/javac"))
+}
+
+/// The archive with the source of a JDK's library. Installs it where that is possible.
+pub(crate) fn sources(home: &Path) -> Result<PathBuf> {
+    let archive = home.join("lib/src.zip");
+    if archive.is_file() {
+        return Ok(archive);
+    }
+    let missing = || format!("{} is missing: install {SOURCE_PACKAGE}", archive.display());
+    debian::install(&[SOURCE_PACKAGE]).with_context(missing)?;
+    if !archive.is_file() {
+        bail!("{}, or use the JDK that it belongs to", missing());
+    }
+    Ok(archive)
 }
 
 fn find() -> Option<PathBuf> {

@@ -2,29 +2,41 @@
 //! `cargo xtask NAME`. A fresh machine needs Rust and nothing else; where a JDK is missing it is
 //! installed, or the command says what to install.
 
+mod agent;
+mod agent_bench;
 mod bench;
 mod configuration_page;
 mod debian;
 mod demo;
 mod documents;
 mod jdk;
+mod jvms;
 mod program_run;
 mod real_programs;
 mod rule_pages;
+mod soak;
 mod suite;
+mod test_programs;
+mod timed_run;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
+use agent_bench::Rounds;
+
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo           build, and run `scission check` on the small program in demo/
   test           everything the build machine runs
+  prepare        get the JVMs and the programs that the tests of the agent need
   docs           write the rule pages in docs/rules/ and the keys in docs/configuration.md
   bench static   time and memory of `scission check` on java.base, and how they grow
+  bench agent [--quick] [PROGRAM]...
+                 what the agent costs in time and heap, in five rounds or in one
+  bench soak     the memory of the agent under very many threads and events
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
 fn main() -> ExitCode {
@@ -33,11 +45,15 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["demo"] => demo::demonstrate(),
         ["test"] => suite::test_everything(),
+        ["prepare"] => test_programs::prepare(),
         ["docs"] => release_binary().and_then(|binary| {
             rule_pages::write(&binary)?;
             configuration_page::write(&binary)
         }),
         ["bench", "static"] => bench::measure_static(),
+        ["bench", "agent", "--quick", names @ ..] => agent_bench::measure(Rounds::Quick, names),
+        ["bench", "agent", names @ ..] => agent_bench::measure(Rounds::Full, names),
+        ["bench", "soak"] => soak::soak(),
         ["real-programs"] => real_programs::check_all(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

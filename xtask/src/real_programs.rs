@@ -2,10 +2,7 @@
 //! and on the JDK. The reports stay in `target/real-programs/` to be read; what was learnt from
 //! reading them is written down in `docs/real-programs.md`.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use crate::{debian, jdk, program_run, progress, release_binary, target_directory};
 
@@ -26,14 +23,8 @@ const PROGRAMS: &[(&str, &str)] = &[
 
 pub(crate) fn check_all() -> Result<()> {
     let home = jdk::ensure()?.display().to_string();
-    let missing: Vec<&str> = PROGRAMS
-        .iter()
-        .map(|(_, package)| *package)
-        .filter(|package| !debian::is_installed(package))
-        .collect();
-    if !missing.is_empty() {
-        debian::install(&missing).with_context(|| format!("install {}", missing.join(" ")))?;
-    }
+    let packages: Vec<&str> = PROGRAMS.iter().map(|(_, package)| *package).collect();
+    debian::ensure(&packages)?;
     let binary = release_binary()?;
     let reports = target_directory()?.join("real-programs");
     let mut failures = Vec::new();
@@ -58,7 +49,8 @@ pub(crate) fn check_all() -> Result<()> {
         }
     };
     for (name, package) in PROGRAMS {
-        check(name, &jars_of(package)?);
+        let jars = debian::jars_of(package)?;
+        check(name, &jars.iter().map(|jar| jar.display().to_string()).collect::<Vec<_>>());
     }
     check("java.base", &["jrt:java.base".to_string()]);
     if !failures.is_empty() {
@@ -66,31 +58,4 @@ pub(crate) fn check_all() -> Result<()> {
     }
     progress(&format!("the reports are in {}", reports.display()));
     Ok(())
-}
-
-/// The jars of a package. Debian gives most of them several names by symbolic links: only the files
-/// themselves count, or every class would be there twice. Translations hold no code.
-fn jars_of(package: &str) -> Result<Vec<String>> {
-    let output = Command::new("dpkg")
-        .args(["--listfiles", package])
-        .output()
-        .context("`dpkg` could not be started")?;
-    let mut jars: Vec<String> = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(PathBuf::from)
-        .filter(|file| file.extension().is_some_and(|extension| extension == "jar"))
-        .filter(|file| file.symlink_metadata().is_ok_and(|metadata| metadata.is_file()))
-        .filter(|file| !is_translation(file))
-        .map(|file| file.display().to_string())
-        .collect();
-    jars.sort();
-    if jars.is_empty() {
-        bail!("{package} has no jars");
-    }
-    Ok(jars)
-}
-
-fn is_translation(jar: &Path) -> bool {
-    let name = jar.file_name().unwrap_or_default().to_string_lossy();
-    name.contains("-i18n-") || name.contains("Locale_")
 }

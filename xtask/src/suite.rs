@@ -2,11 +2,18 @@
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, configuration_page, documents, jdk, progress, release_binary, rule_pages, run};
+use crate::agent::Agent;
+use crate::{
+    cargo, configuration_page, documents, jdk, progress, release_binary, rule_pages, run,
+    test_programs,
+};
 
 pub(crate) fn test_everything() -> Result<()> {
     documents::check()?;
     let home = jdk::ensure()?;
+    test_programs::prepare()?;
+    // The tests look for the library beside the binary.
+    Agent::build()?;
     // One profile for all of it: nothing is built twice, and the tests that read whole libraries
     // would take minutes without optimisation.
     let steps: [(&str, &[&str]); 4] = [
@@ -19,6 +26,8 @@ pub(crate) fn test_everything() -> Result<()> {
         progress(name);
         let mut command = cargo();
         command.args(arguments).env("RUSTDOCFLAGS", "-D warnings").env("JAVA_HOME", &home);
+        // On the build machine a test that cannot be run has failed.
+        command.env("SCISSION_TEST_ALL", "1");
         run(&mut command).with_context(|| name.to_string())?;
     }
     let binary = release_binary()?;

@@ -1,0 +1,82 @@
+//! The agent as developers start it: built from this tree, and loaded into a JVM in one of three ways.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{cargo, progress, run, target_directory};
+
+/// Names another library than the one of this tree, for instance an older one to compare with.
+const OTHER_LIBRARY: &str = "SCISSION_AGENT";
+
+/// How much of the agent is at work in a JVM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// No agent at all.
+    Plain,
+    /// Classes are rewritten and hooks and filters run, and nobody listens to the events.
+    HooksOnly,
+    /// Every event goes to a file.
+    Recording,
+}
+
+impl Mode {
+    pub(crate) const ALL: [Mode; 3] = [Mode::Plain, Mode::HooksOnly, Mode::Recording];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Mode::Plain => "plain",
+            Mode::HooksOnly => "hooks only",
+            Mode::Recording => "recording",
+        }
+    }
+}
+
+/// The library that a JVM loads.
+pub(crate) struct Agent {
+    library: PathBuf,
+}
+
+impl Agent {
+    /// Builds the library, or takes the one that the environment names.
+    pub(crate) fn build() -> Result<Agent> {
+        if let Some(other) = std::env::var_os(OTHER_LIBRARY) {
+            let library = PathBuf::from(other);
+            if !library.is_file() {
+                bail!("{OTHER_LIBRARY} names {}, and that is no file", library.display());
+            }
+            return Ok(Agent { library });
+        }
+        progress("build the agent");
+        run(cargo().args(["build", "--quiet", "--release", "--package", "agent"]))?;
+        let library = target_directory()?.join("release").join("libscission_agent.so");
+        let library = library
+            .canonicalize()
+            .with_context(|| format!("cargo built no {}", library.display()))?;
+        Ok(Agent { library })
+    }
+
+    /// The arguments of `java` that start it. A trace is written to the file, and only when recording.
+    pub(crate) fn arguments(&self, mode: Mode, include: &[&str], trace: &Path) -> Vec<OsString> {
+        let mut options = match mode {
+            Mode::Plain => return Vec::new(),
+            Mode::HooksOnly => "hooks-only=true".to_string(),
+            Mode::Recording => format!("record={}", trace.display()),
+        };
+        for pattern in include {
+            options.push_str(",include=");
+            options.push_str(pattern);
+        }
+        self.arguments_with(&options)
+    }
+
+    /// The arguments of `java` that start it with these options.
+    pub(crate) fn arguments_with(&self, options: &str) -> Vec<OsString> {
+        let mut argument = OsString::from("-agentpath:");
+        argument.push(&self.library);
+        argument.push("=");
+        argument.push(options);
+        vec![argument]
+    }
+}

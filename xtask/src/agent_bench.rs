@@ -1,0 +1,483 @@
+//! `cargo xtask bench agent`: what the agent costs. See `bench/README.md`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::agent::{Agent, Mode};
+use crate::bench::median;
+use crate::{debian, jdk, progress, root, run, target_directory, test_programs, timed_run};
+
+/// The compute-bound programs in `bench/programs/`; the geometric mean is theirs.
+const KERNELS: [&str; 11] = [
+    "Crypt",
+    "LuFact",
+    "MolDyn",
+    "MonteCarlo",
+    "RayTracer",
+    "Series",
+    "Sor",
+    "SparseMatMult",
+    "Elevator",
+    "Tsp",
+    "Philosophers",
+];
+const COMPILER: &str = "Compilation";
+const DATABASE: &str = "Database";
+const DATABASE_PACKAGE: &str = "libh2-java";
+
+const ROUNDS: usize = 5;
+const START_ROUNDS: usize = 11;
+/// No run takes this long, not even with every event recorded on a slow machine.
+const MOST_TIME: Duration = Duration::from_secs(600);
+
+/// The limits, as factors over the plain run in the same rounds.
+const MOST_MEAN: f64 = 2.5;
+const MOST_EACH: f64 = 6.0;
+const MOST_COMPILER: f64 = 1.8;
+const MOST_START_MILLIS: f64 = 150.0;
+const MOST_HEAP: f64 = 2.0;
+
+/// How thorough a measurement is.
+#[derive(Clone, Copy)]
+pub(crate) enum Rounds {
+    /// The median of five, as the limits mean it.
+    Full,
+    /// One round, to see whether something is far off.
+    Quick,
+}
+
+impl Rounds {
+    fn of_programs(self) -> usize {
+        match self {
+            Rounds::Full => ROUNDS,
+            Rounds::Quick => 1,
+        }
+    }
+
+    fn of_starts(self) -> usize {
+        match self {
+            Rounds::Full => START_ROUNDS,
+            Rounds::Quick => 3,
+        }
+    }
+}
+
+/// Measures the programs of these names, or all, and prints the table; over a limit is a failure.
+pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
+    let workshop = Workshop::set_up()?;
+    let mut programs = workshop.programs();
+    for name in names {
+        if !programs.iter().any(|program| program.class == *name) {
+            let known: Vec<&str> = programs.iter().map(|program| program.class).collect();
+            bail!("there is no program {name}, only {}", known.join(", "));
+        }
+    }
+    programs.retain(|program| names.is_empty() || names.contains(&program.class));
+    let mut rows: Vec<Row> = programs.iter().map(|program| Row::new(program.class)).collect();
+    for round in 1..=rounds.of_programs() {
+        for (program, row) in programs.iter().zip(&mut rows) {
+            progress(&format!("round {round} of {}: {}", rounds.of_programs(), program.class));
+            for mode in Mode::ALL {
+                let said = workshop.run(program, mode, &[])?;
+                row.add_time(mode, &said)?;
+            }
+        }
+    }
+    for (program, row) in programs.iter().zip(&mut rows) {
+        progress(&format!("heap: {}", program.class));
+        for mode in [Mode::Plain, Mode::HooksOnly] {
+            let said = workshop.run(program, mode, &["-XX:+UseSerialGC", "-Dheap=true"])?;
+            row.add_heap(mode, &said)?;
+        }
+    }
+    let hello = Program { class: "Hello", class_path: vec![], arguments: vec![], include: &[] };
+    let mut starts: [Vec<u64>; 3] = Default::default();
+    for round in 1..=rounds.of_starts() {
+        progress(&format!("start {round} of {}", rounds.of_starts()));
+        for (mode, starts) in Mode::ALL.into_iter().zip(&mut starts) {
+            starts.push(workshop.run(&hello, mode, &[])?.wall_micros);
+        }
+    }
+    let starts = starts.map(|micros| median(micros.into_iter()) as f64 / 1000.0);
+    let measured = Measured { rows, starts };
+    measured.print();
+    measured.judge()
+}
+
+/// Where programs are compiled to and run.
+struct Workshop {
+    agent: Agent,
+    home: PathBuf,
+    folder: PathBuf,
+    source: PathBuf,
+    database: Vec<PathBuf>,
+}
+
+/// One program of `bench/programs/` and what it needs.
+struct Program {
+    class: &'static str,
+    class_path: Vec<PathBuf>,
+    arguments: Vec<String>,
+    /// What is watched beyond what the agent watches by itself.
+    include: &'static [&'static str],
+}
+
+/// What one run said.
+struct Said {
+    checksum: String,
+    wall_micros: u64,
+    inner_millis: u64,
+    heap: Option<u64>,
+    trace_bytes: u64,
+}
+
+impl Workshop {
+    fn set_up() -> Result<Workshop> {
+        let home = jdk::ensure()?;
+        debian::ensure(&[DATABASE_PACKAGE])?;
+        let agent = Agent::build()?;
+        let folder = target_directory()?.join("bench").join("agent");
+        progress("compile bench/programs/");
+        compile_programs(&home, &folder.join("classes"))?;
+        let source = test_programs::jdk_source(&home)?;
+        let mut files = java_files(&source.join(test_programs::JDK_PART))?;
+        files.sort();
+        let list: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        fs::write(folder.join("sources.txt"), list.join("\n"))?;
+        let database = debian::jars_of(DATABASE_PACKAGE)?;
+        Ok(Workshop { agent, home, folder, source, database })
+    }
+
+    fn programs(&self) -> Vec<Program> {
+        let mut programs: Vec<Program> = KERNELS
+            .into_iter()
+            .map(|class| Program { class, class_path: vec![], arguments: vec![], include: &[] })
+            .collect();
+        let source = self.source.join("java.base");
+        let arguments = vec![
+            "-proc:none".to_string(),
+            "-nowarn".to_string(),
+            "-XDignore.symbol.file".to_string(),
+            "--patch-module".to_string(),
+            format!("java.base={}", source.display()),
+            "-d".to_string(),
+            self.folder.join("compiled").display().to_string(),
+            format!("@{}", self.folder.join("sources.txt").display()),
+        ];
+        programs.push(Program {
+            class: COMPILER,
+            class_path: vec![],
+            arguments,
+            include: &["com.sun.tools.javac"],
+        });
+        let class_path = self.database.clone();
+        programs.push(Program { class: DATABASE, class_path, arguments: vec![], include: &[] });
+        programs
+    }
+
+    fn run(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Said> {
+        let trace = self.folder.join("recorded.trace");
+        let compiled = self.folder.join("compiled");
+        for left_over in [&trace, &compiled] {
+            remove(left_over)?;
+        }
+        let class_path =
+            std::iter::once(self.folder.join("classes")).chain(program.class_path.iter().cloned());
+        let mut command = Command::new(self.home.join("bin/java"));
+        command
+            .args(flags)
+            .args(self.agent.arguments(mode, program.include, &trace))
+            .arg("-cp")
+            .arg(std::env::join_paths(class_path)?)
+            .arg(format!("programs.{}", program.class))
+            .args(&program.arguments);
+        let what = || format!("{}, {}", program.class, mode.name());
+        let finished = timed_run::finish(&mut command, MOST_TIME).with_context(what)?;
+        if !finished.status.success() {
+            bail!("{}: ended with {}", what(), finished.status);
+        }
+        let trace_bytes = fs::metadata(&trace).map_or(0, |metadata| metadata.len());
+        remove(&trace)?;
+        let value = |key: &str| {
+            finished.output.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))
+        };
+        Ok(Said {
+            checksum: value("checksum").unwrap_or_default().to_string(),
+            wall_micros: u64::try_from(finished.wall.as_micros())?,
+            inner_millis: value("millis").map_or(Ok(0), str::parse)?,
+            heap: value("heap").map(str::parse).transpose()?,
+            trace_bytes,
+        })
+    }
+}
+
+/// Compiles everything in `bench/programs/` for the oldest JVM that is tried.
+pub(crate) fn compile_programs(home: &Path, classes: &Path) -> Result<()> {
+    fs::create_dir_all(classes).with_context(|| format!("{} cannot be made", classes.display()))?;
+    let mut sources = java_files(&root().join("bench/programs"))?;
+    sources.sort();
+    run(jdk::javac(home).args(["-g", "--release", "11", "-d"]).arg(classes).args(sources))
+}
+
+fn java_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "java") {
+                files.push(path);
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn remove(path: &Path) -> Result<()> {
+    let outcome = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    match outcome {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{} cannot be removed", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// All runs of one program.
+struct Row {
+    class: &'static str,
+    checksum: Option<String>,
+    micros: BTreeMap<&'static str, Vec<u64>>,
+    heap: BTreeMap<&'static str, u64>,
+    trace_bytes: u64,
+}
+
+impl Row {
+    fn new(class: &'static str) -> Row {
+        Row {
+            class,
+            checksum: None,
+            micros: BTreeMap::new(),
+            heap: BTreeMap::new(),
+            trace_bytes: 0,
+        }
+    }
+
+    fn add_time(&mut self, mode: Mode, said: &Said) -> Result<()> {
+        self.agree(mode, said)?;
+        // A kernel measures itself, and start-up is a row of its own. Of the others the whole run counts,
+        // because loading and rewriting a thousand classes is part of what they do.
+        let is_kernel = KERNELS.contains(&self.class);
+        let micros = if is_kernel { said.inner_millis * 1000 } else { said.wall_micros };
+        self.micros.entry(mode.name()).or_default().push(micros);
+        self.trace_bytes = self.trace_bytes.max(said.trace_bytes);
+        Ok(())
+    }
+
+    fn add_heap(&mut self, mode: Mode, said: &Said) -> Result<()> {
+        self.agree(mode, said)?;
+        let Some(heap) = said.heap else { bail!("{} does not say its heap", self.class) };
+        self.heap.insert(mode.name(), heap);
+        Ok(())
+    }
+
+    /// Whatever the mode, the program computes the same.
+    fn agree(&mut self, mode: Mode, said: &Said) -> Result<()> {
+        let expected = self.checksum.get_or_insert_with(|| said.checksum.clone());
+        if said.checksum.is_empty() || *expected != said.checksum {
+            let (class, mode) = (self.class, mode.name());
+            bail!("{class}, {mode}: the checksum is `{}`, not `{expected}`", said.checksum);
+        }
+        Ok(())
+    }
+
+    fn seconds(&self, mode: Mode) -> f64 {
+        let micros = self.micros.get(mode.name()).cloned().unwrap_or_default();
+        median(micros.into_iter()) as f64 / 1e6
+    }
+
+    fn slowdown(&self, mode: Mode) -> f64 {
+        self.seconds(mode) / self.seconds(Mode::Plain).max(1e-6)
+    }
+
+    fn heap_mib(&self, mode: Mode) -> f64 {
+        self.heap.get(mode.name()).map_or(0.0, |bytes| *bytes as f64 / 1_048_576.0)
+    }
+
+    fn heap_growth(&self) -> f64 {
+        self.heap_mib(Mode::HooksOnly) / self.heap_mib(Mode::Plain).max(1e-6)
+    }
+}
+
+/// Everything that was measured.
+struct Measured {
+    rows: Vec<Row>,
+    /// Milliseconds of the smallest program, by mode.
+    starts: [f64; 3],
+}
+
+impl Measured {
+    fn kernels(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| KERNELS.contains(&row.class))
+    }
+
+    fn mean_slowdown(&self, mode: Mode) -> f64 {
+        geometric_mean(self.kernels().map(|row| row.slowdown(mode)))
+    }
+
+    fn mean_heap_growth(&self) -> f64 {
+        geometric_mean(self.rows.iter().map(Row::heap_growth))
+    }
+
+    fn print(&self) {
+        println!(
+            "{:15}{:>9}{:>9}{:>9}{:>9}{:>9}{:>11}{:>10}{:>9}",
+            "program",
+            "plain s",
+            "hooks",
+            "record",
+            "hooks x",
+            "record x",
+            "trace MiB",
+            "heap MiB",
+            "heap x"
+        );
+        for row in &self.rows {
+            println!(
+                "{:15}{:>9.2}{:>9.2}{:>9.2}{:>9.2}{:>9.2}{:>11.1}{:>10.1}{:>9.2}",
+                row.class,
+                row.seconds(Mode::Plain),
+                row.seconds(Mode::HooksOnly),
+                row.seconds(Mode::Recording),
+                row.slowdown(Mode::HooksOnly),
+                row.slowdown(Mode::Recording),
+                row.trace_bytes as f64 / 1_048_576.0,
+                row.heap_mib(Mode::Plain),
+                row.heap_growth(),
+            );
+        }
+        println!(
+            "{:42}{:>9.2}{:>9.2}{:>30.2}",
+            "geometric mean (kernels; heap: all)",
+            self.mean_slowdown(Mode::HooksOnly),
+            self.mean_slowdown(Mode::Recording),
+            self.mean_heap_growth(),
+        );
+        let [plain, hooks, recording] = self.starts;
+        println!(
+            "start-up: {plain:.0} ms; hooks only {:+.0} ms, recording {:+.0} ms",
+            hooks - plain,
+            recording - plain
+        );
+    }
+
+    fn judge(&self) -> Result<()> {
+        let mut problems = Vec::new();
+        let mean = self.mean_slowdown(Mode::HooksOnly);
+        // Somebody may want to measure nothing but javac; nothing at all is an error.
+        let has_mean = self.kernels().next().is_some() || self.rows.is_empty();
+        if has_mean && over(mean, MOST_MEAN) {
+            problems.push(format!("hooks slow the kernels down {mean:.2}x, over {MOST_MEAN}x"));
+        }
+        for row in self.kernels() {
+            let slowdown = row.slowdown(Mode::HooksOnly);
+            if over(slowdown, MOST_EACH) {
+                problems.push(format!(
+                    "hooks slow {} down {slowdown:.2}x, over {MOST_EACH}x",
+                    row.class
+                ));
+            }
+        }
+        for row in self.rows.iter().filter(|row| row.class == COMPILER) {
+            let slowdown = row.slowdown(Mode::HooksOnly);
+            if over(slowdown, MOST_COMPILER) {
+                problems
+                    .push(format!("hooks slow javac down {slowdown:.2}x, over {MOST_COMPILER}x"));
+            }
+        }
+        let [plain, hooks, _] = self.starts;
+        if over(hooks - plain, MOST_START_MILLIS) {
+            let more = hooks - plain;
+            problems.push(format!("starting takes {more:.0} ms more, over {MOST_START_MILLIS} ms"));
+        }
+        let heap = self.mean_heap_growth();
+        if over(heap, MOST_HEAP) {
+            problems.push(format!("the heap grows {heap:.2}x, over {MOST_HEAP}x"));
+        }
+        if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
+    }
+}
+
+/// Whether a figure is over its limit; one that is no number is.
+fn over(figure: f64, most: f64) -> bool {
+    !figure.is_finite() || figure > most
+}
+
+/// The mean of factors; of none it is no number, so that nothing measured never passes.
+fn geometric_mean(factors: impl Iterator<Item = f64>) -> f64 {
+    let logarithms: Vec<f64> = factors.map(f64::ln).collect();
+    (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(class: &'static str, plain: u64, hooks: u64, heap: u64) -> Row {
+        let mut row = Row::new(class);
+        for (mode, millis) in
+            [(Mode::Plain, plain), (Mode::HooksOnly, hooks), (Mode::Recording, hooks)]
+        {
+            row.micros.insert(mode.name(), vec![millis * 1000]);
+        }
+        row.heap.insert(Mode::Plain.name(), 1 << 20);
+        row.heap.insert(Mode::HooksOnly.name(), heap);
+        row
+    }
+
+    fn problems(rows: Vec<Row>, starts: [f64; 3]) -> String {
+        Measured { rows, starts }.judge().map_or_else(|error| error.to_string(), |()| String::new())
+    }
+
+    #[test]
+    fn what_is_within_the_limits_passes() {
+        let rows = vec![row("Crypt", 1000, 5900, 1 << 20), row("Sor", 1000, 1000, 1 << 20)];
+        assert_eq!(problems(rows, [40.0, 190.0, 500.0]), "");
+    }
+
+    #[test]
+    fn each_limit_is_kept() {
+        let ok = || row("Crypt", 1000, 1000, 1 << 20);
+        assert!(problems(vec![row("Crypt", 1000, 2600, 1)], [0.0; 3]).contains("2.60x, over 2.5x"));
+        let one = vec![ok(), ok(), ok(), row("Sor", 1000, 6100, 1)];
+        assert!(problems(one, [0.0; 3]).contains("Sor down 6.10x"));
+        let compiler = vec![ok(), row(COMPILER, 1000, 1900, 1)];
+        assert!(problems(compiler, [0.0; 3]).contains("javac down 1.90x"));
+        assert!(problems(vec![ok()], [40.0, 191.0, 0.0]).contains("151 ms more"));
+        let heap = vec![row("Crypt", 1000, 1000, 5 << 20)];
+        assert!(problems(heap, [0.0; 3]).contains("heap grows 5.00x"));
+        assert!(!problems(vec![], [0.0; 3]).is_empty(), "nothing measured must not pass");
+    }
+
+    #[test]
+    fn different_results_are_an_error() {
+        let said = |checksum: &str| Said {
+            checksum: checksum.to_string(),
+            wall_micros: 1,
+            inner_millis: 1,
+            heap: None,
+            trace_bytes: 0,
+        };
+        let mut row = Row::new("Crypt");
+        assert!(row.add_time(Mode::Plain, &said("a")).is_ok());
+        assert!(row.add_time(Mode::HooksOnly, &said("a")).is_ok());
+        assert!(row.add_time(Mode::HooksOnly, &said("b")).is_err());
+    }
+}

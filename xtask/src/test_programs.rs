@@ -1,0 +1,101 @@
+//! `cargo xtask prepare`: everything that the tests of the agent need and that is not in this tree. It is put where
+//! they look for it, below the target directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::{debian, jdk, jvms, run, target_directory};
+
+/// A program from Debian that the agent must not change.
+struct Program {
+    name: &'static str,
+    package: &'static str,
+    /// What the names of the jars begin with; all of the package when empty.
+    jars: &'static [&'static str],
+}
+
+const PROGRAMS: [Program; 4] = [
+    Program { name: "h2", package: "libh2-java", jars: &[] },
+    Program {
+        name: "lucene",
+        package: "liblucene4.10-java",
+        jars: &["lucene-core-", "lucene-analyzers-common-", "lucene-queryparser-"],
+    },
+    Program { name: "tomcat", package: "libtomcat10-java", jars: &[] },
+    Program { name: "log4j", package: "liblog4j1.2-java", jars: &[] },
+];
+
+/// Another agent for JVMs, to be used together with ours.
+const COVERAGE_PACKAGE: &str = "libjacoco-java";
+/// A client that puts a web server under load.
+const LOAD_PACKAGE: &str = "wrk";
+
+/// The part of the JDK's source that is compiled in tests and benchmarks: some 350 files.
+pub(crate) const JDK_PART: &str = "java.base/java/util";
+
+/// Gets everything that is missing.
+pub(crate) fn prepare() -> Result<()> {
+    let home = jdk::ensure()?;
+    let mut packages: Vec<&str> = PROGRAMS.iter().map(|program| program.package).collect();
+    packages.extend([COVERAGE_PACKAGE, LOAD_PACKAGE]);
+    debian::ensure(&packages)?;
+    jvms::ensure_all()?;
+    let folder = folder()?;
+    for program in &PROGRAMS {
+        let class_path = class_path(program)?;
+        fs::write(folder.join(format!("{}.classpath", program.name)), class_path)?;
+    }
+    unpack_coverage_agent(&home, &folder)?;
+    jdk_source(&home)?;
+    Ok(())
+}
+
+fn folder() -> Result<PathBuf> {
+    let folder = target_directory()?.join("test-programs");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    Ok(folder)
+}
+
+/// Unpacks [`JDK_PART`], and returns the folder that it is in.
+pub(crate) fn jdk_source(home: &Path) -> Result<PathBuf> {
+    let folder = folder()?.join("jdk-source");
+    if !folder.join(JDK_PART).is_dir() {
+        let archive = jdk::sources(home)?;
+        fs::create_dir_all(&folder)?;
+        let mut unpack = Command::new(home.join("bin/jar"));
+        run(unpack.current_dir(&folder).arg("xf").arg(archive).arg(JDK_PART))?;
+    }
+    Ok(folder)
+}
+
+fn class_path(program: &Program) -> Result<String> {
+    let mut jars = debian::jars_of(program.package)?;
+    jars.retain(|jar| {
+        let name = jar.file_name().unwrap_or_default().to_string_lossy();
+        program.jars.is_empty() || program.jars.iter().any(|start| name.starts_with(start))
+    });
+    if jars.len() < program.jars.len() {
+        bail!("{} has not all of {}", program.package, program.jars.join(", "));
+    }
+    let joined = std::env::join_paths(jars)?;
+    joined.into_string().ok().context("a path is no Unicode")
+}
+
+/// The agent is a jar inside a jar.
+fn unpack_coverage_agent(home: &Path, folder: &Path) -> Result<()> {
+    let name = "jacocoagent.jar";
+    if folder.join(name).is_file() {
+        return Ok(());
+    }
+    for jar in debian::jars_of(COVERAGE_PACKAGE)? {
+        let mut unpack = Command::new(home.join("bin/jar"));
+        run(unpack.current_dir(folder).arg("xf").arg(jar).arg(name))?;
+    }
+    if !folder.join(name).is_file() {
+        bail!("{COVERAGE_PACKAGE} has no {name}");
+    }
+    Ok(())
+}
