@@ -188,7 +188,7 @@ impl Recorder {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let header = Header::default()
             .with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")))
-            .with("java", &watcher.jvmti.property(c"java.vm.version").unwrap_or_default());
+            .with("java", &watcher.java_version());
         let writer = File::create(&file)
             .and_then(|output| Writer::new(output, &header))
             .map_err(|error| format!("`{name}` cannot be recorded to: {error}"))?;

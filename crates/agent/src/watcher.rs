@@ -146,12 +146,11 @@ impl Watcher {
 
     fn results(&self) -> Results {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let property = |name| self.jvmti.property(name).unwrap_or_default();
-        let command = property(c"sun.java.command");
+        let command = self.jvmti.property(c"sun.java.command").unwrap_or_default();
         let command = command.split(' ').next().unwrap_or_default();
         Results {
             process: std::process::id(),
-            java_version: property(c"java.vm.version"),
+            java_version: self.java_version(),
             command: command.rsplit('/').next().unwrap_or_default().to_owned(),
             classes_seen: count(&self.counters.classes_seen),
             classes_rewritten: count(&self.counters.classes_rewritten),
@@ -162,6 +161,11 @@ impl Watcher {
             gaps: findings::merge_gaps(lock(&self.gaps).clone()),
             ..Results::default()
         }
+    }
+
+    /// The version that the JVM says it has.
+    pub(crate) fn java_version(&self) -> String {
+        self.jvmti.property(c"java.vm.version").unwrap_or_default()
     }
 
     fn leave(&self, results: Results) {

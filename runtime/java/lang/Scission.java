@@ -231,6 +231,12 @@ public final class Scission {
         return U.getInt(OWNERS + (word << 1 >>> SITE_BITS + BLOCK_BITS + 1 << 2));
     }
 
+    /** The site that a word holds. */
+    @ForceInline
+    private static int site(long word) {
+        return (int) word & (1 << SITE_BITS) - 1;
+    }
+
     /** Called by the agent when a thread ends. */
     static void threadEnd(Thread thread) {
         ScissionThread s = thread.$scission;
@@ -256,7 +262,7 @@ public final class Scission {
         }
         while (s.reported < s.depth) {
             long block = s.blocks[s.reported++];
-            put(s.number, BEGIN, (int) block & (1 << SITE_BITS) - 1, block >>> SITE_BITS, 0, 0);
+            put(s.number, BEGIN, site(block), block >>> SITE_BITS, 0, 0);
         }
         put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
     }
@@ -264,9 +270,8 @@ public final class Scission {
     /** Reports what a word holds, on behalf of the thread that did it. */
     private static void earlier(int kind, long word, long first, long second) {
         if (EMIT && OWNERSHIP) {
-            long plain = word & ~READ_SINCE;
-            int site = (int) plain & (1 << SITE_BITS) - 1;
-            put(owner(word), kind, site, plain >>> SITE_BITS, first, second);
+            long epoch = (word & ~READ_SINCE) >>> SITE_BITS;
+            put(owner(word), kind, site(word), epoch, first, second);
         }
     }
 
@@ -424,7 +429,7 @@ public final class Scission {
     private static void readField(ScissionThread s, Object object, long entry, int site) {
         if (!noteRead(s, object, entry & 0xffffffffL, entry >>> 32, site)) {
             reportRead(s, object, entry & 0xffffffffL, entry >>> 32, site, fieldOwner(s, object, site),
-                OF_FIELD | U.getInt(SITES + (long) site * 8) & 0xffffffffL);
+                OF_FIELD | field(site));
         }
     }
 
@@ -432,7 +437,7 @@ public final class Scission {
     private static void writeField(ScissionThread s, Object object, long entry, int site) {
         if (!noteWrite(s, object, entry & 0xffffffffL, entry >>> 32, site)) {
             reportWrite(s, object, entry & 0xffffffffL, entry >>> 32, site, fieldOwner(s, object, site),
-                OF_FIELD | U.getInt(SITES + (long) site * 8) & 0xffffffffL);
+                OF_FIELD | field(site));
         }
     }
 
@@ -1138,7 +1143,7 @@ public final class Scission {
     public static void end(int site) {
         ScissionThread s = current();
         int depth = s.depth - 1;
-        if (depth >= s.reported && ((int) s.blocks[depth] & (1 << SITE_BITS) - 1) == site) {
+        if (depth >= s.reported && site(s.blocks[depth]) == site) {
             s.depth = depth;
         } else {
             endReported(s, site);
@@ -1149,7 +1154,7 @@ public final class Scission {
     @DontInline
     private static void endReported(ScissionThread s, int site) {
         int depth = s.depth - 1;
-        while (depth >= 0 && ((int) s.blocks[depth] & (1 << SITE_BITS) - 1) != site) {
+        while (depth >= 0 && site(s.blocks[depth]) != site) {
             depth--;
         }
         if (depth < 0) {
@@ -1157,7 +1162,7 @@ public final class Scission {
         }
         while (s.depth > depth) {
             if (s.reported == s.depth) {
-                emit(s, END, (int) s.blocks[s.depth - 1] & (1 << SITE_BITS) - 1, 0, 0);
+                emit(s, END, site(s.blocks[s.depth - 1]), 0, 0);
                 s.reported--;
             }
             s.depth--;
