@@ -16,7 +16,9 @@
 //! accesses that conflict with it are the thread's own, is not reported when it happens, only noted
 //! beside the variable. When another thread comes to conflict with it, it is reported then, as
 //! [`Action::Earlier`], with the epoch in which it happened. It belongs before every event of its
-//! thread that has a later epoch. The same access may be reported twice.
+//! thread that has a later epoch. The same access may be reported twice. A volatile read is left to be
+//! reported late in the same way when the thread has read the variable since its last write: what it
+//! receives has been received already.
 //!
 //! **Blocks.** The beginning of an atomic block is reported when something in it is first reported;
 //! its event carries the epoch that began with it. An earlier access of the same thread with that epoch

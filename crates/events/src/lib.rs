@@ -23,6 +23,7 @@ pub use resolve::resolve;
 pub use sink::Sink;
 pub use stats::Stats;
 pub use tables::{
-    ClassEntry, FieldEntry, ObjectEntry, SiteEntry, Tables, ThreadEntry, ThreadTable,
+    CONTEXT_BLOCKS, ClassEntry, Context, FieldEntry, MAX_FRAMES, ObjectEntry, ObjectTable,
+    SiteEntry, StackEntry, Tables, ThreadEntry, ThreadTable,
 };
 pub use trace::{Form, TraceError, TraceReader};

@@ -24,7 +24,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Access, Action, Epoch, Event, ThreadId};
+use crate::{Access, Action, Epoch, Event, ThreadId, Variable};
 
 /// What was reported at once, by one thread.
 #[derive(Debug, Default)]
@@ -62,9 +62,13 @@ pub fn resolve(events: &[Event]) -> Vec<Event> {
     let mut histories: FxHashMap<ThreadId, History> = FxHashMap::default();
     // The same access may be reported twice.
     let mut known: FxHashSet<Event> = FxHashSet::default();
+    let mut volatile: FxHashSet<Variable> = FxHashSet::default();
     let mut is_moved = vec![false; events.len()];
     for (place, event) in events.iter().enumerate() {
         let history = histories.entry(event.thread).or_default();
+        if let Action::VolatileRead(variable) | Action::VolatileWrite(variable) = event.action {
+            volatile.insert(variable);
+        }
         if let Action::Earlier(..) = event.action {
             if event.epoch == Epoch(0) {
                 continue;
@@ -93,14 +97,14 @@ pub fn resolve(events: &[Event]) -> Vec<Event> {
     for (place, event) in events.iter().enumerate() {
         let before = Slot { beside: place, side: Side::Before };
         while let Some((_, number)) = moved.next_if(|(slot, _)| *slot <= before) {
-            resolved.push(at_once(events[number]));
+            resolved.push(at_once(events[number], &volatile));
         }
         if !is_moved[place] {
-            resolved.push(at_once(*event));
+            resolved.push(at_once(*event, &volatile));
         }
         let after = Slot { beside: place, side: Side::After };
         while let Some((_, number)) = moved.next_if(|(slot, _)| *slot <= after) {
-            resolved.push(at_once(events[number]));
+            resolved.push(at_once(events[number], &volatile));
         }
     }
     resolved
@@ -200,8 +204,11 @@ fn begins_epoch(action: &Action) -> bool {
 }
 
 /// The event as if it had been reported at once.
-fn at_once(event: Event) -> Event {
+fn at_once(event: Event, volatile: &FxHashSet<Variable>) -> Event {
     let action = match event.action {
+        Action::Earlier(Access::Read, variable) if volatile.contains(&variable) => {
+            Action::VolatileRead(variable)
+        }
         Action::Earlier(Access::Read, variable) => Action::Read(variable),
         Action::Earlier(Access::Write, variable) => Action::Write(variable),
         other => other,

@@ -276,11 +276,13 @@ impl Names {
     }
 
     fn lock(&mut self, name: &str) -> ObjectId {
-        let number = self.locks.len() as u64 + 1;
-        match self.locks.get(name) {
-            Some(lock) => *lock,
-            None => *self.locks.entry(name.to_string()).or_insert(ObjectId(number)),
+        if let Some(lock) = self.locks.get(name) {
+            return *lock;
         }
+        let lock = ObjectId(self.locks.len() as u64 + 1);
+        self.locks.insert(name.to_string(), lock);
+        self.tables.objects.name(lock, name);
+        lock
     }
 
     fn site(&mut self, place: &str) -> SiteId {

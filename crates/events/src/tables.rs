@@ -1,7 +1,13 @@
 //! The names behind the numbers. They travel with every trace, so that it can be read without the
 //! program.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use findings::Site;
+use rustc_hash::FxHashMap;
+
+use crate::{Action, ClassId, Event, ObjectId};
 
 /// A row of the site table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,9 +63,104 @@ pub struct ThreadEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectEntry {
     /// Its class.
-    pub class: crate::ClassId,
+    pub class: ClassId,
     /// Its number among the reported objects of that class, from 1.
     pub ordinal: u32,
+}
+
+impl ObjectEntry {
+    /// Stands for an object of which nothing is known.
+    const UNKNOWN: ObjectEntry = ObjectEntry { class: ClassId(u32::MAX), ordinal: 0 };
+}
+
+/// How many calls a stack names at most.
+pub const MAX_FRAMES: usize = 64;
+
+/// How many blocks a context names.
+pub const CONTEXT_BLOCKS: usize = 4;
+
+/// The innermost atomic blocks that are open, innermost first; the unknown site where there are fewer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Context(pub [crate::SiteId; CONTEXT_BLOCKS]);
+
+impl Context {
+    /// The context in which these blocks are open, outermost first.
+    pub fn of(open: impl DoubleEndedIterator<Item = crate::SiteId>) -> Context {
+        let mut context = Context::default();
+        for (place, block) in context.0.iter_mut().zip(open.rev()) {
+            *place = block;
+        }
+        context
+    }
+}
+
+/// A row of the stack table: how a place was reached. One is taken the first time that something is reported
+/// at a place in a context, and one the first time that the place is reached at all.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct StackEntry {
+    /// The place.
+    pub site: crate::SiteId,
+    /// Who was there.
+    pub thread: crate::ThreadId,
+    /// In which blocks.
+    pub context: Context,
+    /// The calls, innermost first; the first frame is the method of the place. There are at most
+    /// [`MAX_FRAMES`], and many stacks share them.
+    pub frames: Vec<Arc<Site>>,
+}
+
+/// Objects by number, as far as they are remembered: the first ones of a run. Filled from
+/// [`crate::Action::Escape`] by whoever hands events on, with [`Tables::note`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectTable {
+    by_number: Vec<ObjectEntry>,
+    /// How many objects of each class there were.
+    counts: FxHashMap<ClassId, u32>,
+    /// How many objects there were.
+    count: usize,
+    /// What a text calls its objects.
+    names: BTreeMap<ObjectId, String>,
+}
+
+/// How many objects are remembered.
+const REMEMBERED_OBJECTS: usize = 1 << 20;
+
+/// How far the numbers of objects may be ahead of their count at the beginning.
+const ROOM_FOR_NUMBERS: usize = 4096;
+
+impl ObjectTable {
+    /// Notes an object when it is met for the first time.
+    pub fn add(&mut self, object: ObjectId, class: ClassId) {
+        self.count += 1;
+        let ordinal = self.counts.entry(class).or_insert(0);
+        *ordinal = ordinal.saturating_add(1);
+        // Objects are numbered from 1 in about the order in which they are met. A number that is far from
+        // that comes from a trace that was tampered with, and is to cost no memory.
+        let limit = REMEMBERED_OBJECTS.min(4 * self.count + ROOM_FOR_NUMBERS);
+        let Some(at) = usize::try_from(object.0).ok().filter(|at| *at < limit) else { return };
+        if self.by_number.len() <= at {
+            self.by_number.resize(at + 1, ObjectEntry::UNKNOWN);
+        }
+        self.by_number[at] = ObjectEntry { class, ordinal: *ordinal };
+    }
+
+    /// Notes what a text calls an object.
+    pub(crate) fn name(&mut self, object: ObjectId, name: &str) {
+        self.names.insert(object, name.to_string());
+    }
+
+    /// What a text calls an object.
+    #[must_use]
+    pub fn named(&self, object: ObjectId) -> Option<&str> {
+        self.names.get(&object).map(String::as_str)
+    }
+
+    /// The class and the number of an object, if it is remembered.
+    #[must_use]
+    pub fn get(&self, object: ObjectId) -> Option<ObjectEntry> {
+        let entry = *self.by_number.get(usize::try_from(object.0).ok()?)?;
+        (entry != ObjectEntry::UNKNOWN).then_some(entry)
+    }
 }
 
 /// All names of a run. Rows are added while the run goes on and never change.
@@ -73,6 +174,20 @@ pub struct Tables {
     pub classes: Vec<ClassEntry>,
     /// By [`crate::ThreadId`].
     pub threads: ThreadTable,
+    /// In the order in which they were taken.
+    pub stacks: Vec<StackEntry>,
+    /// By [`crate::ObjectId`]. No rows of a trace: the events have it.
+    pub objects: ObjectTable,
+}
+
+impl Tables {
+    /// Takes from an event what it tells of names. To be called for every event of a run, in their order.
+    #[inline]
+    pub fn note(&mut self, event: &Event) {
+        if let Action::Escape(object, class) = event.action {
+            self.objects.add(object, class);
+        }
+    }
 }
 
 /// Threads by number. A run of threads that are all alike takes the room of one: a program may have
@@ -157,6 +272,21 @@ mod tests {
 
     fn thread(name: &str) -> ThreadEntry {
         ThreadEntry { name: name.to_owned(), is_virtual: name.is_empty() }
+    }
+
+    #[test]
+    fn objects_are_counted_by_class_and_the_first_are_remembered() {
+        let mut objects = ObjectTable::default();
+        let far = ObjectId(2 * ROOM_FOR_NUMBERS as u64);
+        for (object, class) in [(ObjectId(5), 1), (far, 1), (ObjectId(2), 0), (ObjectId(9), 1)] {
+            objects.add(object, ClassId(class));
+        }
+        let entry = |class, ordinal| Some(ObjectEntry { class: ClassId(class), ordinal });
+        assert_eq!(objects.get(ObjectId(5)), entry(1, 1));
+        assert_eq!(objects.get(ObjectId(9)), entry(1, 3));
+        assert_eq!(objects.get(ObjectId(2)), entry(0, 1));
+        assert_eq!((objects.get(far), objects.get(ObjectId(3))), (None, None));
+        assert_eq!(objects.named(ObjectId(5)), None);
     }
 
     #[test]

@@ -59,7 +59,21 @@ impl<R: Read> TraceReader<R> {
     /// # Errors
     ///
     /// Fails when it is no trace in any form.
-    pub fn new(mut input: R) -> Result<TraceReader<R>, TraceError> {
+    pub fn new(input: R) -> Result<TraceReader<R>, TraceError> {
+        TraceReader::open(input, None)
+    }
+
+    /// Opens a trace. If it is in the text form, the line of the text, in a file of this name, is the
+    /// place of every event that names no other.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it is no trace in any form.
+    pub fn with_lines_as_sites(input: R, file: &str) -> Result<TraceReader<R>, TraceError> {
+        TraceReader::open(input, Some(file))
+    }
+
+    fn open(mut input: R, own_file: Option<&str>) -> Result<TraceReader<R>, TraceError> {
         let mut first = Vec::new();
         input.by_ref().take(Self::FIRST_LOOK).read_to_end(&mut first)?;
         let there = first.len().min(binary::MAGIC.len());
@@ -72,11 +86,12 @@ impl<R: Read> TraceReader<R> {
         }
         input.read_to_end(&mut first)?;
         let text = String::from_utf8(first).map_err(|_| TraceError::NotATrace)?;
-        Ok(TraceReader(if is_std_form(&text) {
-            Inner::Std(std_form::Reader::new(text))
-        } else {
-            Inner::Text(text::Reader::new(text))
-        }))
+        let reader = match own_file {
+            _ if is_std_form(&text) => Inner::Std(std_form::Reader::new(text)),
+            None => Inner::Text(text::Reader::new(text)),
+            Some(file) => Inner::Text(text::Reader::new(text).with_lines_as_sites(file)),
+        };
+        Ok(TraceReader(reader))
     }
 
     /// Which form it has.

@@ -1,10 +1,10 @@
 //! Findings, and how they are merged and ranked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Gap, Site};
+use crate::{Fingerprint, Gap, Site, rules};
 
 /// How sure we are of a finding; the order is from weakest to strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,6 +62,105 @@ pub struct Step {
     pub call_chain: Vec<Site>,
     /// Locks held at this step.
     pub held_locks: Vec<HeldLock>,
+    /// Who did it, in a run that was observed.
+    pub thread: Option<String>,
+    /// What was done, in a run that was observed.
+    pub does: Option<Does>,
+    /// How the thread got there, in a run that was observed.
+    pub stack: Option<Stack>,
+}
+
+impl Step {
+    /// A step of which only the place is known.
+    #[must_use]
+    pub fn at(role: &'static str, site: Site) -> Step {
+        let (call_chain, held_locks) = (Vec::new(), Vec::new());
+        Step { role, site, call_chain, held_locks, thread: None, does: None, stack: None }
+    }
+}
+
+/// What a thread does, in a run that was observed: it `reads` `Account#3.balance`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Does {
+    /// What it does: `reads`, `writes`, `acquires`, `starts`; the words are chosen from a list by the
+    /// monitor, so that all reports use the same ones.
+    pub verb: String,
+    /// What it does this to.
+    pub subject: String,
+}
+
+/// How a thread got to a place: the calls that were open.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Stack {
+    /// Innermost first: the place itself, then where it was called from.
+    pub frames: Vec<Site>,
+    /// Whether the stack was taken by the same thread in the same blocks; otherwise it is one that was
+    /// seen at the same place another time.
+    pub is_same_context: bool,
+}
+
+/// A cycle of transactions: why no order of whole blocks explains a run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Cycle {
+    /// The transactions, in the order of the cycle; the one that closed it comes first.
+    pub transactions: Vec<Transaction>,
+    /// What orders each of them before the next; the last edge leads back to the first transaction and
+    /// closed the cycle.
+    pub edges: Vec<CycleEdge>,
+    /// The blocks around the blamed one that were split with it, outermost first.
+    pub outer_blocks: Vec<Site>,
+    /// How many violations of this shape there were.
+    pub count: u64,
+}
+
+/// One execution of an atomic block, or what a thread did outside of any.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Transaction {
+    /// Who.
+    pub thread: String,
+    /// The outermost block that was executed; none outside of blocks, and where it is not known.
+    pub block: Option<Site>,
+    /// Whether the block to blame is this one or one inside it.
+    pub is_blamed: bool,
+}
+
+/// What kind of reason there is for one transaction to come before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EdgeKind {
+    /// Two operations that conflict, or of which one waits for the other.
+    Operations,
+    /// Both are of one thread.
+    Order,
+    /// Operations of other transactions in between, which the monitor did not keep.
+    Omitted,
+}
+
+/// Why one transaction comes before another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CycleEdge {
+    /// What kind of reason it is.
+    pub kind: EdgeKind,
+    /// What the two operations have to do with each other: `Account#3.balance`.
+    pub subject: String,
+    /// The operation that comes before.
+    pub from: Operation,
+    /// The operation that comes after.
+    pub to: Operation,
+    /// Whether nothing but the observation orders the two: they race, and may have happened the other way
+    /// round. Set by [`merge_and_rank`].
+    pub is_race: bool,
+}
+
+/// One end of an edge.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Operation {
+    /// What is done, in the words of [`Does::verb`].
+    pub verb: String,
+    /// Where.
+    pub site: Option<Site>,
+    /// How the thread got there.
+    pub stack: Option<Stack>,
 }
 
 /// What proves a finding: the steps, in the order in which they happen.
@@ -71,6 +170,24 @@ pub struct Witness {
     pub analysis: &'static str,
     /// The steps.
     pub steps: Vec<Step>,
+    /// The whole cycle, where the witness is one.
+    pub cycle: Option<Cycle>,
+}
+
+impl Witness {
+    /// A witness that is no cycle.
+    #[must_use]
+    pub fn new(analysis: &'static str, steps: Vec<Step>) -> Witness {
+        Witness { analysis, steps, cycle: None }
+    }
+
+    fn is_observed(&self) -> bool {
+        self.steps.iter().any(|step| step.thread.is_some())
+    }
+
+    fn places(&self) -> impl Iterator<Item = (&'static str, &Site)> {
+        self.steps.iter().map(|step| (step.role, &step.site))
+    }
 }
 
 /// One reported problem.
@@ -96,6 +213,28 @@ pub struct Finding {
     pub distance: u32,
     /// Identity across runs; set by [`merge_and_rank`].
     pub fingerprint: Option<Fingerprint>,
+}
+
+impl Finding {
+    /// Adds what proves the finding too. What was observed again at the same places is only counted: other threads
+    /// and objects make no other proof.
+    fn add_witness(&mut self, witness: Witness) {
+        let is_known = |known: &&mut Witness| {
+            **known == witness
+                || (known.analysis == witness.analysis
+                    && known.is_observed()
+                    && witness.is_observed()
+                    && known.places().eq(witness.places()))
+        };
+        match self.witnesses.iter_mut().find(is_known) {
+            Some(known) => {
+                if let (Some(known), Some(again)) = (&mut known.cycle, &witness.cycle) {
+                    known.count += again.count;
+                }
+            }
+            None => self.witnesses.push(witness),
+        }
+    }
 }
 
 /// Who decided that a finding is to be lived with.
@@ -177,14 +316,13 @@ pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
                 previous.evidence = previous.evidence.max(finding.evidence);
                 previous.severity = previous.severity.max(finding.severity);
                 for witness in finding.witnesses {
-                    if !previous.witnesses.contains(&witness) {
-                        previous.witnesses.push(witness);
-                    }
+                    previous.add_witness(witness);
                 }
             }
             _ => merged.push(finding),
         }
     }
+    mark_races(&mut merged);
     let mut seen: BTreeMap<Fingerprint, u32> = BTreeMap::new();
     for finding in &mut merged {
         let ordinal = seen.entry(Fingerprint::of(finding, 0)).or_insert(0);
@@ -200,6 +338,29 @@ pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
     merged
 }
 
+/// Marks the edges of cycles that are about two accesses of which another finding says that they race.
+fn mark_races(findings: &mut [Finding]) {
+    let mut races: BTreeSet<(Site, Site)> = BTreeSet::new();
+    for finding in findings.iter().filter(|finding| rules::is_about_races(finding.rule)) {
+        for witness in &finding.witnesses {
+            if let [first, second] = &witness.steps[..] {
+                races.insert((first.site.clone(), second.site.clone()));
+                races.insert((second.site.clone(), first.site.clone()));
+            }
+        }
+    }
+    if races.is_empty() {
+        return;
+    }
+    let witnesses = findings.iter_mut().flat_map(|finding| &mut finding.witnesses);
+    for edge in witnesses.filter_map(|witness| witness.cycle.as_mut()).flat_map(|it| &mut it.edges)
+    {
+        if let (Some(from), Some(to)) = (&edge.from.site, &edge.to.site) {
+            edge.is_race |= races.contains(&(from.clone(), to.clone()));
+        }
+    }
+}
+
 type PositionKey<'a> = (&'a Site, &'static str, Vec<(&'static str, &'a Site)>, Vec<&'a String>);
 
 /// Where a finding is: two findings with the same key are the same defect.
@@ -209,7 +370,11 @@ fn position_key(finding: &Finding) -> PositionKey<'_> {
         &finding.blame,
         finding.rule,
         steps.iter().map(|step| (step.role, &step.site)).collect(),
-        finding.subjects.values().collect(),
+        finding
+            .subjects
+            .iter()
+            .map(|(name, subject)| finding.stable_subjects.get(name).unwrap_or(subject))
+            .collect(),
     )
 }
 
@@ -229,12 +394,7 @@ mod tests {
     }
 
     fn finding(method: &str, offset: u32, line: u32) -> Finding {
-        let step = |role| Step {
-            role,
-            site: site(method, offset, line),
-            call_chain: vec![],
-            held_locks: vec![],
-        };
+        let step = |role| Step::at(role, site(method, offset, line));
         Finding {
             rule: "reacquired-lock",
             evidence: Evidence::Possible,
@@ -242,10 +402,7 @@ mod tests {
             blame: site(method, 0, 1),
             subjects: BTreeMap::from([("witness", "point".to_string())]),
             stable_subjects: BTreeMap::new(),
-            witnesses: vec![Witness {
-                analysis: "lock-pattern",
-                steps: vec![step("first"), step("second")],
-            }],
+            witnesses: vec![Witness::new("lock-pattern", vec![step("first"), step("second")])],
             distance: 0,
             fingerprint: None,
         }
@@ -299,6 +456,53 @@ mod tests {
         assert_ne!(both[0].fingerprint, both[1].fingerprint);
         let first_alone = merge_and_rank(vec![finding("m", 10, 5)]);
         assert_eq!(both[0].fingerprint, first_alone[0].fingerprint);
+    }
+
+    #[test]
+    fn accesses_that_race_are_marked_in_cycles() {
+        let operation = |line| Operation {
+            verb: "writes".into(),
+            site: Some(site("m", line, line)),
+            stack: None,
+        };
+        let edge = |from, to| CycleEdge {
+            kind: EdgeKind::Operations,
+            subject: "x".into(),
+            from: operation(from),
+            to: operation(to),
+            is_race: false,
+        };
+        let mut cyclic = finding("m", 1, 1);
+        cyclic.witnesses[0].cycle = Some(Cycle {
+            transactions: vec![],
+            edges: vec![edge(10, 20), edge(20, 10), edge(20, 30)],
+            outer_blocks: vec![],
+            count: 1,
+        });
+        let mut race = finding("m", 20, 20);
+        race.rule = "happens-before-race";
+        race.witnesses[0].steps[0].site = site("m", 10, 10);
+        let merged = merge_and_rank(vec![race, cyclic]);
+        let cycle = merged.iter().find_map(|finding| finding.witnesses[0].cycle.as_ref());
+        let marks: Vec<bool> = cycle.unwrap().edges.iter().map(|edge| edge.is_race).collect();
+        assert_eq!(marks, [true, true, false]);
+    }
+
+    #[test]
+    fn what_is_observed_again_is_counted() {
+        let observed = |thread: &str, count| {
+            let mut finding = finding("m", 10, 5);
+            let witness = &mut finding.witnesses[0];
+            witness.steps[0].thread = Some(thread.to_string());
+            witness.cycle =
+                Some(Cycle { transactions: vec![], edges: vec![], outer_blocks: vec![], count });
+            finding
+        };
+        let merged = merge_and_rank(vec![observed("a", 3), observed("b", 4), finding("m", 10, 5)]);
+        assert_eq!(merged.len(), 1);
+        let counts: Vec<_> = merged[0].witnesses.iter().map(|one| &one.cycle).collect();
+        assert!(matches!(counts[..], [Some(Cycle { count: 7, .. }), None]), "{counts:?}");
+        assert_eq!(merged[0].witnesses[0].steps[0].thread.as_deref(), Some("a"));
     }
 
     #[test]

@@ -11,8 +11,8 @@ pub mod rules;
 mod site;
 
 pub use finding::{
-    Comparison, Evidence, Finding, HeldLock, Recorded, Results, Severity, Step, Suppressed,
-    Suppressor, Witness, merge_and_rank,
+    Comparison, Cycle, CycleEdge, Does, EdgeKind, Evidence, Finding, HeldLock, Operation, Recorded,
+    Results, Severity, Stack, Step, Suppressed, Suppressor, Transaction, Witness, merge_and_rank,
 };
 pub use fingerprint::Fingerprint;
 pub use gap::{Gap, GapKind, merge_gaps};

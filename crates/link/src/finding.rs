@@ -7,7 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use findings::{Evidence, Finding, Fingerprint, HeldLock, Severity, Site, Step, Witness, rules};
+use findings::{
+    Cycle, Does, Evidence, Finding, Fingerprint, HeldLock, Severity, Site, Stack, Step, Witness,
+    rules,
+};
 use serde::{Deserialize, Deserializer, de};
 
 /// Reads findings; one of a rule that this build does not know is an error.
@@ -33,6 +36,7 @@ struct ReadFinding {
 struct ReadWitness {
     analysis: String,
     steps: Vec<ReadStep>,
+    cycle: Option<Cycle>,
 }
 
 #[derive(Deserialize)]
@@ -41,6 +45,9 @@ struct ReadStep {
     site: Site,
     call_chain: Vec<Site>,
     held_locks: Vec<ReadHeldLock>,
+    thread: Option<String>,
+    does: Option<Does>,
+    stack: Option<Stack>,
 }
 
 #[derive(Deserialize)]
@@ -71,7 +78,7 @@ impl ReadFinding {
 impl ReadWitness {
     fn witness(self) -> Witness {
         let steps = self.steps.into_iter().map(ReadStep::step).collect();
-        Witness { analysis: kept(&self.analysis), steps }
+        Witness { analysis: kept(&self.analysis), steps, cycle: self.cycle }
     }
 }
 
@@ -83,6 +90,9 @@ impl ReadStep {
             site: self.site,
             call_chain: self.call_chain,
             held_locks: self.held_locks.into_iter().map(held).collect(),
+            thread: self.thread,
+            does: self.does,
+            stack: self.stack,
         }
     }
 }

@@ -46,6 +46,18 @@ pub struct Options {
     pub children: bool,
     /// Whether events are thrown away as soon as they are made, to measure what the hooks cost.
     pub hooks_only: bool,
+    /// Whether threads are held back where a monitor suspects something.
+    pub adversarial: bool,
+    /// What the adversary throws its dice from.
+    pub seed: u64,
+    /// How long a thread is held back at most, in milliseconds.
+    pub hold_for: u32,
+    /// How often threads are held back at one place.
+    pub holds_per_site: i8,
+    /// How long threads are held back in all, in seconds, added up.
+    pub hold_budget: u32,
+    /// A lock that is taken out of the program, to see whether anybody notices.
+    pub drop_lock: Option<String>,
 }
 
 impl Default for Options {
@@ -68,6 +80,12 @@ impl Default for Options {
             require_agent: false,
             children: true,
             hooks_only: false,
+            adversarial: false,
+            seed: 0,
+            hold_for: 100,
+            holds_per_site: 10,
+            hold_budget: 30,
+            drop_lock: None,
         }
     }
 }
@@ -86,6 +104,15 @@ enum Holds {
     Path {
         get: fn(&Options) -> &Option<PathBuf>,
         set: fn(&mut Options, PathBuf),
+    },
+    Text {
+        get: fn(&Options) -> &Option<String>,
+        set: fn(&mut Options, String),
+    },
+    Number {
+        get: fn(&Options) -> u64,
+        /// Says whether the number is one that the option can have.
+        set: fn(&mut Options, u64) -> bool,
     },
     /// A key that may be repeated, once for each value.
     Texts {
@@ -110,6 +137,24 @@ macro_rules! key {
             holds: Holds::Path {
                 get: |options| &options.$field,
                 set: |options, value| options.$field = Some(value),
+            },
+        }
+    };
+    ($name:literal, text $field:ident) => {
+        Key {
+            name: $name,
+            holds: Holds::Text {
+                get: |options| &options.$field,
+                set: |options, value| options.$field = Some(value),
+            },
+        }
+    };
+    ($name:literal, number $field:ident) => {
+        Key {
+            name: $name,
+            holds: Holds::Number {
+                get: |options| u64::try_from(options.$field).unwrap_or_default(),
+                set: |options, value| value.try_into().map(|value| options.$field = value).is_ok(),
             },
         }
     };
@@ -143,6 +188,12 @@ static KEYS: &[Key] = &[
     key!("require-agent", flag require_agent),
     key!("children", flag children),
     key!("hooks-only", flag hooks_only),
+    key!("adversarial", flag adversarial),
+    key!("seed", number seed),
+    key!("hold-for", number hold_for),
+    key!("holds-per-site", number holds_per_site),
+    key!("hold-budget", number hold_budget),
+    key!("drop-lock", text drop_lock),
 ];
 
 impl fmt::Display for Options {
@@ -159,6 +210,15 @@ impl fmt::Display for Options {
                 Holds::Path { get, .. } => {
                     let path = get(self).as_deref();
                     written.extend(path.map(|path| format!("{name}={}", encode_path(path))));
+                }
+                Holds::Text { get, .. } => {
+                    let text = get(self).as_deref();
+                    written.extend(text.map(|text| format!("{name}={}", encode(text.as_bytes()))));
+                }
+                Holds::Number { get, .. } => {
+                    let value = get(self);
+                    let is_other = value != get(&default);
+                    written.extend(is_other.then(|| format!("{name}={value}")));
                 }
                 Holds::Texts { get, .. } => {
                     let values = get(self).iter();
@@ -185,6 +245,14 @@ pub enum OptionsError {
     /// A value that says neither yes nor no.
     #[error("option `{name}` is `true` or `false`, and not `{value}`")]
     NotAFlag {
+        /// The option.
+        name: &'static str,
+        /// What was written.
+        value: String,
+    },
+    /// A value that is no number, or none that the option can have.
+    #[error("option `{name}` is a number, and cannot be `{value}`")]
+    NotANumber {
         /// The option.
         name: &'static str,
         /// What was written.
@@ -234,6 +302,11 @@ impl Key {
         let name = self.name;
         let given = || value.ok_or(OptionsError::NoValue { name });
         let malformed = |value: &str| OptionsError::Encoding { name, value: value.into() };
+        let text = || {
+            let value = given()?;
+            let bytes = decode(value).map_err(|_| malformed(value))?;
+            String::from_utf8(bytes).map_err(|_| malformed(value))
+        };
         match &self.holds {
             Holds::Flag { set, .. } => match value {
                 None | Some("true") => set(options, true),
@@ -244,11 +317,14 @@ impl Key {
                 let value = given()?;
                 set(options, decode_path(value).map_err(|_| malformed(value))?);
             }
-            Holds::Texts { add, .. } => {
+            Holds::Text { set, .. } => set(options, text()?),
+            Holds::Number { set, .. } => {
                 let value = given()?;
-                let bytes = decode(value).map_err(|_| malformed(value))?;
-                add(options, String::from_utf8(bytes).map_err(|_| malformed(value))?);
+                if !value.parse().is_ok_and(|number| set(options, number)) {
+                    return Err(OptionsError::NotANumber { name, value: value.into() });
+                }
             }
+            Holds::Texts { add, .. } => add(options, text()?),
         }
         Ok(())
     }
@@ -310,6 +386,8 @@ mod tests {
             ("record", "option `record` needs a value"),
             ("record=%p", "write `%25` for `%`"),
             ("include=%ff", "is not percent-encoded text"),
+            ("seed=one", "option `seed` is a number, and cannot be `one`"),
+            ("holds-per-site=128", "cannot be `128`"),
         ] {
             let error = text.parse::<Options>().unwrap_err().to_string();
             assert!(error.contains(said), "{error} does not say {said}");
@@ -338,14 +416,18 @@ mod tests {
             (record, results, watch_list) in (path(), path(), path()),
             (include, exclude, monitors) in (texts(), texts(), texts()),
             (atomic_include, atomic_exclude) in (texts(), texts()),
-            flags in any::<[bool; 9]>(),
+            flags in any::<[bool; 10]>(),
+            (seed, hold_for, hold_budget) in any::<(u64, u32, u32)>(),
+            holds_per_site in 0..=i8::MAX,
+            drop_lock in any::<Option<String>>(),
         ) -> Options {
             let [arrays, branches, collections, blocks, ownership_filter, epoch_filter, require_agent,
-                children, hooks_only] = flags;
+                children, hooks_only, adversarial] = flags;
             Options {
                 record, results, include, exclude, atomic_include, atomic_exclude, arrays, branches,
                 collections, blocks, ownership_filter, epoch_filter, monitors, watch_list,
-                require_agent, children, hooks_only,
+                require_agent, children, hooks_only, adversarial, seed, hold_for, holds_per_site,
+                hold_budget, drop_lock,
             }
         }
     }

@@ -67,6 +67,12 @@ pub struct Results {
     pub threads: u64,
     /// Events that the monitors and the recording saw.
     pub events: u64,
+    /// The seed by which threads were held back, where they were.
+    pub seed: Option<u64>,
+    /// How often threads were held back.
+    pub holds: u64,
+    /// How long, in slices of a millisecond; a hold that ends early has few.
+    pub hold_slices: u64,
     /// What was recorded, where that was asked for.
     pub recording: Option<Recording>,
     /// What the user should know, one sentence each, without the directories of this machine.
@@ -218,10 +224,9 @@ mod tests {
 
     fn results(process: u32) -> Results {
         let step = Step {
-            role: "first",
-            site: site(3),
             call_chain: vec![site(4)],
             held_locks: vec![HeldLock { lock: "this".into(), taken_at: site(1) }],
+            ..Step::at("first", site(3))
         };
         let finding = Finding {
             rule: "reacquired-lock",
@@ -230,7 +235,7 @@ mod tests {
             blame: site(0),
             subjects: BTreeMap::from([("witness", "point".to_string())]),
             stable_subjects: BTreeMap::from([("witness", "parameter 1".to_string())]),
-            witnesses: vec![Witness { analysis: "velodrome", steps: vec![step] }],
+            witnesses: vec![Witness::new("velodrome", vec![step])],
             distance: 2,
             fingerprint: None,
         };
@@ -245,6 +250,9 @@ mod tests {
             hooks: 99,
             threads: 3,
             events: u64::MAX,
+            seed: Some(7),
+            holds: 4,
+            hold_slices: 80,
             recording: Some(Recording {
                 file: "t.trace".into(),
                 events: 5,

@@ -17,8 +17,8 @@ pub use writer::Writer;
 /// what changes line ends or drops the eighth bit damages them.
 pub const MAGIC: [u8; 8] = *b"\x89SCN\r\n\x1a\n";
 
-/// The version of the format that is written, and the only one that is read.
-pub const VERSION: u32 = 1;
+/// The version of the format that is written. Version 1, which has no stacks, is read as well.
+pub const VERSION: u32 = 2;
 
 /// What is known of the run as a whole: pairs of a key and a text, such as `tool` and `scission
 /// 0.1.0`. No names of machines, no absolute paths.
@@ -61,11 +61,14 @@ const EVENT_BLOCK_BYTES: usize = 64 * 1024;
 const ROW_BLOCK_BYTES: usize = 256 * 1024;
 
 /// No payload is longer. A block of rows is closed after the row that fills it, and a row has at
-/// most five texts.
+/// most five texts, or the frames of a stack, whose texts are shorter.
 const MAX_PAYLOAD_BYTES: usize = 1024 * 1024;
 
 /// Longer texts are cut. Names in class files are never longer; those of threads may be.
 const MAX_TEXT_BYTES: usize = 65_535;
+
+/// Texts in the frames of stacks are cut shorter: a stack is one row, with up to 256 of them.
+const MAX_FRAME_TEXT_BYTES: usize = 2000;
 
 /// Only texts up to this length are written once a block and then referred to, so that what a
 /// reader must allocate is in proportion to what it reads.

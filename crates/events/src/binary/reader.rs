@@ -25,8 +25,8 @@ pub enum ReadError {
     NotATrace,
     /// It has a version that this reader does not know.
     #[error(
-        "it is a trace in version {0} of the format, and this scission reads version {VERSION}: \
-         use the scission that recorded it, or a newer one"
+        "it is a trace in version {0} of the format, and this scission reads versions up to \
+         {VERSION}: use the scission that recorded it, or a newer one"
     )]
     UnknownVersion(u32),
     /// The bytes cannot be had.
@@ -140,7 +140,7 @@ impl<R: Read> Reader<R> {
         }
         let preamble = reader.window.bytes();
         let version = u32::from_le_bytes([preamble[8], preamble[9], preamble[10], preamble[11]]);
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(ReadError::UnknownVersion(version));
         }
         reader.window.skip(PREAMBLE_BYTES);
@@ -203,6 +203,7 @@ impl<R: Read> Reader<R> {
         while !self.is_done && self.events.is_empty() {
             self.next_block()?;
         }
+        self.events.iter().for_each(|event| self.tables.note(event));
         Ok(())
     }
 

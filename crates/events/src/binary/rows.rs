@@ -2,20 +2,30 @@
 //!
 //! A payload of rows is a list of entries: a table's number and a row of it, or a table's number
 //! plus four and the number of the row that comes next in this table. So a reader that lost a block
-//! still knows which row is which.
+//! still knows which row is which. Nobody refers to a stack by its row: those that are lost are not
+//! missed, and only the row has a number.
+
+use std::sync::Arc;
 
 use findings::Site;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::codec::{Input, put_number};
-use super::{Header, MAX_SHARED_TEXT_BYTES, MAX_TEXT_BYTES, ROW_BLOCK_BYTES};
-use crate::{ClassEntry, FieldEntry, SiteEntry, Tables, ThreadEntry};
+use super::{Header, MAX_FRAME_TEXT_BYTES, MAX_SHARED_TEXT_BYTES, MAX_TEXT_BYTES, ROW_BLOCK_BYTES};
+use crate::{
+    ClassEntry, Context, FieldEntry, MAX_FRAMES, SiteEntry, SiteId, StackEntry, Tables,
+    ThreadEntry, ThreadId,
+};
 
+/// The tables whose rows have numbers.
 const TABLES: u8 = 4;
 
-/// How many rows of each table there are: sites, fields, classes, threads.
+/// Begins the row of a stack.
+const STACK: u8 = 2 * TABLES;
+
+/// How many rows of each table there are: sites, fields, classes, threads, stacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts([usize; TABLES as usize]);
+pub(super) struct Counts([usize; TABLES as usize + 1]);
 
 impl Counts {
     pub(super) fn of(tables: &Tables) -> Counts {
@@ -24,6 +34,7 @@ impl Counts {
             tables.fields.len(),
             tables.classes.len(),
             tables.threads.len(),
+            tables.stacks.len(),
         ])
     }
 }
@@ -36,7 +47,7 @@ struct TextWriter<'a> {
 
 impl<'a> TextWriter<'a> {
     fn put(&mut self, payload: &mut Vec<u8>, text: &'a str) {
-        let text = &text[..text.floor_char_boundary(MAX_TEXT_BYTES)];
+        let text = cut(text, MAX_TEXT_BYTES);
         if text.len() <= MAX_SHARED_TEXT_BYTES {
             if let Some(number) = self.known.get(text) {
                 put_number(payload, *number);
@@ -123,7 +134,11 @@ pub(super) fn put_rows(tables: &Tables, written: &mut Counts) -> Vec<u8> {
         while *next < end && payload.len() < ROW_BLOCK_BYTES {
             payload.push(table);
             match table {
-                0 => put_site(&mut payload, &mut texts, &tables.sites[*next]),
+                0 => {
+                    let entry = &tables.sites[*next];
+                    put_site(&mut payload, &mut texts, &entry.site, MAX_TEXT_BYTES);
+                    texts.put(&mut payload, &entry.subject);
+                }
                 1 => {
                     texts.put(&mut payload, &tables.fields[*next].class);
                     texts.put(&mut payload, &tables.fields[*next].name);
@@ -137,21 +152,43 @@ pub(super) fn put_rows(tables: &Tables, written: &mut Counts) -> Vec<u8> {
             *next += 1;
         }
     }
+    let next = &mut written.0[usize::from(TABLES)];
+    while *next < tables.stacks.len() && payload.len() < ROW_BLOCK_BYTES {
+        payload.push(STACK);
+        put_stack(&mut payload, &mut texts, &tables.stacks[*next]);
+        *next += 1;
+    }
     payload
 }
 
-fn put_site<'a>(payload: &mut Vec<u8>, texts: &mut TextWriter<'a>, entry: &'a SiteEntry) {
-    let Site { class, method, descriptor, offset, file, line } = &entry.site;
-    texts.put(payload, class);
-    texts.put(payload, method);
-    texts.put(payload, descriptor);
+fn put_site<'a>(payload: &mut Vec<u8>, texts: &mut TextWriter<'a>, site: &'a Site, longest: usize) {
+    let Site { class, method, descriptor, offset, file, line } = site;
+    texts.put(payload, cut(class, longest));
+    texts.put(payload, cut(method, longest));
+    texts.put(payload, cut(descriptor, longest));
     put_optional(payload, *offset);
     payload.push(u8::from(file.is_some()));
     if let Some(file) = file {
-        texts.put(payload, file);
+        texts.put(payload, cut(file, longest));
     }
     put_optional(payload, *line);
-    texts.put(payload, &entry.subject);
+}
+
+fn put_stack<'a>(payload: &mut Vec<u8>, texts: &mut TextWriter<'a>, stack: &'a StackEntry) {
+    put_number(payload, u64::from(stack.site.0));
+    put_number(payload, u64::from(stack.thread.0));
+    for block in stack.context.0 {
+        put_number(payload, u64::from(block.0));
+    }
+    let frames = &stack.frames[..stack.frames.len().min(MAX_FRAMES)];
+    put_number(payload, frames.len() as u64);
+    for frame in frames {
+        put_site(payload, texts, frame, MAX_FRAME_TEXT_BYTES);
+    }
+}
+
+fn cut(text: &str, longest: usize) -> &str {
+    &text[..text.floor_char_boundary(longest)]
 }
 
 /// Adds the rows of a payload to the tables. Rows that were lost before them are filled in as
@@ -168,6 +205,7 @@ pub(super) fn take_rows(
         tables.fields.truncate(before.0[1]);
         tables.classes.truncate(before.0[2]);
         tables.threads.truncate(before.0[3]);
+        tables.stacks.truncate(before.0[4]);
     }
     taken
 }
@@ -179,12 +217,14 @@ fn try_take_rows(
 ) -> Result<(), &'static str> {
     let mut input = Input::new(payload);
     let mut texts = TextReader::default();
+    let mut frames = FxHashSet::default();
     while !input.is_empty() {
         let tag = input.byte()?;
         match tag {
             0 => {
-                let entry = take_site(&mut input, &mut texts)?;
-                tables.sites.push(entry);
+                let site = take_site(&mut input, &mut texts)?;
+                let subject = texts.take(&mut input)?.to_string();
+                tables.sites.push(SiteEntry { site, subject });
             }
             1 => {
                 let class = texts.take(&mut input)?.to_string();
@@ -217,16 +257,14 @@ fn try_take_rows(
                     }
                 }
             }
+            STACK => tables.stacks.push(take_stack(&mut input, &mut texts, &mut frames)?),
             _ => return Err("a table that is not known"),
         }
     }
     Ok(())
 }
 
-fn take_site<'a>(
-    input: &mut Input<'a>,
-    texts: &mut TextReader<'a>,
-) -> Result<SiteEntry, &'static str> {
+fn take_site<'a>(input: &mut Input<'a>, texts: &mut TextReader<'a>) -> Result<Site, &'static str> {
     let class = texts.take(input)?.to_string();
     let method = texts.take(input)?.to_string();
     let descriptor = texts.take(input)?.to_string();
@@ -234,8 +272,32 @@ fn take_site<'a>(
     let has_file = take_flag(input)?;
     let file = if has_file { Some(texts.take(input)?.to_string()) } else { None };
     let line = take_optional(input)?;
-    let subject = texts.take(input)?.to_string();
-    Ok(SiteEntry { site: Site { class, method, descriptor, offset, file, line }, subject })
+    Ok(Site { class, method, descriptor, offset, file, line })
+}
+
+fn take_stack<'a>(
+    input: &mut Input<'a>,
+    texts: &mut TextReader<'a>,
+    known: &mut FxHashSet<Arc<Site>>,
+) -> Result<StackEntry, &'static str> {
+    let site = SiteId(input.narrow()?);
+    let thread = ThreadId(input.narrow()?);
+    let mut context = Context::default();
+    for block in &mut context.0 {
+        *block = SiteId(input.narrow()?);
+    }
+    let count = input.narrow()? as usize;
+    if count > MAX_FRAMES {
+        return Err("a stack that is too deep");
+    }
+    let mut frames = Vec::with_capacity(count);
+    for _ in 0..count {
+        let frame = take_site(input, texts)?;
+        let frame = known.get(&frame).cloned().unwrap_or_else(|| Arc::new(frame));
+        known.insert(Arc::clone(&frame));
+        frames.push(frame);
+    }
+    Ok(StackEntry { site, thread, context, frames })
 }
 
 fn take_flag(input: &mut Input<'_>) -> Result<bool, &'static str> {

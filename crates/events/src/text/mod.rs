@@ -22,6 +22,9 @@ pub use writer::Writer;
 /// Stands before the number of an epoch.
 const EPOCH: &str = "epoch";
 
+/// Stands before each frame of a stack.
+const FRAME: &str = "frame";
+
 /// Splits the text form of `File.java:12`.
 pub(crate) fn file_and_line(label: &str) -> Option<(&str, u32)> {
     let (file, line) = label.rsplit_once(':')?;

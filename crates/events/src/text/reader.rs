@@ -1,14 +1,16 @@
 //! Reads text traces.
 
+use std::sync::Arc;
+
 use findings::Site;
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
-use super::{EPOCH, file_and_line, stem};
+use super::{EPOCH, FRAME, file_and_line, stem};
 use crate::kind::{Kind, Operand, OperandKind};
 use crate::{
-    Branch, ClassEntry, ClassId, Epoch, Event, FieldEntry, FieldId, ObjectId, SiteEntry, SiteId,
-    Tables, ThreadEntry, ThreadId, Variable,
+    Branch, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry, FieldId, MAX_FRAMES, ObjectId,
+    SiteEntry, SiteId, StackEntry, Tables, ThreadEntry, ThreadId, Variable,
 };
 
 /// Why a text is no trace.
@@ -78,7 +80,7 @@ impl Reader {
     /// What an object is called in the text, where it has a name.
     #[must_use]
     pub fn object_name(&self, object: ObjectId) -> Option<&str> {
-        self.names.object_names.get(&object).map(String::as_str)
+        self.names.tables.objects.named(object)
     }
 
     /// The next event; none at the end.
@@ -104,7 +106,9 @@ impl Reader {
             if tokens[0].text.starts_with('.') && !tokens[0].is_quoted {
                 self.names.define(&mut line)?;
             } else {
-                return self.names.event(&mut line, &self.text).map(Some);
+                let event = self.names.event(&mut line, &self.text)?;
+                self.names.tables.note(&event);
+                return Ok(Some(event));
             }
         }
         Ok(None)
@@ -254,18 +258,25 @@ struct Names {
     fields: Labels,
     sites: Labels,
     objects: FxHashMap<String, ObjectId>,
-    object_names: FxHashMap<ObjectId, String>,
     /// Object numbers that the text names itself; looked for when the first name needs a number.
     numbered: Option<FxHashSet<u64>>,
+    /// The frames of stacks, each once.
+    frames: FxHashSet<Arc<Site>>,
     last_object: u64,
 }
 
-const TABLES: [&str; 4] = [".thread", ".class", ".field", ".site"];
+const TABLES: [&str; 5] = [".thread", ".class", ".field", ".site", STACK];
+
+/// The table whose rows have no names.
+const STACK: &str = ".stack";
 
 impl Names {
     /// A line that defines a row.
     fn define(&mut self, line: &mut Line<'_>) -> Result<(), TextError> {
         let table = line.take("the table")?;
+        if table.text == STACK {
+            return self.define_stack(line);
+        }
         let label = match TABLES.contains(&table.text.as_str()) {
             true => line.take("a name for the row")?,
             false => {
@@ -294,8 +305,9 @@ impl Names {
                 (&mut self.fields, self.tables.fields.len())
             }
             _ => {
-                let entry = define_site(line)?;
-                self.tables.sites.push(entry);
+                let parts = ["offset", "file", "line", "about"];
+                let (site, subject) = place_and_subject(line, &parts)?;
+                self.tables.sites.push(SiteEntry { site, subject });
                 (&mut self.sites, self.tables.sites.len())
             }
         };
@@ -305,6 +317,33 @@ impl Names {
             let message = format!("`{}` has a meaning already", label.text);
             return Err(line.fail(label, message));
         }
+        Ok(())
+    }
+
+    /// The rest of a line that tells how a place was reached.
+    fn define_stack(&mut self, line: &mut Line<'_>) -> Result<(), TextError> {
+        let place = line.take("the place")?;
+        let site = self.site(None, Some(&place.text), line)?;
+        let thread = self.thread(line)?;
+        let mut context = Context::default();
+        if line.peek().is_some_and(|token| token.text == "in") {
+            line.next += 1;
+            for block in &mut context.0 {
+                let Some(token) = line.peek().filter(|token| token.text != FRAME) else { break };
+                line.next += 1;
+                *block = self.site(None, Some(&token.text), line)?;
+            }
+        }
+        let mut frames = Vec::new();
+        while line.peek().is_some_and(|token| token.text == FRAME) && frames.len() < MAX_FRAMES {
+            line.next += 1;
+            let (frame, _) = place_and_subject(line, &["offset", "file", "line"])?;
+            let frame = self.frames.get(&frame).cloned().unwrap_or_else(|| Arc::new(frame));
+            self.frames.insert(Arc::clone(&frame));
+            frames.push(frame);
+        }
+        line.end()?;
+        self.tables.stacks.push(StackEntry { site, thread, context, frames });
         Ok(())
     }
 
@@ -438,7 +477,7 @@ impl Names {
         }
         let object = ObjectId(self.last_object);
         self.objects.insert(name.to_string(), object);
-        self.object_names.insert(object, name.to_string());
+        self.tables.objects.name(object, name);
         object
     }
 
@@ -522,28 +561,31 @@ fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {
     }
 }
 
-fn define_site(line: &mut Line<'_>) -> Result<SiteEntry, TextError> {
-    const PARTS: [&str; 4] = ["offset", "file", "line", "about"];
-    let mut entry = SiteEntry::unknown();
-    entry.site = Site {
+/// A place in full, with these parts where they are known, and what it is about. It ends with the line or
+/// before a frame.
+fn place_and_subject(line: &mut Line<'_>, parts: &[&str]) -> Result<(Site, String), TextError> {
+    let SiteEntry { site, mut subject } = SiteEntry::unknown();
+    let mut site = Site {
         class: line.take("the class")?.text.clone(),
         method: line.take("the method")?.text.clone(),
         descriptor: line.take("the descriptor")?.text.clone(),
-        ..entry.site
+        ..site
     };
-    while let Some(part) = line.peek() {
+    while let Some(part) = line.peek().filter(|part| part.text != FRAME) {
         line.next += 1;
         match part.text.as_str() {
-            "offset" => entry.site.offset = Some(line.number("an offset")?),
-            "file" => entry.site.file = Some(line.take("the name of the file")?.text.clone()),
-            "line" => entry.site.line = Some(line.number("the number of a line")?),
-            "about" => entry.subject = line.take("what it is about")?.text.clone(),
+            "offset" => site.offset = Some(line.number("an offset")?),
+            "file" => site.file = Some(line.take("the name of the file")?.text.clone()),
+            "line" => site.line = Some(line.number("the number of a line")?),
+            "about" if parts.contains(&"about") => {
+                subject = line.take("what it is about")?.text.clone();
+            }
             other => {
-                let nearest = nearest(other, PARTS.into_iter());
+                let nearest = nearest(other, parts.iter().copied());
                 let message = format!("`{other}` is no part of a place{nearest}");
                 return Err(line.fail(part, message));
             }
         }
     }
-    Ok(entry)
+    Ok((site, subject))
 }

@@ -2,13 +2,14 @@
 
 use std::io::{self, BufWriter, Write};
 
+use findings::Site;
 use rustc_hash::FxHashMap;
 
-use super::EPOCH;
+use super::{EPOCH, FRAME};
 use crate::kind::{Kind, Operand};
 use crate::{
-    Branch, ClassId, Epoch, Event, FieldId, ObjectId, Sink, SiteEntry, SiteId, Tables, ThreadId,
-    Variable,
+    Branch, ClassId, Epoch, Event, FieldId, MAX_FRAMES, ObjectId, Sink, SiteEntry, SiteId, Tables,
+    ThreadId, Variable,
 };
 
 /// Writes a text trace that holds everything: rows of tables are defined as they come, under names
@@ -21,14 +22,17 @@ pub struct Writer<W: Write> {
     classes: Labels,
     fields: Labels,
     sites: Labels,
+    /// How many stacks are written.
+    stacks: usize,
 }
 
 impl<W: Write> Writer<W> {
     /// Begins a trace.
     pub fn new(output: W) -> Writer<W> {
         let mut sites = Labels::default();
-        // `begin epoch` would be something else.
+        // `begin epoch` would be something else, and so would the block `frame` of a stack.
         sites.used.insert(EPOCH.to_string(), 1);
+        sites.used.insert(FRAME.to_string(), 1);
         Writer {
             output: BufWriter::new(output),
             is_open: true,
@@ -36,6 +40,7 @@ impl<W: Write> Writer<W> {
             classes: Labels::default(),
             fields: Labels::default(),
             sites,
+            stacks: 0,
         }
     }
 
@@ -71,22 +76,33 @@ impl<W: Write> Writer<W> {
         }
         for entry in tables.sites.iter().skip(self.sites.labels.len()) {
             let label = self.sites.add(site_label(entry));
-            let site = &entry.site;
-            write!(output, ".site {label} {}", quoted(&site.class))?;
-            write!(output, " {} {}", quoted(&site.method), quoted(&site.descriptor))?;
-            if let Some(offset) = site.offset {
-                write!(output, " offset {offset}")?;
-            }
-            if let Some(file) = &site.file {
-                write!(output, " file {}", quoted(file))?;
-            }
-            if let Some(line) = site.line {
-                write!(output, " line {line}")?;
-            }
+            write!(output, ".site {label}")?;
+            place(&entry.site, output)?;
             if !entry.subject.is_empty() {
                 write!(output, " about {}", quoted(&entry.subject))?;
             }
             writeln!(output)?;
+        }
+        for stack in tables.stacks.iter().skip(self.stacks) {
+            output.write_all(b".stack ")?;
+            self.sites.write(stack.site.0, output)?;
+            output.write_all(b" ")?;
+            self.threads.write(stack.thread.0, output)?;
+            let blocks = &stack.context.0;
+            let open = blocks.iter().rposition(|block| *block != SiteId(0)).map_or(0, |at| at + 1);
+            if open > 0 {
+                output.write_all(b" in")?;
+            }
+            for block in &blocks[..open] {
+                output.write_all(b" ")?;
+                self.sites.write(block.0, output)?;
+            }
+            for frame in stack.frames.iter().take(MAX_FRAMES) {
+                write!(output, " {FRAME}")?;
+                place(frame, output)?;
+            }
+            writeln!(output)?;
+            self.stacks += 1;
         }
         Ok(())
     }
@@ -202,6 +218,22 @@ impl Labels {
             None => write!(output, "%{row}"),
         }
     }
+}
+
+/// The words of a place.
+fn place(site: &Site, output: &mut impl Write) -> io::Result<()> {
+    write!(output, " {}", quoted(&site.class))?;
+    write!(output, " {} {}", quoted(&site.method), quoted(&site.descriptor))?;
+    if let Some(offset) = site.offset {
+        write!(output, " offset {offset}")?;
+    }
+    if let Some(file) = &site.file {
+        write!(output, " file {}", quoted(file))?;
+    }
+    if let Some(line) = site.line {
+        write!(output, " line {line}")?;
+    }
+    Ok(())
 }
 
 /// A name as one word without any sign that means something.

@@ -42,8 +42,9 @@ fn read(bytes: &[u8]) -> Result<Read, ReadError> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(events in events(200), tables in tables(), flush_after in 1..300_usize) {
+    fn what_is_written_is_read(events in events(200), mut tables in tables(), flush_after in 1..300_usize) {
         let read = read(&written(&events, &tables, flush_after)).unwrap();
+        events.iter().for_each(|event| tables.note(event));
         prop_assert_eq!(read.events, events);
         prop_assert_eq!(read.tables, tables);
         prop_assert_eq!(read.header, header());
@@ -237,8 +238,32 @@ fn foreign_files_and_later_versions_are_named() {
     assert_eq!(refused(b"\x7fELF, and much more of it"), "it is not a binary trace of scission");
     assert_eq!(refused(b"T0|begin|0"), "it is not a binary trace of scission");
     let mut later = written(&[], &Tables::default(), 1);
-    later[8] = 2;
-    assert!(refused(&later).starts_with("it is a trace in version 2 of the format"));
+    later[8] = 3;
+    assert!(refused(&later).starts_with("it is a trace in version 3 of the format"));
+}
+
+#[test]
+fn the_version_without_stacks_is_read() {
+    let (events, mut tables) = one_of_each();
+    tables.stacks.clear();
+    let mut bytes = written(&events, &tables, 10);
+    bytes[8] = 1;
+    let read = read(&bytes).unwrap();
+    assert_eq!((read.events, read.tables, read.damage), (events, tables, Vec::new()));
+}
+
+#[test]
+fn deep_stacks_and_long_frames_are_cut() {
+    let (_, mut tables) = one_of_each();
+    let mut frame = tables.sites[1].site.clone();
+    frame.class = "x".repeat(70_000);
+    tables.stacks[0].frames = vec![frame.into(); 100];
+    tables.stacks = vec![tables.stacks[0].clone(); 10];
+    let read = read(&written(&[], &tables, 1)).unwrap();
+    assert_eq!(read.damage, []);
+    assert_eq!(read.tables.stacks.len(), 10);
+    let frames = &read.tables.stacks[9].frames;
+    assert_eq!((frames.len(), frames[0].class.len()), (64, 2000));
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Random events and tables, the extreme ones among them.
 
+use std::sync::Arc;
+
 use events::{
-    Access, Action, Branch, ClassEntry, ClassId, Epoch, Event, FieldEntry, FieldId, Kind, Mode,
-    ObjectId, Operand, OperandKind, SiteEntry, SiteId, Tables, ThreadEntry, ThreadId, Variable,
+    Access, Action, Branch, CONTEXT_BLOCKS, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry,
+    FieldId, Kind, Mode, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables,
+    ThreadEntry, ThreadId, Variable,
 };
 use findings::Site;
 use proptest::collection::vec;
@@ -87,20 +90,36 @@ fn site() -> impl Strategy<Value = SiteEntry> {
     )
 }
 
+/// How any place was reached; no other table need know of it.
+fn stack() -> impl Strategy<Value = StackEntry> {
+    let context = [number(), number(), number(), number()];
+    let frames = vec(site(), 0..5);
+    (number(), number(), context, frames).prop_map(|(site, thread, context, frames)| {
+        let context: [u32; CONTEXT_BLOCKS] = context;
+        StackEntry {
+            site: SiteId(site),
+            thread: ThreadId(thread),
+            context: Context(context.map(SiteId)),
+            frames: frames.into_iter().map(|frame| Arc::new(frame.site)).collect(),
+        }
+    })
+}
+
 /// Tables with any rows; events need not know of them.
 pub(crate) fn tables() -> impl Strategy<Value = Tables> {
     let fields = (name(), name()).prop_map(|(class, name)| FieldEntry { class, name });
     let classes = name().prop_map(|name| ClassEntry { name });
     let threads =
         (name(), any::<bool>()).prop_map(|(name, is_virtual)| ThreadEntry { name, is_virtual });
-    (vec(site(), 0..8), vec(fields, 0..6), vec(classes, 0..6), vec(threads, 0..6)).prop_map(
-        |(sites, fields, classes, threads)| Tables {
-            sites,
-            fields,
-            classes,
-            threads: threads.into_iter().collect(),
-        },
-    )
+    let numbered = (vec(site(), 0..8), vec(fields, 0..6), vec(classes, 0..6), vec(threads, 0..6));
+    (numbered, vec(stack(), 0..6)).prop_map(|((sites, fields, classes, threads), stacks)| Tables {
+        sites,
+        fields,
+        classes,
+        threads: threads.into_iter().collect(),
+        stacks,
+        ..Tables::default()
+    })
 }
 
 /// A short run with one event of each kind and form.
@@ -175,11 +194,21 @@ pub(crate) fn one_of_each() -> (Vec<Event>, Tables) {
     };
     let field = |name: &str| FieldEntry { class: "p.Account".to_string(), name: name.to_string() };
     let thread = |name: &str| ThreadEntry { name: name.to_string(), is_virtual: false };
-    let tables = Tables {
+    let stack = StackEntry {
+        site: SiteId(2),
+        thread: ThreadId(1),
+        context: Context::of([SiteId(1)].into_iter()),
+        frames: [13, 99].map(|line| Arc::new(site(Some(line)).site)).to_vec(),
+    };
+    let mut tables = Tables {
         sites: vec![site(None), site(Some(12)), site(Some(13))],
+        stacks: vec![stack],
         fields: vec![field("balance"), field("count")],
         classes: vec![ClassEntry { name: "p.Account".to_string() }],
         threads: [thread("main"), thread("worker 1")].into_iter().collect(),
+        ..Tables::default()
     };
-    (actions.into_iter().enumerate().map(event).collect(), tables)
+    let events: Vec<Event> = actions.into_iter().enumerate().map(event).collect();
+    events.iter().for_each(|event| tables.note(event));
+    (events, tables)
 }

@@ -230,14 +230,28 @@ fn is_ranked(events: &[Event]) -> bool {
     })
 }
 
+fn event(thread: u32, epoch: u64, action: Action) -> Event {
+    Event { thread: ThreadId(thread), site: SiteId(0), epoch: Epoch(epoch), action }
+}
+
+#[test]
+fn a_volatile_read_that_is_reported_late_is_one_again() {
+    let variable = Variable::Static(FieldId(0));
+    let stream = [
+        event(0, 1, Action::VolatileRead(variable)),
+        event(0, 4, Action::Earlier(Access::Read, variable)),
+        event(1, 3, Action::VolatileWrite(variable)),
+    ];
+    let expected = [
+        event(0, 1, Action::VolatileRead(variable)),
+        event(0, 4, Action::VolatileRead(variable)),
+        event(1, 3, Action::VolatileWrite(variable)),
+    ];
+    assert_eq!(resolve(&stream), expected);
+}
+
 #[test]
 fn a_block_that_is_reported_late_begins_before_its_accesses() {
-    let event = |thread, epoch, action| Event {
-        thread: ThreadId(thread),
-        site: SiteId(0),
-        epoch: Epoch(epoch),
-        action,
-    };
     let variable = Variable::Static(FieldId(0));
     let other = Variable::Static(FieldId(1));
     let stream = [

@@ -50,8 +50,8 @@ super::rule! {
         summary: "two threads accessed a variable in an observed run, and nothing ordered the accesses",
         message: "data race on `{variable}` in `{blame}`: nothing orders two accesses, one of them a write",
         roles: &[
-            ("first", "one thread accesses `{variable}` here"),
-            ("second", "another thread accesses it here, and nothing puts it after the first"),
+            ("first", "`{thread}` {verb} `{subject}` here"),
+            ("second", "`{thread}` {verb} it here, and nothing puts that after the first"),
         ],
         advice: "guard every access to `{variable}` with the same lock, or make it volatile",
     }

@@ -4,6 +4,8 @@
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
 mod happens_before_race;
+mod irreducible_block;
+mod lockset_race;
 mod not_serializable;
 mod reacquired_lock;
 mod reacquired_lock_pair;
@@ -18,7 +20,14 @@ pub static ALL: &[&Rule] = &[
     &stale_value::RULE,
     &not_serializable::RULE,
     &happens_before_race::RULE,
+    &lockset_race::RULE,
+    &irreducible_block::RULE,
 ];
+
+/// Whether a rule is the one about accesses that race in a run.
+pub(crate) fn is_about_races(rule: &str) -> bool {
+    rule == happens_before_race::RULE.name
+}
 
 /// A kind of problem.
 #[derive(Debug)]
@@ -34,7 +43,8 @@ pub struct Rule {
     /// The sentence that heads a finding; `{name}` stands for a subject of the finding, `{blame}`
     /// for the blamed method.
     pub message: &'static str,
-    /// The roles of a witness's steps in their order, each with the sentence that labels its line.
+    /// The roles of a witness's steps in their order, each with the sentence that labels its line. In it `{thread}`,
+    /// `{verb}` and `{subject}` stand for what the step itself knows of a run.
     pub roles: &'static [(&'static str, &'static str)],
     /// What to do about it, in one sentence with the same placeholders.
     pub advice: &'static str,

@@ -68,9 +68,9 @@ super::rule! {
         message: "`{blame}` is not atomic: another thread came between its use of `{first}` and its use of `{second}`",
         roles: &[
             ("block", "this block is meant to be atomic"),
-            ("first", "it uses `{first}` here"),
-            ("interferes", "another thread comes after that, and before what follows"),
-            ("second", "it uses `{second}` here, which comes after what the other thread did"),
+            ("first", "first, `{thread}` {verb} `{subject}` here"),
+            ("interferes", "then `{thread}` {verb} `{subject}` here"),
+            ("second", "last, `{thread}` {verb} `{subject}` here"),
         ],
         advice: "hold one lock from the first use to the second, or mark the block as not atomic if it need not be",
     }
