@@ -1,6 +1,6 @@
 //! What an edge or a race is about, and what it is called in findings.
 
-use events::{ClassId, ObjectId, SiteId, Tables, Variable};
+use events::{ClassId, ObjectId, SiteId, Tables, ThreadId, Variable};
 use findings::Site;
 
 /// What two steps have to do with each other.
@@ -8,12 +8,14 @@ use findings::Site;
 pub(crate) enum Subject {
     /// They are of one thread.
     Order,
+    /// Operations in between that are not remembered.
+    Omitted,
     /// A variable.
     Variable(Variable),
     /// A lock.
     Lock(ObjectId),
     /// A thread that begins or has ended.
-    Thread,
+    Thread(ThreadId),
     /// An object that one thread publishes to and another receives from.
     Object(ObjectId),
     /// A class and its initialisation.
@@ -21,19 +23,53 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// What it is called. Numbers of objects differ from run to run and are left out.
+    /// What it is called: `Account#3.balance`. Where the object is not known, what the place says it is
+    /// about.
     pub(crate) fn name(self, tables: &Tables, site: SiteId) -> String {
+        let object = |object| object_name(tables, object);
+        let found = match self {
+            Subject::Order | Subject::Omitted => None,
+            Subject::Thread(thread) => {
+                let name = tables.threads.get(thread.0 as usize).map(|entry| entry.name.clone());
+                name.filter(|name| !name.is_empty())
+            }
+            Subject::Variable(Variable::Field(owner, field)) => {
+                tables.fields.get(field.0 as usize).map(|entry| {
+                    let owner = object(owner).unwrap_or_else(|| simple_name(&entry.class));
+                    member(&owner, &entry.name)
+                })
+            }
+            Subject::Variable(Variable::Static(field)) => tables
+                .fields
+                .get(field.0 as usize)
+                .map(|entry| member(&simple_name(&entry.class), &entry.name)),
+            Subject::Variable(Variable::Element(array, index)) => {
+                object(array).map(|array| format!("{array}[{index}]"))
+            }
+            Subject::Variable(Variable::Contents(it)) | Subject::Lock(it) | Subject::Object(it) => {
+                object(it)
+            }
+            Subject::Class(class) => {
+                tables.classes.get(class.0 as usize).map(|entry| simple_name(&entry.name))
+            }
+        };
+        found.unwrap_or_else(|| self.stable_name(tables, site))
+    }
+
+    /// What it is called in every run: numbers of objects and names of threads are left out.
+    pub(crate) fn stable_name(self, tables: &Tables, site: SiteId) -> String {
         let said = || tables.sites.get(site.0 as usize).map_or("", |entry| entry.subject.as_str());
         let or = |kind: &str| {
             let said = said();
             if said.is_empty() { kind.to_string() } else { said.to_string() }
         };
         match self {
-            Subject::Order => or("the thread"),
-            Subject::Thread => or("a thread"),
+            Subject::Order => "the thread".to_string(),
+            Subject::Omitted => "other operations".to_string(),
+            Subject::Thread(_) => or("a thread"),
             Subject::Variable(Variable::Field(_, field) | Variable::Static(field)) => {
                 match tables.fields.get(field.0 as usize) {
-                    Some(entry) => format!("{}.{}", entry.class, entry.name),
+                    Some(entry) => member(&entry.class, &entry.name),
                     None => or("a field"),
                 }
             }
@@ -45,6 +81,87 @@ impl Subject {
                 Some(entry) => entry.name.clone(),
                 None => or("a class"),
             },
+        }
+    }
+}
+
+/// `Account.balance`; traces of other tools know no classes.
+fn member(owner: &str, name: &str) -> String {
+    if owner.is_empty() { name.to_string() } else { format!("{owner}.{name}") }
+}
+
+/// `Account#3`, or what a text calls it, if the object is remembered.
+fn object_name(tables: &Tables, object: ObjectId) -> Option<String> {
+    if let Some(name) = tables.objects.named(object) {
+        return Some(name.to_string());
+    }
+    let entry = tables.objects.get(object)?;
+    let class = tables.classes.get(entry.class.0 as usize)?;
+    Some(format!("{}#{}", simple_name(&class.name), entry.ordinal))
+}
+
+/// The name of a class as its source says it, without the package and the classes around it. The JVM's
+/// names of arrays are spelt out.
+fn simple_name(class: &str) -> String {
+    let element = class.trim_start_matches('[');
+    let dimensions = class.len() - element.len();
+    let element = match element {
+        _ if dimensions == 0 => element,
+        "Z" => "boolean",
+        "B" => "byte",
+        "C" => "char",
+        "D" => "double",
+        "F" => "float",
+        "I" => "int",
+        "J" => "long",
+        "S" => "short",
+        object => object.trim_start_matches('L').trim_end_matches(';'),
+    };
+    // What follows the slash of a hidden class is an address.
+    let element = element.split('/').next().unwrap_or(element);
+    let name = element.rsplit('.').next().unwrap_or(element);
+    let inner = name.rsplit('$').next().unwrap_or(name);
+    // The classes that have no name of their own are told by where they are.
+    let has_name = inner.chars().next().is_some_and(|first| !first.is_ascii_digit());
+    let is_lambda = name.contains("$$");
+    let name = if has_name && !is_lambda { inner } else { name };
+    format!("{name}{}", "[]".repeat(dimensions))
+}
+
+/// What the threads of a finding are called. A program may give several threads the same name: in a finding
+/// they are told apart by their numbers.
+#[derive(Debug)]
+pub(crate) struct ThreadNames<'a> {
+    tables: &'a Tables,
+    /// Those of the finding, each once.
+    threads: Vec<ThreadId>,
+}
+
+impl<'a> ThreadNames<'a> {
+    pub(crate) fn new(
+        tables: &'a Tables,
+        threads: impl Iterator<Item = ThreadId>,
+    ) -> ThreadNames<'a> {
+        let mut threads: Vec<ThreadId> = threads.collect();
+        threads.sort_unstable();
+        threads.dedup();
+        ThreadNames { tables, threads }
+    }
+
+    pub(crate) fn name(&self, thread: ThreadId) -> String {
+        let given = |thread: ThreadId| {
+            let entry = self.tables.threads.get(thread.0 as usize);
+            entry.map_or("", |entry| entry.name.as_str())
+        };
+        let name = given(thread);
+        let is_virtual = self.tables.threads.get(thread.0 as usize).is_some_and(|it| it.is_virtual);
+        match name {
+            "" if is_virtual => format!("virtual thread {}", thread.0),
+            "" => format!("thread {}", thread.0),
+            name if self.threads.iter().filter(|other| given(**other) == name).count() > 1 => {
+                format!("{name} #{}", thread.0)
+            }
+            name => name.to_string(),
         }
     }
 }
@@ -61,5 +178,84 @@ pub(crate) fn place(tables: &Tables, site: SiteId) -> Site {
             file: None,
             line: None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use events::{ClassEntry, FieldEntry, FieldId, SiteEntry, ThreadEntry};
+
+    #[test]
+    fn classes_are_named_as_in_the_source() {
+        for (class, expected) in [
+            ("p.Account", "Account"),
+            ("Account", "Account"),
+            ("p.Shop$Account", "Account"),
+            ("p.Shop$1", "Shop$1"),
+            ("p.Shop$1Local", "Shop$1Local"),
+            ("p.Shop$$Lambda$14/0x0000000800c03000", "Shop$$Lambda$14"),
+            ("[I", "int[]"),
+            ("[[Lp.Shop$Account;", "Account[][]"),
+            ("", ""),
+            ("$", "$"),
+        ] {
+            assert_eq!(simple_name(class), expected, "{class}");
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_has_a_number_and_the_rest_what_the_place_says() {
+        let mut tables = Tables::default();
+        tables.classes.push(ClassEntry { name: "p.Account".to_string() });
+        tables.classes.push(ClassEntry { name: "[I".to_string() });
+        tables.fields.push(FieldEntry { class: "p.Account".into(), name: "balance".into() });
+        tables.sites.push(SiteEntry { subject: "p.Bank.all".into(), ..SiteEntry::unknown() });
+        tables.threads.push(ThreadEntry { name: "worker".to_string(), is_virtual: false });
+        for number in 4..7 {
+            tables.objects.add(ObjectId(number), ClassId(0));
+        }
+        tables.objects.add(ObjectId(7), ClassId(1));
+        let names = |subject: Subject| {
+            (subject.name(&tables, SiteId(0)), subject.stable_name(&tables, SiteId(0)))
+        };
+        let (field, unknown) = (FieldId(0), ObjectId(99));
+        for (subject, name, stable) in [
+            (
+                Subject::Variable(Variable::Field(ObjectId(6), field)),
+                "Account#3.balance",
+                "p.Account.balance",
+            ),
+            (
+                Subject::Variable(Variable::Field(unknown, field)),
+                "Account.balance",
+                "p.Account.balance",
+            ),
+            (Subject::Variable(Variable::Static(field)), "Account.balance", "p.Account.balance"),
+            (Subject::Variable(Variable::Element(ObjectId(7), 5)), "int[]#1[5]", "p.Bank.all"),
+            (Subject::Variable(Variable::Element(unknown, 5)), "p.Bank.all", "p.Bank.all"),
+            (Subject::Lock(ObjectId(4)), "Account#1", "p.Bank.all"),
+            (Subject::Lock(unknown), "p.Bank.all", "p.Bank.all"),
+            (Subject::Thread(ThreadId(0)), "worker", "p.Bank.all"),
+            (Subject::Class(ClassId(0)), "Account", "p.Account"),
+        ] {
+            assert_eq!(names(subject), (name.to_string(), stable.to_string()));
+        }
+    }
+
+    #[test]
+    fn threads_of_one_name_are_told_apart() {
+        let mut tables = Tables::default();
+        for (name, is_virtual) in [("a", false), ("b", false), ("a", false), ("", true)] {
+            tables.threads.push(ThreadEntry { name: name.to_string(), is_virtual });
+        }
+        let names = |threads: &[u32]| -> Vec<String> {
+            let threads = threads.iter().copied().map(ThreadId);
+            let names = ThreadNames::new(&tables, threads.clone());
+            threads.map(|thread| names.name(thread)).collect()
+        };
+        assert_eq!(names(&[0, 1, 0]), ["a", "b", "a"]);
+        assert_eq!(names(&[0, 1, 2]), ["a #0", "b", "a #2"]);
+        assert_eq!(names(&[3, 7]), ["virtual thread 3", "thread 7"]);
     }
 }

@@ -108,26 +108,50 @@ impl Timeline {
 }
 
 /// Which thread has which lane.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Lanes {
     by_thread: FxHashMap<ThreadId, Lane>,
     threads: Vec<ThreadId>,
-    recent: Option<(ThreadId, Lane)>,
+    /// Threads that were asked for, by the last bits of their number.
+    recent: Box<[(ThreadId, Lane); RECENT]>,
     /// Lanes of threads that have ended, in the order in which they did.
     ended: Vec<Lane>,
 }
 
+/// How many threads are found without a search.
+const RECENT: usize = 256;
+
+/// Stands for no thread at all among the recent ones.
+const NOBODY: (ThreadId, Lane) = (ThreadId(u32::MAX), Lane(u32::MAX));
+
+impl Default for Lanes {
+    fn default() -> Lanes {
+        Lanes {
+            by_thread: FxHashMap::default(),
+            threads: Vec::new(),
+            recent: Box::new([NOBODY; RECENT]),
+            ended: Vec::new(),
+        }
+    }
+}
+
 impl Lanes {
     /// The lane of a thread that has one.
+    #[inline]
     pub(crate) fn find(&mut self, thread: ThreadId) -> Option<Lane> {
-        if let Some((recent, lane)) = self.recent
-            && recent == thread
-        {
-            return Some(lane);
-        }
+        let (recent, lane) = self.recent[thread.0 as usize % RECENT];
+        if recent == thread && lane != NOBODY.1 { Some(lane) } else { self.search(thread) }
+    }
+
+    fn search(&mut self, thread: ThreadId) -> Option<Lane> {
         let lane = *self.by_thread.get(&thread)?;
-        self.recent = Some((thread, lane));
+        self.recent[thread.0 as usize % RECENT] = (thread, lane);
         Some(lane)
+    }
+
+    /// The thread that has a lane now.
+    pub(crate) fn thread(&self, lane: Lane) -> ThreadId {
+        self.threads[lane.index()]
     }
 
     /// A new lane for a thread.
@@ -147,8 +171,9 @@ impl Lanes {
     ) -> Option<Lane> {
         let at = self.ended.iter().take(LOOKED_AT).position(|lane| may_be_reused(*lane))?;
         let lane = self.ended.remove(at);
-        self.by_thread.remove(&self.threads[lane.index()]);
-        self.recent = None;
+        let before = self.threads[lane.index()];
+        self.by_thread.remove(&before);
+        self.recent[before.0 as usize % RECENT] = NOBODY;
         self.threads[lane.index()] = thread;
         self.by_thread.insert(thread, lane);
         Some(lane)

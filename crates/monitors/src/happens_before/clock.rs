@@ -31,14 +31,17 @@ impl Clock {
         at.all(|at| other.times[at] <= self.times.get(at).copied().unwrap_or(0))
     }
 
-    /// Takes over what the other knows.
-    pub(super) fn join(&mut self, other: &Clock) {
+    /// Takes over what the other knows. Whether that was more.
+    pub(super) fn join(&mut self, other: &Clock) -> bool {
         if self.times.len() < other.times.len() {
             self.times.resize(other.times.len(), 0);
         }
+        let mut is_more = false;
         for (time, more) in self.times.iter_mut().zip(&other.times) {
+            is_more |= *time < *more;
             *time = (*time).max(*more);
         }
+        is_more
     }
 
     /// Keeps only what the other knows too.
@@ -56,5 +59,9 @@ impl Clock {
 
     pub(super) fn clear(&mut self) {
         self.times.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.times.is_empty()
     }
 }

@@ -15,24 +15,34 @@
 //! 2. Reads that are reported late are kept beside the others instead of replacing them: whether they
 //!    come after them was not looked at.
 //! 3. Lanes of threads that have ended are given to threads that begin after that end; beyond
-//!    `MOST_LANES` to any thread, which can hide races with threads that ended long ago.
-//! 4. Variables and locks that all threads agree about are forgotten.
+//!    `MOST_LANES` to any thread, as if it began after that end, which can hide races with threads that
+//!    ended long ago.
+//! 4. Variables and locks that all threads agree about are forgotten. Beyond [`Limits`] so are those that
+//!    were not used for long, and all if that is not enough; what was forgotten counts as done before, which can hide races and cannot
+//!    make any.
+//! 5. What is passed on is not looked at if the thread that passed it on has nothing new to say: who knows
+//!    the step at which it was passed on knows all that was known there. This needs deviation 1.
 
+mod accesses;
 mod clock;
+mod relay;
 
 use std::collections::BTreeMap;
-use std::hash::Hash;
 
-use events::{
-    Access, Action, ClassId, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
-};
-use findings::{Evidence, Finding, Severity, Witness};
-use rustc_hash::{FxHashMap, FxHashSet};
+use events::{Access, Action, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable};
+use findings::{Does, Evidence, Finding, Severity, Witness};
+use rustc_hash::FxHashMap;
 
-use crate::subject::{Subject, place};
+use crate::doing::{ContextId, Contexts, Doing};
+use crate::stacks::Stacks;
+use crate::subject::{Subject, ThreadNames, place};
+use crate::table::{Key, Table};
 use crate::timeline::{Lane, Lanes, Step, Timeline};
-use crate::{Monitor, Registration};
+use crate::verb::Verb;
+use crate::{Monitor, Needs, Registration};
+use accesses::{Accesses, Mark};
 use clock::Clock;
+use relay::{Barrier, Relay, RelayKey};
 
 const RULE: &str = "happens-before-race";
 
@@ -41,63 +51,80 @@ pub const MONITOR: Registration = Registration {
     name: "happens-before",
     rules: &[RULE],
     on_by_default: true,
+    needs: Needs { locksets: false },
     start: || Box::new(HappensBefore::new()),
 };
 
 /// Beyond this many threads, lanes are reused although their threads may still be raced with.
 const MOST_LANES: usize = 4096;
 
-/// Tables smaller than this are not swept.
-const FIRST_SWEEP: usize = 4096;
-
 /// Beyond this many pairs of places, races are only counted.
 const MOST_PAIRS: usize = 10_000;
+
+/// How much is kept of what could still matter.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Variables.
+    pub variables: usize,
+    /// Locks, volatile variables, tasks and the like.
+    pub relays: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { variables: 1 << 20, relays: 1 << 17 }
+    }
+}
+
+/// Whether forgetting what is old was not enough.
+fn is_crowded(remembered: usize, limit: usize) -> bool {
+    remembered > limit / 4 * 3
+}
 
 #[derive(Debug, Default)]
 struct Thread {
     timeline: Timeline,
+    /// What it knows of other threads. What it knows of itself is the timeline's, and stands here only
+    /// when others are to know it.
     clock: Clock,
+    /// Counts how often it came to know more of others.
+    version: u64,
+    /// For each block that is open, outermost first: the time since when, and the blocks that are open in it.
+    open: Vec<(u64, ContextId)>,
 }
 
-/// An access.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mark {
-    step: Step,
-    site: SiteId,
-}
+impl Thread {
+    /// The blocks that are open.
+    fn context(&self) -> ContextId {
+        self.open.last().map_or(ContextId::OUTSIDE, |(_, context)| *context)
+    }
 
-#[derive(Debug, Default)]
-struct Accesses {
-    write: Mark,
-    /// The reads since, each of another thread.
-    reads: Vec<Mark>,
-}
+    /// The blocks that were open at an earlier time, as far as they still are.
+    fn context_at(&self, time: u64) -> ContextId {
+        let open = self.open.iter().rev().find(|(begin, _)| *begin <= time);
+        open.map_or(ContextId::UNKNOWN, |(_, context)| *context)
+    }
 
-/// What locks, volatile variables and the like pass on.
-#[derive(Debug, Default)]
-struct Relay {
-    /// From those who had it to themselves, or published to it.
-    exclusive: Clock,
-    /// From those who shared it.
-    shared: Clock,
-}
+    /// Whether a step has happened before what the thread does now.
+    fn knows(&self, lane: Lane, step: Step) -> bool {
+        if step.lane() == lane {
+            step.time() <= self.timeline.now()
+        } else {
+            self.clock.covers(step)
+        }
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum RelayKey {
-    Lock(ObjectId),
-    Volatile(Variable),
-    Submitted(ObjectId),
-    Ended(ObjectId),
-    Published(ObjectId),
-    Latch(ObjectId),
-    Class(ClassId),
-}
+    fn learn(&mut self, other: &Clock) {
+        if self.clock.join(other) {
+            self.version += 1;
+        }
+    }
 
-#[derive(Debug, Default)]
-struct Barrier {
-    gathering: Clock,
-    waiting: FxHashSet<Lane>,
-    released: Clock,
+    /// All that it knows, itself included.
+    fn knowledge(&mut self, lane: Lane) -> &Clock {
+        self.clock.set(lane, self.timeline.now());
+        &self.clock
+    }
 }
 
 /// The places of two accesses that race, in the order in which they were observed, and what was
@@ -108,9 +135,12 @@ struct Pair {
     second: SiteId,
 }
 
+/// Races at one pair of places. Of the first of them, who did what.
 #[derive(Clone, Copy, Debug)]
 struct Race {
     variable: Variable,
+    first: (ThreadId, Doing),
+    second: (ThreadId, Doing),
     count: u64,
 }
 
@@ -119,27 +149,34 @@ struct Race {
 pub struct HappensBefore {
     lanes: Lanes,
     threads: Vec<Thread>,
-    variables: FxHashMap<Variable, Accesses>,
-    relays: FxHashMap<RelayKey, Relay>,
-    barriers: FxHashMap<ObjectId, Barrier>,
+    limits: Limits,
+    variables: Table<Accesses>,
+    relays: Table<Relay>,
+    barriers: Table<Barrier>,
+    /// What was passed on by relays that were forgotten although somebody may not know it.
+    forgotten: Clock,
+    /// When variables and when relays were last looked through.
+    variables_swept: Clock,
+    relays_swept: Clock,
     /// What threads know that are started and have done nothing yet.
     started: FxHashMap<ThreadId, Clock>,
+    contexts: Contexts,
     races: BTreeMap<Pair, Race>,
     count: u64,
-    racy: FxHashSet<Variable>,
-    sweep_variables_at: usize,
-    sweep_relays_at: usize,
+    latest: Option<Variable>,
 }
 
 impl HappensBefore {
     /// A monitor that has seen nothing yet.
     #[must_use]
     pub fn new() -> HappensBefore {
-        HappensBefore {
-            sweep_variables_at: FIRST_SWEEP,
-            sweep_relays_at: FIRST_SWEEP,
-            ..HappensBefore::default()
-        }
+        HappensBefore::default()
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(limits: Limits) -> HappensBefore {
+        HappensBefore { limits, ..HappensBefore::default() }
     }
 
     /// How many accesses raced with one before.
@@ -148,23 +185,38 @@ impl HappensBefore {
         self.count
     }
 
-    /// Whether there was a race on a variable.
+    /// The variable of the latest race.
     #[must_use]
-    pub fn has_race_on(&self, variable: Variable) -> bool {
-        self.racy.contains(&variable)
+    pub fn latest_race(&self) -> Option<Variable> {
+        self.latest
     }
 
+    /// How many variables, and how many locks and the like, are remembered.
+    #[must_use]
+    pub fn remembered(&self) -> (usize, usize) {
+        (self.variables.len(), self.relays.len() + self.barriers.len())
+    }
+
+    #[inline]
     fn lane(&mut self, thread: ThreadId) -> Lane {
-        if let Some(lane) = self.lanes.find(thread) {
-            return lane;
+        match self.lanes.find(thread) {
+            Some(lane) => lane,
+            None => self.new_lane(thread),
         }
-        let clock = self.started.remove(&thread).unwrap_or_default();
+    }
+
+    #[cold]
+    fn new_lane(&mut self, thread: ThreadId) -> Lane {
+        let mut clock = self.started.remove(&thread).unwrap_or_default();
         let threads = &self.threads;
         let is_over = |lane: Lane| clock.get(lane) >= threads[lane.index()].timeline.now();
-        let reused = self.lanes.reuse(thread, is_over).or_else(|| {
-            let is_full = self.lanes.len() >= MOST_LANES;
-            if is_full { self.lanes.reuse(thread, |_| true) } else { None }
-        });
+        let mut reused = self.lanes.reuse(thread, is_over);
+        if reused.is_none() && self.lanes.len() >= MOST_LANES {
+            reused = self.lanes.reuse(thread, |_| true);
+            if let Some(lane) = reused {
+                clock.join(self.threads[lane.index()].knowledge(lane));
+            }
+        }
         let lane = match reused {
             Some(lane) => {
                 self.threads[lane.index()].timeline.restart();
@@ -177,127 +229,116 @@ impl HappensBefore {
         };
         let thread = &mut self.threads[lane.index()];
         thread.clock = clock;
-        let time = thread.timeline.advance(Epoch(0));
-        thread.clock.set(lane, time);
+        thread.version += 1;
+        thread.open.clear();
+        thread.timeline.advance(Epoch(0));
         lane
     }
 
-    /// The event happens now; the thread that does it, with its clock brought up to date.
+    /// The event happens now; the thread that does it.
     fn advance(&mut self, event: &Event) -> Lane {
         let lane = self.lane(event.thread);
-        let thread = &mut self.threads[lane.index()];
-        let time = thread.timeline.advance(event.epoch);
-        thread.clock.set(lane, time);
+        self.threads[lane.index()].timeline.advance(event.epoch);
         lane
     }
 
-    fn race(&mut self, first: Mark, second: SiteId, variable: Variable) {
+    #[cold]
+    fn race(&mut self, first: Mark, second: Mark, variable: Variable) {
         self.count += 1;
-        self.racy.insert(variable);
-        let pair = Pair { first: first.site, second };
+        self.latest = Some(variable);
+        let pair = Pair { first: first.doing.site, second: second.doing.site };
         if let Some(known) = self.races.get_mut(&pair) {
             known.count += 1;
         } else if self.races.len() < MOST_PAIRS {
-            self.races.insert(pair, Race { variable, count: 1 });
+            let actor = |mark: Mark| (self.lanes.thread(mark.step.lane()), mark.doing);
+            let (first, second) = (actor(first), actor(second));
+            self.races.insert(pair, Race { variable, first, second, count: 1 });
         }
     }
 
-    fn read(&mut self, event: &Event, variable: Variable) {
+    fn access(&mut self, event: &Event, access: Access, variable: Variable) {
         let lane = self.advance(event);
-        self.sweep_variables();
-        let clock = &self.threads[lane.index()].clock;
-        let mark = Mark { step: Step::new(lane, clock.get(lane)), site: event.site };
-        let accesses = self.variables.entry(variable).or_default();
-        let write = accesses.write;
-        let is_race = !clock.covers(write.step);
-        // Reads that come before this one have nothing to say that it does not say too.
-        accesses.reads.retain(|read| !clock.covers(read.step));
-        accesses.reads.push(mark);
-        if is_race {
-            self.race(write, event.site, variable);
+        if self.variables.is_full() {
+            self.sweep_variables();
         }
-    }
-
-    fn write(&mut self, event: &Event, variable: Variable) {
-        let lane = self.advance(event);
-        self.sweep_variables();
-        let clock = &self.threads[lane.index()].clock;
-        let mark = Mark { step: Step::new(lane, clock.get(lane)), site: event.site };
-        let accesses = self.variables.entry(variable).or_default();
-        let write = std::mem::replace(&mut accesses.write, mark);
-        let mut unordered = (!clock.covers(write.step)).then_some(write);
-        for read in accesses.reads.drain(..) {
-            if unordered.is_none() && !clock.covers(read.step) {
-                unordered = Some(read);
-            }
-        }
+        let thread = &self.threads[lane.index()];
+        let doing = Doing::new(Verb::of(event.action), event.site, thread.context());
+        let mark = Mark { step: Step::new(lane, thread.timeline.now()), doing };
+        let accesses = self.variables.entry(Key::from(variable));
+        let knows = |step: Step| thread.knows(lane, step);
+        let unordered = match access {
+            Access::Read => accesses.read(mark, knows),
+            Access::Write => accesses.write(mark, knows),
+        };
         if let Some(first) = unordered {
-            self.race(first, event.site, variable);
+            self.race(first, mark, variable);
         }
     }
 
     /// An access that happened before. What it may race with was looked at when it happened.
     fn earlier(&mut self, event: &Event, access: Access, variable: Variable) {
         let Some(lane) = self.lanes.find(event.thread) else { return };
-        let time = self.threads[lane.index()].timeline.past(event.epoch);
-        let mark = Mark { step: Step::new(lane, time), site: event.site };
-        let accesses = self.variables.entry(variable).or_default();
+        if self.variables.is_full() {
+            self.sweep_variables();
+        }
+        let thread = &mut self.threads[lane.index()];
+        let time = thread.timeline.past(event.epoch);
+        let doing = Doing::new(Verb::of(event.action), event.site, thread.context_at(time));
+        let mark = Mark { step: Step::new(lane, time), doing };
+        let accesses = self.variables.entry(Key::from(variable));
         match access {
-            Access::Read => match accesses.reads.iter_mut().find(|read| read.step.lane() == lane) {
-                Some(known) => {
-                    if known.step.time() < time {
-                        *known = mark;
-                    }
-                }
-                None => accesses.reads.push(mark),
-            },
-            Access::Write => {
-                let known = accesses.write.step;
-                if known.is_none() || known.lane() != lane || known.time() < time {
-                    accesses.write = mark;
-                }
-            }
+            Access::Read => accesses.earlier_read(mark),
+            Access::Write => accesses.earlier_write(mark),
         }
     }
 
     fn receive(&mut self, event: &Event, key: RelayKey, mode: Mode) {
         let lane = self.advance(event);
-        if let Some(relay) = self.relays.get(&key) {
-            let clock = &mut self.threads[lane.index()].clock;
-            clock.join(&relay.exclusive);
-            match mode {
-                Mode::Exclusive => clock.join(&relay.shared),
-                Mode::Shared => {}
-            }
+        let thread = &mut self.threads[lane.index()];
+        match self.relays.get(key.into()) {
+            Some(relay) => relay.pass_on(thread, lane, mode),
+            None if self.forgotten.is_empty() => {}
+            None => thread.learn(&self.forgotten),
         }
     }
 
     /// What the thread did so far is added to what is passed on.
     fn publish(&mut self, event: &Event, key: RelayKey) {
         let lane = self.advance(event);
-        self.sweep_relays();
-        self.relays.entry(key).or_default().exclusive.join(&self.threads[lane.index()].clock);
+        let relay = Self::relay(&mut self.relays, key, &self.forgotten);
+        relay.add(&mut self.threads[lane.index()], lane);
+        if self.relays.is_full() {
+            self.sweep_relays();
+        }
     }
 
     fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
         let lane = self.advance(event);
-        self.sweep_relays();
-        let clock = &self.threads[lane.index()].clock;
-        let relay = self.relays.entry(RelayKey::Lock(lock)).or_default();
+        let relay = Self::relay(&mut self.relays, RelayKey::Lock(lock), &self.forgotten);
+        let thread = &mut self.threads[lane.index()];
         match mode {
-            Mode::Exclusive => {
-                relay.exclusive.assign(clock);
-                relay.shared.clear();
-            }
-            Mode::Shared => relay.shared.join(clock),
+            Mode::Exclusive => relay.replace(thread, lane),
+            Mode::Shared => relay.share(thread, lane),
         }
+        if self.relays.is_full() {
+            self.sweep_relays();
+        }
+    }
+
+    /// A relay; a new one passes on what was forgotten, because it may be one of those.
+    fn relay<'a>(relays: &'a mut Table<Relay>, key: RelayKey, forgotten: &Clock) -> &'a mut Relay {
+        let relay = relays.entry(key.into());
+        if !forgotten.is_empty() && relay.is_new() {
+            relay.remember(forgotten);
+        }
+        relay
     }
 
     fn fork(&mut self, event: &Event, child: ThreadId) {
         let lane = self.advance(event);
-        let clock = self.threads[lane.index()].clock.clone();
+        let clock = self.threads[lane.index()].knowledge(lane).clone();
         match self.lanes.find(child) {
-            Some(child) => self.threads[child.index()].clock.join(&clock),
+            Some(child) => self.threads[child.index()].learn(&clock),
             None => {
                 self.started.insert(child, clock);
             }
@@ -308,73 +349,123 @@ impl HappensBefore {
         let lane = self.advance(event);
         // A thread that did nothing still was started by somebody.
         if let Some(clock) = self.started.get(&child) {
-            self.threads[lane.index()].clock.join(clock);
+            self.threads[lane.index()].learn(clock);
         } else if let Some(child) = self.lanes.find(child)
             && child != lane
         {
-            let clock = std::mem::take(&mut self.threads[child.index()].clock);
-            self.threads[lane.index()].clock.join(&clock);
-            self.threads[child.index()].clock = clock;
-            // The thread is over, with all it did since its last event.
-            if self.threads[child.index()].timeline.has_ended() {
-                let now = self.threads[child.index()].timeline.now();
-                self.threads[lane.index()].clock.set(child, now);
-            }
+            let clock = self.threads[child.index()].knowledge(child).clone();
+            self.threads[lane.index()].learn(&clock);
         }
     }
 
+    fn arrive(&mut self, event: &Event, barrier: ObjectId) {
+        let lane = self.advance(event);
+        if self.barriers.is_full() {
+            let known = self.known_to_all();
+            self.barriers.make_room(|barrier| barrier.matters(&known));
+        }
+        let barrier = self.barriers.entry(RelayKey::Published(barrier).into());
+        barrier.arrive(lane, self.threads[lane.index()].knowledge(lane));
+    }
+
+    fn pass(&mut self, event: &Event, barrier: ObjectId) {
+        let lane = self.advance(event);
+        let barrier = self.barriers.entry(RelayKey::Published(barrier).into());
+        self.threads[lane.index()].learn(barrier.pass(lane));
+    }
+
     /// What every thread knows that is still there.
-    fn known_to_all(&self) -> Clock {
-        let mut threads = self.threads.iter().filter(|thread| !thread.timeline.has_ended());
-        let Some(first) = threads.next() else { return Clock::default() };
-        let mut known = first.clock.clone();
-        threads.for_each(|thread| known.meet(&thread.clock));
+    fn known_to_all(&mut self) -> Clock {
+        let mut known: Option<Clock> = None;
+        for (at, thread) in self.threads.iter_mut().enumerate() {
+            if !thread.timeline.has_ended() {
+                let knowledge = thread.knowledge(Lane(at as u32));
+                match &mut known {
+                    Some(known) => known.meet(knowledge),
+                    None => known = Some(knowledge.clone()),
+                }
+            }
+        }
+        let mut known = known.unwrap_or_default();
         self.started.values().for_each(|clock| known.meet(clock));
         known
     }
 
+    /// How far each thread has come.
+    fn now(&self) -> Clock {
+        let mut now = Clock::default();
+        for (at, thread) in self.threads.iter().enumerate() {
+            now.set(Lane(at as u32), thread.timeline.now());
+        }
+        now
+    }
+
+    #[cold]
     fn sweep_variables(&mut self) {
-        if self.variables.len() < self.sweep_variables_at {
-            return;
+        let mut known = self.known_to_all();
+        self.variables.make_room(|accesses| accesses.prune(&known));
+        if self.variables.len() > self.limits.variables {
+            known.join(&self.variables_swept);
+            self.variables.make_room(|accesses| accesses.prune(&known));
+            if is_crowded(self.variables.len(), self.limits.variables) {
+                self.variables.make_room(|_| false);
+            }
         }
-        let known = self.known_to_all();
-        self.variables.retain(|_, accesses| {
-            accesses.reads.retain(|read| !known.covers(read.step));
-            !accesses.reads.is_empty() || !known.covers(accesses.write.step)
-        });
-        self.sweep_variables_at = (2 * self.variables.len()).max(FIRST_SWEEP);
+        self.variables_swept = self.now();
     }
 
+    #[cold]
     fn sweep_relays(&mut self) {
-        if self.relays.len() < self.sweep_relays_at {
-            return;
-        }
         let known = self.known_to_all();
-        self.relays.retain(|_, relay| {
-            !known.covers_all(&relay.exclusive) || !known.covers_all(&relay.shared)
-        });
-        self.sweep_relays_at = (2 * self.relays.len()).max(FIRST_SWEEP);
+        self.relays.make_room(|relay| !relay.is_known_to(&known));
+        if self.relays.len() > self.limits.relays {
+            let swept = std::mem::take(&mut self.relays_swept);
+            self.forget_relays(|relay| relay.is_known_to(&swept));
+            if is_crowded(self.relays.len(), self.limits.relays) {
+                self.forget_relays(|_| true);
+            }
+        }
+        self.relays_swept = self.now();
     }
 
-    fn finding(pair: &Pair, race: &Race, tables: &Tables) -> Finding {
-        let step = |role, site| findings::Step {
-            role,
-            site: place(tables, site),
-            call_chain: Vec::new(),
-            held_locks: Vec::new(),
+    /// Forgets relays, but not what they passed on.
+    fn forget_relays(&mut self, is_old: impl Fn(&Relay) -> bool) {
+        let forgotten = &mut self.forgotten;
+        self.relays.make_room(|relay| {
+            let is_old = is_old(relay);
+            if is_old {
+                relay.add_to(forgotten);
+            }
+            !is_old
+        });
+    }
+
+    fn finding(&self, race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
+        let variable = Subject::Variable(race.variable);
+        let threads = ThreadNames::new(tables, [race.first.0, race.second.0].into_iter());
+        let step = |role, (thread, doing): (ThreadId, Doing)| {
+            let mut step = findings::Step::at(role, place(tables, doing.site));
+            step.thread = Some(threads.name(thread));
+            step.does = Some(Does {
+                verb: doing.verb().words().to_string(),
+                subject: variable.name(tables, doing.site),
+            });
+            let context = self.contexts.innermost(doing.context());
+            step.stack = stacks.find(doing.site, thread, context, None);
+            step
         };
-        let variable = Subject::Variable(race.variable).name(tables, pair.second);
+        let site = race.second.1.site;
         Finding {
             rule: RULE,
             evidence: Evidence::Observed,
             severity: Severity::High,
-            blame: place(tables, pair.second),
-            subjects: BTreeMap::from([("variable", variable)]),
-            stable_subjects: BTreeMap::new(),
-            witnesses: vec![Witness {
-                analysis: MONITOR.name,
-                steps: vec![step("first", pair.first), step("second", pair.second)],
-            }],
+            blame: place(tables, site),
+            subjects: BTreeMap::from([("variable", variable.name(tables, site))]),
+            stable_subjects: BTreeMap::from([("variable", variable.stable_name(tables, site))]),
+            witnesses: vec![Witness::new(
+                MONITOR.name,
+                vec![step("first", race.first), step("second", race.second)],
+            )],
             distance: 0,
             fingerprint: None,
         }
@@ -384,8 +475,8 @@ impl HappensBefore {
 impl Monitor for HappensBefore {
     fn event(&mut self, event: &Event) {
         match event.action {
-            Action::Read(variable) => self.read(event, variable),
-            Action::Write(variable) => self.write(event, variable),
+            Action::Read(variable) => self.access(event, Access::Read, variable),
+            Action::Write(variable) => self.access(event, Access::Write, variable),
             Action::Earlier(access, variable) => self.earlier(event, access, variable),
             Action::VolatileRead(variable) => {
                 self.receive(event, RelayKey::Volatile(variable), Mode::Exclusive);
@@ -401,12 +492,18 @@ impl Monitor for HappensBefore {
             Action::Woken(lock) => self.receive(event, RelayKey::Lock(lock), Mode::Exclusive),
             Action::Release(lock, mode) => self.release(event, lock, mode),
             Action::Wait(lock) => self.release(event, lock, Mode::Exclusive),
-            Action::ThreadBegin
-            | Action::Notify(_)
-            | Action::NotifyAll(_)
-            | Action::Begin
-            | Action::End => {
+            Action::ThreadBegin | Action::Notify(_) | Action::NotifyAll(_) => {
                 self.advance(event);
+            }
+            Action::Begin => {
+                let lane = self.advance(event);
+                let thread = &mut self.threads[lane.index()];
+                let context = self.contexts.enter(thread.context(), event.site);
+                thread.open.push((thread.timeline.now(), context));
+            }
+            Action::End => {
+                let lane = self.advance(event);
+                self.threads[lane.index()].open.pop();
             }
             Action::ThreadEnd => {
                 let lane = self.advance(event);
@@ -429,22 +526,8 @@ impl Monitor for HappensBefore {
             Action::LatchPass(latch) => {
                 self.receive(event, RelayKey::Latch(latch), Mode::Exclusive);
             }
-            Action::BarrierArrive(barrier) => {
-                let lane = self.advance(event);
-                let barrier = self.barriers.entry(barrier).or_default();
-                barrier.gathering.join(&self.threads[lane.index()].clock);
-                barrier.waiting.insert(lane);
-            }
-            Action::BarrierPass(barrier) => {
-                let lane = self.advance(event);
-                let barrier = self.barriers.entry(barrier).or_default();
-                if barrier.waiting.contains(&lane) {
-                    std::mem::swap(&mut barrier.gathering, &mut barrier.released);
-                    barrier.gathering.clear();
-                    barrier.waiting.clear();
-                }
-                self.threads[lane.index()].clock.join(&barrier.released);
-            }
+            Action::BarrierArrive(barrier) => self.arrive(event, barrier),
+            Action::BarrierPass(barrier) => self.pass(event, barrier),
             Action::ClassInitialised(class) => self.publish(event, RelayKey::Class(class)),
             Action::ClassUsed(class) => {
                 self.receive(event, RelayKey::Class(class), Mode::Exclusive);
@@ -454,6 +537,7 @@ impl Monitor for HappensBefore {
     }
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
-        self.races.iter().map(|(pair, race)| Self::finding(pair, race, tables)).collect()
+        let stacks = Stacks::new(tables);
+        self.races.values().map(|race| self.finding(race, tables, &stacks)).collect()
     }
 }

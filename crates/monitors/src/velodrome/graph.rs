@@ -7,11 +7,13 @@
 
 use std::collections::VecDeque;
 
-use events::SiteId;
+use events::{Block, SiteId, ThreadId};
 
 use super::{Config, blame};
+use crate::doing::Doing;
 use crate::subject::Subject;
 use crate::timeline::{Lane, Step};
+use crate::verb::Verb;
 
 /// A node of the graph; numbers are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,12 +29,39 @@ impl NodeId {
     }
 }
 
-/// What an edge is about, and the places of its two ends.
+/// One end of an edge: who does what. An operation that was merged into a node of another thread is still its
+/// own thread's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) doing: Doing,
+    pub(super) thread: ThreadId,
+}
+
+impl Default for End {
+    fn default() -> End {
+        End { doing: Doing::somewhere(Verb::Precedes), thread: ThreadId(u32::MAX) }
+    }
+}
+
+/// What an edge is about, and its two ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label {
     pub(super) subject: Subject,
-    pub(super) from: SiteId,
-    pub(super) to: SiteId,
+    pub(super) from: End,
+    pub(super) to: End,
+}
+
+impl Label {
+    /// An edge that stands for no operations: its ends are known by their nodes only.
+    pub(super) fn of_nodes(subject: Subject) -> Label {
+        let to = End { doing: Doing::somewhere(Verb::Follows), ..End::default() };
+        Label { subject, from: End::default(), to }
+    }
+
+    /// Whether its ends are operations.
+    pub(super) fn has_ends(&self) -> bool {
+        !matches!(self.subject, Subject::Order | Subject::Omitted)
+    }
 }
 
 /// An edge as its target keeps it.
@@ -74,6 +103,9 @@ struct Node {
     lane: Lane,
     /// How many nodes were made before it.
     number: u64,
+    /// The outermost block of the transaction; the unknown site outside of blocks, and where several
+    /// transactions were merged.
+    block: Block,
     /// In the order of `at`; those of one source thread are also in the order of their source.
     incoming: Vec<Edge>,
     /// Where edges lead to, each once.
@@ -112,12 +144,18 @@ const KEPT_OF_ONE_THREAD: usize = 8;
 /// How many steps may wait for the beginning of their transaction to be reported, for each thread.
 const MOST_TENTATIVE: usize = 256;
 
+/// How many nodes that are gone are forgotten together.
+const GONE_TOGETHER: usize = 32;
+
 /// The graph.
 #[derive(Debug)]
 pub(super) struct Graph {
     config: Config,
     nodes: Vec<Node>,
+    /// Numbers that can be used.
     free: Vec<NodeId>,
+    /// Numbers of nodes that are gone, and may still be among the ancestors of others.
+    gone: Vec<NodeId>,
     stretches: Vec<VecDeque<Stretch>>,
     alive: usize,
     /// How many nodes were ever made.
@@ -135,6 +173,7 @@ impl Graph {
             config,
             nodes: Vec::new(),
             free: Vec::new(),
+            gone: Vec::new(),
             stretches: Vec::new(),
             alive: 0,
             allocated: 0,
@@ -218,31 +257,33 @@ impl Graph {
 
     /// The last step of the thread before this time that is not tentative.
     fn last_settled(&self, lane: Lane, time: u64) -> Step {
-        let stretches = &self.stretches[lane.index()];
-        let is_tentative = |stretch: &Stretch| match stretch.place {
+        let mut limit = time;
+        for stretch in self.stretches[lane.index()].iter().rev() {
+            if self.is_tentative(stretch) {
+                limit = limit.min(stretch.begin);
+            } else {
+                return self.step_at(lane, stretch.begin.max(limit.saturating_sub(1)));
+            }
+        }
+        Step::NONE
+    }
+
+    fn is_tentative(&self, stretch: &Stretch) -> bool {
+        match stretch.place {
             Place::Node(node) => self.nodes[node.index()].state == State::Tentative,
             Place::After(_) => false,
-        };
-        let mut settled = stretches.iter().rev().skip_while(|stretch| is_tentative(stretch));
-        let Some(last) = settled.next() else { return Step::NONE };
-        let tentative = stretches.iter().find(|stretch| is_tentative(stretch));
-        let limit = tentative.map_or(time, |first| time.min(first.begin));
-        self.step_at(lane, last.begin.max(limit.saturating_sub(1)))
+        }
     }
 
     /// The thread did something outside of transactions, or begins one at `transaction`: whatever is
     /// tentative before is over. Returns the node that is made of what is not before.
     pub(super) fn settle(&mut self, lane: Lane, transaction: Option<u64>) -> Option<NodeId> {
-        let is_tentative = |stretch: &Stretch| match stretch.place {
-            Place::Node(node) => self.nodes[node.index()].state == State::Tentative,
-            Place::After(_) => false,
-        };
-        let stretches = self.stretches[lane.index()].iter();
-        if !stretches.clone().next_back().is_some_and(is_tentative) {
+        let stretches = &self.stretches[lane.index()];
+        if !stretches.back().is_some_and(|last| self.is_tentative(last)) {
             return None;
         }
-        let tentative: Vec<Stretch> =
-            stretches.filter(|found| is_tentative(found)).copied().collect();
+        let tentative = stretches.iter().filter(|stretch| self.is_tentative(stretch));
+        let tentative: Vec<Stretch> = tentative.copied().collect();
         let limit = transaction.unwrap_or(u64::MAX);
         let mut first: Option<NodeId> = None;
         for stretch in tentative {
@@ -274,6 +315,7 @@ impl Graph {
     /// one from the operation before, which the first has too.
     fn unite(&mut self, first: NodeId, second: NodeId) {
         self.replace(second, first);
+        self.merge_blocks(first, second);
         let lane = self.nodes[second.index()].lane;
         self.stretches[lane.index()].retain(|stretch| stretch.place != Place::Node(second));
         let bit = second.index();
@@ -283,6 +325,14 @@ impl Graph {
             }
         }
         self.release(second);
+    }
+
+    /// One node is to stand for another too: unless both execute the same block, nobody knows any more which
+    /// one a step of it was in.
+    fn merge_blocks(&mut self, kept: NodeId, gone: NodeId) {
+        if self.nodes[kept.index()].block != self.nodes[gone.index()].block {
+            self.nodes[kept.index()].block = SiteId(0);
+        }
     }
 
     /// Puts one node in the place of another in all lists of edges.
@@ -321,14 +371,16 @@ impl Graph {
         self.nodes[node.index()].outgoing = outgoing;
     }
 
-    /// A transaction begins.
-    pub(super) fn begin(&mut self, lane: Lane, time: u64) -> NodeId {
+    /// A transaction begins: an execution of this block.
+    pub(super) fn begin(&mut self, lane: Lane, time: u64, block: Block) -> NodeId {
         if let Some(node) = self.settle(lane, Some(time)) {
             self.nodes[node.index()].state = State::Running;
+            self.nodes[node.index()].block = block;
             return node;
         }
         let last = self.last_settled(lane, time);
         let node = self.add_node(lane, time, State::Running);
+        self.nodes[node.index()].block = block;
         if !last.is_none() {
             self.order(last, node, time);
         }
@@ -360,10 +412,11 @@ impl Graph {
     ) -> Step {
         let last = self.last_settled(lane, time);
         if !self.config.merge {
-            // What a thread does in one epoch is not told apart.
+            // What a thread does in one epoch is not told apart, and only the first of it can come after
+            // something new.
             let last_begin = self.stretches[lane.index()].back().map(|last| last.begin);
-            let is_known = !is_new_epoch || last_begin == Some(time);
-            if is_known && sources.iter().all(|(step, _)| self.node_of(*step).is_none()) {
+            let is_dead = |(step, _): &(Step, Label)| self.node_of(*step).is_none();
+            if last_begin == Some(time) || (!is_new_epoch && sources.iter().all(is_dead)) {
                 return self.step_at(lane, time);
             }
             return self.unary(lane, time, last, sources);
@@ -464,8 +517,7 @@ impl Graph {
 
     /// Adds the edge from the operation before of the same thread.
     fn order(&mut self, last: Step, node: NodeId, time: u64) {
-        let label = Label { subject: Subject::Order, from: SiteId(0), to: SiteId(0) };
-        self.add_edge(last, node, time, label);
+        self.add_edge(last, node, time, Label::of_nodes(Subject::Order));
     }
 
     fn is_redundant(&self, source: Step, target: NodeId) -> bool {
@@ -558,11 +610,15 @@ impl Graph {
         self.allocated += 1;
         self.alive += 1;
         self.most_alive = self.most_alive.max(self.alive);
+        if self.free.is_empty() && self.gone.len() >= GONE_TOGETHER {
+            self.forget_gone();
+        }
         let id = self.free.pop().unwrap_or_else(|| {
             self.nodes.push(Node {
                 state: State::Free,
                 lane,
                 number: 0,
+                block: SiteId(0),
                 incoming: Vec::new(),
                 outgoing: Vec::new(),
                 ancestors: NodeSet::default(),
@@ -573,6 +629,7 @@ impl Graph {
         node.state = state;
         node.lane = lane;
         node.number = self.allocated;
+        node.block = SiteId(0);
         // Tentative steps are not reported in the order of their times.
         let stretches = &mut self.stretches[lane.index()];
         let after = stretches.iter().rev().take_while(|stretch| stretch.begin > begin).count();
@@ -615,15 +672,23 @@ impl Graph {
             return;
         }
         self.replace(node, previous);
+        self.merge_blocks(previous, node);
         self.stretches[lane.index()].remove(at);
-        self.forget_in_ancestors(node);
         self.release(node);
     }
 
-    fn forget_in_ancestors(&mut self, id: NodeId) {
-        for node in &mut self.nodes {
-            node.ancestors.remove(id.index());
+    /// Nobody asks whether a node that is gone is an ancestor, so it is enough to forget it before its
+    /// number is used again, together with others.
+    #[cold]
+    fn forget_gone(&mut self) {
+        let mut gone = NodeSet::default();
+        for id in &self.gone {
+            gone.insert(id.index());
         }
+        for node in &mut self.nodes {
+            node.ancestors.remove_all(&gone);
+        }
+        self.free.append(&mut self.gone);
     }
 
     fn release(&mut self, id: NodeId) {
@@ -632,7 +697,7 @@ impl Graph {
         node.incoming.clear();
         node.outgoing.clear();
         node.ancestors.clear();
-        self.free.push(id);
+        self.gone.push(id);
         self.alive -= 1;
     }
 
@@ -661,9 +726,6 @@ impl Graph {
         stretches.remove(at);
         let limit = stretches.get(at).map_or(u64::MAX, |next| next.begin);
         let outgoing = std::mem::take(&mut self.nodes[id.index()].outgoing);
-        if !outgoing.is_empty() {
-            self.forget_in_ancestors(id);
-        }
         for target in &outgoing {
             let is_gone = |step: Step| step.lane() == lane && step.time() < limit;
             self.nodes[target.index()].incoming.retain(|edge| !is_gone(edge.source));
@@ -680,99 +742,148 @@ impl Graph {
     /// edges are replaced by edges straight from there; what nothing reaches any more is collected,
     /// cycles included; and neighbours of one thread that are reached from the same transactions
     /// become one.
+    #[cold]
     fn condense(&mut self) {
-        let is_over: Vec<bool> =
-            self.nodes.iter().map(|node| node.state == State::Finished).collect();
-        // Oldest first: the way back is short from nodes whose sources have straight edges already.
-        let mut oldest_first: Vec<usize> = (0..is_over.len()).filter(|at| is_over[*at]).collect();
-        oldest_first.sort_unstable_by_key(|at| self.nodes[*at].number);
-        for at in oldest_first {
-            self.nodes[at].incoming = self.straight_edges(NodeId(at as u32));
+        let mut not_over = NodeSet::default();
+        let mut oldest_first: Vec<NodeId> = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            match node.state {
+                State::Free => {}
+                State::Running | State::Tentative => {
+                    not_over.insert(at);
+                }
+                State::Finished => oldest_first.push(NodeId(at as u32)),
+            }
+        }
+        // Most edges come from older nodes, which have straight edges already.
+        oldest_first.sort_unstable_by_key(|id| self.nodes[id.index()].number);
+        let mut scratch = Scratch::new(self.nodes.len(), self.stretches.len());
+        for id in oldest_first {
+            self.straighten(id, &mut scratch);
         }
         if self.config.merge {
             for lane in 0..self.stretches.len() {
-                self.condense_lane(lane, &is_over);
+                self.condense_lane(lane, &not_over, &mut scratch);
             }
         }
-        self.rebuild();
+        self.rebuild(&mut scratch);
         for at in 0..self.nodes.len() {
             self.collect_if_unreached(NodeId(at as u32));
         }
     }
 
-    /// The edges into a node that is over, as edges straight from transactions that are not.
-    fn straight_edges(&self, node: NodeId) -> Vec<Edge> {
-        let mut found: Vec<Edge> = Vec::new();
-        let mut reached: Vec<Step> = Vec::new();
-        for edge in &self.nodes[node.index()].incoming {
-            for root in blame::roots(self, edge.source, edge, true) {
-                let known = found.iter().rev().find(|one| one.source.lane() == root.source.lane());
-                if known.is_none_or(|known| known.source.time() < root.source.time()) {
-                    found.push(Edge { at: edge.at, ..root });
+    /// Replaces the edges into a node that is over by edges straight from transactions that are not.
+    fn straighten(&mut self, id: NodeId, scratch: &mut Scratch) {
+        let incoming = std::mem::take(&mut self.nodes[id.index()].incoming);
+        let mut found: Vec<Edge> = std::mem::take(&mut scratch.edges);
+        let mut reached: Vec<Step> = std::mem::take(&mut scratch.steps);
+        scratch.next();
+        for edge in &incoming {
+            let Some(source) = self.node_of(edge.source) else { continue };
+            if !self.is_over(source) {
+                if edge.at != PATH_OF_NODES {
+                    scratch.add_later(&mut found, *edge, edge.at);
                 }
+                reached.push(edge.source);
+            } else if scratch.is_straight[source.index()] {
+                for root in &self.nodes[source.index()].incoming {
+                    if edge.at != PATH_OF_NODES && root.at <= edge.source.time() {
+                        scratch.add_later(&mut found, *root, edge.at);
+                    }
+                    reached.push(root.source);
+                }
+            } else {
+                if edge.at != PATH_OF_NODES {
+                    for root in blame::roots(self, edge.source, edge, true) {
+                        scratch.add_later(&mut found, root, edge.at);
+                    }
+                }
+                let roots = blame::roots(self, edge.source, edge, false);
+                reached.extend(roots.iter().map(|root| root.source));
             }
-            let roots = blame::roots(self, edge.source, edge, false);
-            reached.extend(roots.iter().map(|root| root.source));
         }
-        for source in reached {
-            let node = self.node_of(source);
-            if !found.iter().any(|edge| self.node_of(edge.source) == node) {
-                let label = Label { subject: Subject::Order, from: SiteId(0), to: SiteId(0) };
+        for edge in &found {
+            self.note_source(edge.source, scratch);
+        }
+        for source in reached.drain(..) {
+            if self.note_source(source, scratch) {
+                let label = Label::of_nodes(Subject::Omitted);
                 found.push(Edge { source, at: PATH_OF_NODES, label });
             }
         }
-        found
+        self.nodes[id.index()].incoming.clone_from(&found);
+        found.clear();
+        scratch.is_straight[id.index()] = true;
+        (scratch.edges, scratch.steps) = (found, reached);
+    }
+
+    /// Whether the node of a step was not noted yet.
+    fn note_source(&self, source: Step, scratch: &mut Scratch) -> bool {
+        self.node_of(source).is_some_and(|node| scratch.note(node))
     }
 
     /// Makes one node of neighbours that are reached from the same transactions.
-    fn condense_lane(&mut self, lane: usize, is_over: &[bool]) {
-        let open = |node: &Node| -> Vec<usize> {
-            node.ancestors.iter().filter(|ancestor| !is_over[*ancestor]).collect()
-        };
-        let mut at = 1;
-        while at < self.stretches[lane].len() {
-            let (Place::Node(first), Place::Node(second)) =
-                (self.stretches[lane][at - 1].place, self.stretches[lane][at].place)
-            else {
-                at += 1;
+    fn condense_lane(&mut self, lane: usize, not_over: &NodeSet, scratch: &mut Scratch) {
+        let mut kept = VecDeque::with_capacity(self.stretches[lane].len());
+        let mut stretches = self.stretches[lane].clone().into_iter();
+        kept.extend(stretches.next());
+        let mut gone = Vec::new();
+        for stretch in stretches {
+            let before = kept.back().map(|last: &Stretch| last.place);
+            let (Some(Place::Node(first)), Place::Node(second)) = (before, stretch.place) else {
+                kept.push_back(stretch);
                 continue;
             };
-            let (before, after) = (&self.nodes[first.index()], &self.nodes[second.index()]);
-            let are_over = is_over[first.index()] && is_over[second.index()];
-            if !are_over || open(before) != open(after) {
-                at += 1;
-                continue;
+            let (one, other) = (&self.nodes[first.index()], &self.nodes[second.index()]);
+            let are_over = one.state == State::Finished && other.state == State::Finished;
+            if are_over && one.ancestors.agree(&other.ancestors, not_over) {
+                self.merge_straight(first, second, scratch);
+                gone.push(second);
+            } else {
+                kept.push_back(stretch);
             }
-            let incoming = std::mem::take(&mut self.nodes[second.index()].incoming);
-            for edge in incoming {
-                let known = &self.nodes[first.index()].incoming;
-                let is_known = |one: &Edge| self.node_of(one.source) == self.node_of(edge.source);
-                let is_redundant = if edge.at == PATH_OF_NODES {
-                    known.iter().any(is_known)
-                } else {
-                    self.is_redundant(edge.source, first)
-                };
-                if !is_redundant {
-                    self.nodes[first.index()].incoming.push(edge);
-                }
-            }
-            self.stretches[lane].remove(at);
-            self.release(second);
         }
+        self.stretches[lane] = kept;
+        gone.into_iter().for_each(|id| self.release(id));
+    }
+
+    /// Adds the straight edges of a node to those of the one before it.
+    fn merge_straight(&mut self, first: NodeId, second: NodeId, scratch: &mut Scratch) {
+        scratch.next();
+        let mut known = std::mem::take(&mut self.nodes[first.index()].incoming);
+        for (at, edge) in known.iter().enumerate() {
+            self.note_source(edge.source, scratch);
+            if edge.at != PATH_OF_NODES {
+                scratch.note_latest(edge.source, at);
+            }
+        }
+        for edge in std::mem::take(&mut self.nodes[second.index()].incoming) {
+            if edge.at != PATH_OF_NODES {
+                self.note_source(edge.source, scratch);
+                scratch.add_later(&mut known, edge, edge.at);
+            } else if self.note_source(edge.source, scratch) {
+                known.push(edge);
+            }
+        }
+        self.nodes[first.index()].incoming = known;
+        self.merge_blocks(first, second);
     }
 
     /// Works out from the edges into nodes where they lead to, and who reaches whom.
-    fn rebuild(&mut self) {
+    fn rebuild(&mut self, scratch: &mut Scratch) {
         for node in &mut self.nodes {
             node.outgoing.clear();
             node.ancestors.clear();
         }
         for at in 0..self.nodes.len() {
             let target = NodeId(at as u32);
+            scratch.next();
             for edge in 0..self.nodes[at].incoming.len() {
                 let source = self.node_of(self.nodes[at].incoming[edge].source);
-                if let Some(source) = source.filter(|source| *source != target) {
-                    add_once(&mut self.nodes[source.index()].outgoing, target);
+                if let Some(source) = source.filter(|source| *source != target)
+                    && scratch.note(source)
+                {
+                    self.nodes[source.index()].outgoing.push(target);
                     self.spread(source, target);
                 }
             }
@@ -784,6 +895,16 @@ impl Graph {
         self.nodes[node.index()].state == State::Finished
     }
 
+    /// The place of the thread whose node it is.
+    pub(super) fn lane_of(&self, node: NodeId) -> Lane {
+        self.nodes[node.index()].lane
+    }
+
+    /// The outermost block of a transaction; the unknown site outside of blocks, and where it is not known.
+    pub(super) fn block_of(&self, node: NodeId) -> Block {
+        self.nodes[node.index()].block
+    }
+
     /// The edges into a node.
     pub(super) fn incoming(&self, node: NodeId) -> &[Edge] {
         &self.nodes[node.index()].incoming
@@ -793,6 +914,64 @@ impl Graph {
 fn add_once(list: &mut Vec<NodeId>, node: NodeId) {
     if !list.contains(&node) {
         list.push(node);
+    }
+}
+
+/// What is noted while nodes are condensed.
+struct Scratch {
+    /// Nodes, by number, that have straight edges.
+    is_straight: Vec<bool>,
+    /// For each node the turn in which it was noted.
+    noted: Vec<u32>,
+    /// For each lane the turn in which an edge from it was added, and where that is in the list.
+    latest: Vec<(u32, usize)>,
+    turn: u32,
+    edges: Vec<Edge>,
+    steps: Vec<Step>,
+}
+
+impl Scratch {
+    fn new(nodes: usize, lanes: usize) -> Scratch {
+        Scratch {
+            is_straight: vec![false; nodes],
+            noted: vec![0; nodes],
+            latest: vec![(0, 0); lanes],
+            turn: 0,
+            edges: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// Nothing is noted any more.
+    fn next(&mut self) {
+        self.turn += 1;
+    }
+
+    /// Whether a node was not noted yet.
+    fn note(&mut self, node: NodeId) -> bool {
+        std::mem::replace(&mut self.noted[node.index()], self.turn) != self.turn
+    }
+
+    fn note_latest(&mut self, source: Step, at: usize) {
+        self.latest[source.lane().index()] = (self.turn, at);
+    }
+
+    /// Adds an edge that arrives at a time, not before those in the list, unless there is one from a later
+    /// step of the same thread.
+    fn add_later(&mut self, list: &mut Vec<Edge>, edge: Edge, at: u64) {
+        let (turn, known) = self.latest[edge.source.lane().index()];
+        let edge = Edge { at, ..edge };
+        if turn == self.turn {
+            if list[known].source.time() >= edge.source.time() {
+                return;
+            }
+            if list[known].at == at {
+                list[known] = edge;
+                return;
+            }
+        }
+        self.note_latest(edge.source, list.len());
+        list.push(edge);
     }
 }
 
@@ -839,10 +1018,17 @@ impl NodeSet {
         changed
     }
 
-    fn iter(&self) -> impl Iterator<Item = usize> {
-        self.words.iter().enumerate().flat_map(|(at, word)| {
-            (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| at * 64 + bit)
-        })
+    fn remove_all(&mut self, other: &NodeSet) {
+        for (word, less) in self.words.iter_mut().zip(&other.words) {
+            *word &= !less;
+        }
+    }
+
+    /// Whether two sets have the same members among these.
+    fn agree(&self, other: &NodeSet, among: &NodeSet) -> bool {
+        let word = |set: &NodeSet, at: usize| set.words.get(at).copied().unwrap_or(0);
+        let mut words = among.words.iter().enumerate();
+        words.all(|(at, mask)| (word(self, at) ^ word(other, at)) & mask == 0)
     }
 
     fn clear(&mut self) {

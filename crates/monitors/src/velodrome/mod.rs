@@ -36,6 +36,7 @@ mod blame;
 mod graph;
 mod report;
 mod trails;
+mod witness;
 
 use std::collections::BTreeSet;
 
@@ -43,14 +44,17 @@ use events::{
     Access, Action, Block, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
 };
 use findings::Finding;
-use rustc_hash::FxHashMap;
 
+use crate::doing::{ContextId, Contexts, Doing};
 use crate::subject::Subject;
+use crate::table::{Key, Place, Table};
 use crate::timeline::{Lane, Lanes, Step, Timeline};
-use crate::{Monitor, Registration};
-use graph::{Added, Graph, Label, NodeId};
+use crate::verb::Verb;
+use crate::{Monitor, Needs, Registration};
+use graph::{Added, End, Graph, Label, NodeId};
 use report::{Group, Violations};
-use trails::{Barrier, Channel, Mark, Trails};
+use trails::{Barrier, Channel, Mark, Trail};
+use witness::Chains;
 
 pub use report::Shape;
 
@@ -61,6 +65,7 @@ pub const MONITOR: Registration = Registration {
     name: "velodrome",
     rules: &[RULE],
     on_by_default: true,
+    needs: Needs { locksets: false },
     start: || Box::new(Velodrome::new(Config::default())),
 };
 
@@ -100,6 +105,8 @@ struct OpenBlock {
     begin: u64,
     /// Whether it gave a lock back to wait.
     waits: bool,
+    /// This block and those around it.
+    context: ContextId,
 }
 
 /// What is known of a thread.
@@ -112,16 +119,30 @@ struct Thread {
     started: Mark,
 }
 
+impl Thread {
+    /// The blocks that are open.
+    fn context(&self) -> ContextId {
+        self.open.last().map_or(ContextId::OUTSIDE, |block| block.context)
+    }
+
+    /// The blocks that were open at an earlier time, as far as they still are.
+    fn context_at(&self, time: u64) -> ContextId {
+        let open = self.open.iter().rev().find(|block| block.begin <= time);
+        open.map_or(ContextId::UNKNOWN, |block| block.context)
+    }
+}
+
 /// The monitor.
 #[derive(Debug)]
 pub struct Velodrome {
     graph: Graph,
     lanes: Lanes,
     threads: Vec<Thread>,
-    variables: Trails<Variable>,
-    locks: Trails<ObjectId>,
-    channels: Trails<Channel>,
-    barriers: FxHashMap<ObjectId, Barrier>,
+    variables: Table<Trail>,
+    /// Locks, tasks and the like.
+    channels: Table<Trail>,
+    barriers: Table<Barrier>,
+    contexts: Contexts,
     violations: Violations,
     sources: Vec<Mark>,
     labelled: Vec<(Step, Label)>,
@@ -135,10 +156,10 @@ impl Velodrome {
             graph: Graph::new(config),
             lanes: Lanes::default(),
             threads: Vec::new(),
-            variables: Trails::default(),
-            locks: Trails::default(),
-            channels: Trails::default(),
-            barriers: FxHashMap::default(),
+            variables: Table::default(),
+            channels: Table::default(),
+            barriers: Table::default(),
+            contexts: Contexts::default(),
             violations: Violations::default(),
             sources: Vec::new(),
             labelled: Vec::new(),
@@ -190,18 +211,23 @@ impl Velodrome {
         lane
     }
 
-    /// An operation that comes after those in `self.sources`. Returns the step that stands for it.
-    fn operation(&mut self, event: &Event, subject: Subject) -> Step {
+    /// An operation that comes after those in `self.sources`. Returns the step that stands for it, with what
+    /// is done.
+    fn operation(&mut self, event: &Event, subject: Subject) -> Mark {
         let lane = self.lane(event.thread);
         self.start(lane);
-        self.operation_in(lane, event.epoch, event.site, subject)
+        let context = self.threads[lane.index()].context();
+        let doing = Doing::new(Verb::of(event.action), event.site, context);
+        let end = End { doing, thread: event.thread };
+        let step = self.operation_in(lane, event.epoch, end, subject);
+        Mark { step, end }
     }
 
-    fn operation_in(&mut self, lane: Lane, epoch: Epoch, site: SiteId, subject: Subject) -> Step {
+    fn operation_in(&mut self, lane: Lane, epoch: Epoch, end: End, subject: Subject) -> Step {
         let timeline = &mut self.threads[lane.index()].timeline;
         let before = timeline.now();
         let time = timeline.advance(epoch);
-        let label = |mark: &Mark| Label { subject, from: mark.site, to: site };
+        let label = |mark: &Mark| Label { subject, from: mark.end, to: end };
         if self.threads[lane.index()].open.is_empty() {
             self.graph.settle(lane, None);
             self.labelled.clear();
@@ -224,34 +250,59 @@ impl Velodrome {
         let started = std::mem::take(&mut self.threads[lane.index()].started);
         if !started.step.is_none() {
             let others = std::mem::replace(&mut self.sources, vec![started]);
-            self.operation_in(lane, Epoch(0), SiteId(0), Subject::Thread);
+            let thread = self.lanes.thread(lane);
+            let doing = Doing::new(Verb::Begins, SiteId(0), ContextId::OUTSIDE);
+            self.operation_in(lane, Epoch(0), End { doing, thread }, Subject::Thread(thread));
             self.sources = others;
         }
     }
 
     fn look_at(&mut self, event: &Event, variable: Variable) {
+        self.make_room_for_variables();
+        let place = self.variables.place(Key::from(variable));
         self.sources.clear();
-        self.sources.extend(self.variables.get(&variable).map(|trail| trail.change));
-        let step = self.operation(event, Subject::Variable(variable));
-        self.variables.entry(variable, &self.graph).look(Mark { step, site: event.site });
+        self.sources.extend(self.variables.at(place).map(|trail| trail.change));
+        let mark = self.operation(event, Subject::Variable(variable));
+        if !mark.step.is_none() {
+            self.variables.entry_at(place).look(mark, &self.graph);
+        }
     }
 
     fn change(&mut self, event: &Event, variable: Variable) {
+        self.make_room_for_variables();
+        let place = self.variables.place(Key::from(variable));
         self.sources.clear();
-        if let Some(trail) = self.variables.get(&variable) {
+        if let Some(trail) = self.variables.at(place) {
             self.sources.push(trail.change);
-            self.sources.extend(trail.looks());
+            trail.add_looks_to(&mut self.sources);
         }
-        let step = self.operation(event, Subject::Variable(variable));
-        self.variables.entry(variable, &self.graph).change(Mark { step, site: event.site });
+        let mark = self.operation(event, Subject::Variable(variable));
+        // What cannot be on a cycle need not be remembered, but takes the place of what is.
+        if !mark.step.is_none() || self.variables.at(place).is_some() {
+            self.variables.entry_at(place).change(mark);
+        }
+    }
+
+    fn make_room_for_variables(&mut self) {
+        if self.variables.is_full() {
+            self.variables.make_room(|trail| trail.prune(&self.graph));
+        }
+    }
+
+    /// Where the trail of a channel is.
+    fn channel(&mut self, channel: Channel) -> Place {
+        if self.channels.is_full() {
+            self.channels.make_room(|trail| trail.prune(&self.graph));
+        }
+        self.channels.place(channel.into())
     }
 
     fn acquire(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
         self.sources.clear();
-        if let Some(trail) = self.locks.get(&lock) {
+        if let Some(trail) = self.channels.get(Channel::Lock(lock).into()) {
             self.sources.push(trail.change);
             match mode {
-                Mode::Exclusive => self.sources.extend(trail.looks()),
+                Mode::Exclusive => trail.add_looks_to(&mut self.sources),
                 Mode::Shared => {}
             }
         }
@@ -260,54 +311,79 @@ impl Velodrome {
 
     fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
         self.sources.clear();
-        let step = self.operation(event, Subject::Lock(lock));
-        let trail = self.locks.entry(lock, &self.graph);
-        let mark = Mark { step, site: event.site };
+        let mark = self.operation(event, Subject::Lock(lock));
+        let place = self.channel(Channel::Lock(lock));
+        if mark.step.is_none() && self.channels.at(place).is_none() {
+            return;
+        }
+        let trail = self.channels.entry_at(place);
         match mode {
             Mode::Exclusive => trail.change(mark),
-            Mode::Shared => trail.look(mark),
+            Mode::Shared => trail.look(mark, &self.graph),
         }
     }
 
     fn publish(&mut self, event: &Event, channel: Channel, subject: Subject) {
         self.sources.clear();
-        let step = self.operation(event, subject);
-        self.channels.entry(channel, &self.graph).look(Mark { step, site: event.site });
+        let mark = self.operation(event, subject);
+        if !mark.step.is_none() {
+            let place = self.channel(channel);
+            self.channels.entry_at(place).look(mark, &self.graph);
+        }
     }
 
     fn receive(&mut self, event: &Event, channel: Channel, subject: Subject) {
         self.sources.clear();
-        if let Some(trail) = self.channels.get(&channel) {
-            self.sources.extend(trail.looks());
+        if let Some(trail) = self.channels.get(channel.into()) {
+            trail.add_looks_to(&mut self.sources);
         }
         self.operation(event, subject);
     }
 
+    fn arrive(&mut self, event: &Event, barrier: ObjectId) {
+        self.sources.clear();
+        let mark = self.operation(event, Subject::Object(barrier));
+        let lane = self.lane(event.thread);
+        if self.barriers.is_full() {
+            self.barriers.make_room(|barrier| barrier.matters(&self.graph));
+        }
+        self.barriers.entry(Channel::Barrier(barrier).into()).arrive(lane, mark);
+    }
+
+    fn pass(&mut self, event: &Event, barrier: ObjectId) {
+        let lane = self.lane(event.thread);
+        self.sources.clear();
+        let passed = self.barriers.entry(Channel::Barrier(barrier).into()).pass(lane);
+        self.sources.extend(passed);
+        self.operation(event, Subject::Object(barrier));
+    }
+
     fn fork(&mut self, event: &Event, child: ThreadId) {
         self.sources.clear();
-        let step = self.operation(event, Subject::Thread);
+        let mark = self.operation(event, Subject::Thread(child));
         let child = self.lane(child);
-        self.threads[child.index()].started = Mark { step, site: event.site };
+        self.threads[child.index()].started = mark;
     }
 
     fn join(&mut self, event: &Event, child: ThreadId) {
         self.sources.clear();
-        if let Some(child) = self.lanes.find(child) {
-            self.start(child);
-            if self.threads[child.index()].open.is_empty() {
-                self.graph.settle(child, None);
+        if let Some(lane) = self.lanes.find(child) {
+            self.start(lane);
+            if self.threads[lane.index()].open.is_empty() {
+                self.graph.settle(lane, None);
             }
-            let now = self.threads[child.index()].timeline.now();
-            let step = self.graph.step_at(child, now);
+            let now = self.threads[lane.index()].timeline.now();
+            let step = self.graph.step_at(lane, now);
+            let end = End { doing: Doing::somewhere(Verb::Ends), thread: child };
             self.sources.clear();
-            self.sources.push(Mark { step, site: SiteId(0) });
+            self.sources.push(Mark { step, end });
         }
-        self.operation(event, Subject::Thread);
+        self.operation(event, Subject::Thread(child));
     }
 
     fn thread_end(&mut self, event: &Event) {
         self.sources.clear();
-        self.operation(event, Subject::Thread);
+        self.operation(event, Subject::Thread(event.thread));
         let lane = self.lane(event.thread);
         while !self.threads[lane.index()].open.is_empty() {
             self.end(lane);
@@ -321,9 +397,11 @@ impl Velodrome {
         self.start(lane);
         let time = self.threads[lane.index()].timeline.advance(event.epoch);
         if self.threads[lane.index()].open.is_empty() {
-            self.graph.begin(lane, time);
+            self.graph.begin(lane, time, event.site);
         }
-        let block = OpenBlock { block: event.site, begin: time, waits: false };
+        let around = self.threads[lane.index()].context();
+        let context = self.contexts.enter(around, event.site);
+        let block = OpenBlock { block: event.site, begin: time, waits: false, context };
         self.threads[lane.index()].open.push(block);
     }
 
@@ -353,10 +431,13 @@ impl Velodrome {
         if step.is_none() {
             return;
         }
-        let trail = self.variables.entry(variable, &self.graph);
-        let mark = Mark { step, site: event.site };
+        let context = self.threads[lane.index()].context_at(time);
+        let doing = Doing::new(Verb::of(event.action), event.site, context);
+        let mark = Mark { step, end: End { doing, thread: event.thread } };
+        self.make_room_for_variables();
+        let trail = self.variables.entry(Key::from(variable));
         match access {
-            Access::Read => trail.look(mark),
+            Access::Read => trail.look(mark, &self.graph),
             Access::Write => {
                 let known = trail.change.step;
                 if known.lane() != step.lane() || known.time() < step.time() {
@@ -376,29 +457,30 @@ impl Velodrome {
         };
         let refuted: Vec<OpenBlock> =
             open.iter().filter(|block| block.begin <= until).copied().collect();
-        let mut interferes: Vec<SiteId> = Vec::new();
+        let mut interferes: Vec<(End, Subject)> = Vec::new();
         for (at, edge) in path.edges.iter().enumerate() {
-            if edge.label.subject != Subject::Order {
-                interferes.extend((at > 0).then_some(edge.label.from));
-                interferes.push(edge.label.to);
+            if edge.label.has_ends() {
+                interferes.extend((at > 0).then_some((edge.label.from, edge.label.subject)));
+                interferes.push((edge.label.to, edge.label.subject));
             }
         }
-        interferes.push(closing.from);
-        interferes.dedup();
+        interferes.push((closing.from, closing.subject));
+        interferes.dedup_by_key(|(end, _)| end.doing.site);
         let shape = Shape {
             refuted: refuted.iter().map(|block| block.block).collect(),
             transaction: open.first().map_or(SiteId(0), |block| block.block),
-            first: root.map_or(SiteId(0), |edge| edge.label.from),
-            interferes,
-            second: closing.to,
+            first: root.map_or(SiteId(0), |edge| edge.label.from.doing.site),
+            interferes: interferes.iter().map(|(end, _)| end.doing.site).collect(),
+            second: closing.to.doing.site,
         };
-        let group = Group {
-            count: 1,
-            waits: refuted.last().is_some_and(|block| block.waits),
-            first: root.map_or(Subject::Thread, |edge| edge.label.subject),
-            second: closing.subject,
-        };
-        self.violations.add(shape, group);
+        let waits = refuted.last().is_some_and(|block| block.waits);
+        if self.violations.count(&shape, waits) {
+            let first = self.threads[lane.index()].context_at(until);
+            let (graph, lanes, contexts) = (&self.graph, &self.lanes, &self.contexts);
+            let chains = Chains { graph, lanes, contexts };
+            let chain = chains.chain(node, &path, source, closing, first);
+            self.violations.groups.insert(shape, Group { count: 1, waits, interferes, chain });
+        }
     }
 }
 
@@ -424,7 +506,7 @@ impl Monitor for Velodrome {
             Action::Notify(_) | Action::NotifyAll(_) => {}
             Action::ThreadBegin => {
                 self.sources.clear();
-                self.operation(event, Subject::Thread);
+                self.operation(event, Subject::Thread(event.thread));
             }
             Action::ThreadEnd => self.thread_end(event),
             Action::Fork(child) => self.fork(event, child),
@@ -453,19 +535,8 @@ impl Monitor for Velodrome {
             Action::LatchPass(latch) => {
                 self.receive(event, Channel::Latch(latch), Subject::Object(latch));
             }
-            Action::BarrierArrive(barrier) => {
-                self.sources.clear();
-                let step = self.operation(event, Subject::Object(barrier));
-                let lane = self.lane(event.thread);
-                let mark = Mark { step, site: event.site };
-                self.barriers.entry(barrier).or_default().arrive(lane, mark);
-            }
-            Action::BarrierPass(barrier) => {
-                let lane = self.lane(event.thread);
-                self.sources.clear();
-                self.sources.extend(self.barriers.entry(barrier).or_default().pass(lane));
-                self.operation(event, Subject::Object(barrier));
-            }
+            Action::BarrierArrive(barrier) => self.arrive(event, barrier),
+            Action::BarrierPass(barrier) => self.pass(event, barrier),
             Action::ClassInitialised(class) => {
                 self.publish(event, Channel::Class(class), Subject::Class(class));
             }
@@ -483,6 +554,6 @@ impl Monitor for Velodrome {
     }
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
-        self.violations.findings(tables)
+        self.violations.findings(tables, &self.contexts)
     }
 }

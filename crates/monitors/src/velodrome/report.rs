@@ -3,10 +3,17 @@
 use std::collections::BTreeMap;
 
 use events::{Block, SiteId, Tables};
-use findings::{Evidence, Finding, Severity, Step, Witness};
+use findings::{
+    Cycle, CycleEdge, Does, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step,
+    Transaction, Witness,
+};
 
 use super::RULE;
-use crate::subject::{Subject, place};
+use super::graph::{End, Label};
+use super::witness::{Actor, Chain};
+use crate::doing::Contexts;
+use crate::stacks::Stacks;
+use crate::subject::{Subject, ThreadNames, place};
 
 /// What two violations have in common that are reported as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,14 +33,16 @@ pub struct Shape {
 }
 
 /// Violations of one shape.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Group {
     /// How many there were.
     pub(super) count: u64,
     /// Whether every one of them was of a block that gave its lock back to wait.
     pub(super) waits: bool,
-    pub(super) first: Subject,
-    pub(super) second: Subject,
+    /// The operations at the places of the shape, of the first violation.
+    pub(super) interferes: Vec<(End, Subject)>,
+    /// The cycle, of the first violation.
+    pub(super) chain: Chain,
 }
 
 /// All violations of a run.
@@ -47,49 +56,150 @@ pub(super) struct Violations {
 const MOST_SHAPES: usize = 10_000;
 
 impl Violations {
-    pub(super) fn add(&mut self, shape: Shape, group: Group) {
+    /// Counts a violation. Whether it is the first of its shape, and is to be kept whole.
+    pub(super) fn count(&mut self, shape: &Shape, waits: bool) -> bool {
         self.count += 1;
-        if let Some(known) = self.groups.get_mut(&shape) {
-            known.count += 1;
-            known.waits &= group.waits;
-        } else if self.groups.len() < MOST_SHAPES {
-            self.groups.insert(shape, group);
+        match self.groups.get_mut(shape) {
+            Some(known) => {
+                known.count += 1;
+                known.waits &= waits;
+                false
+            }
+            None => self.groups.len() < MOST_SHAPES,
         }
     }
 
-    pub(super) fn findings(&self, tables: &Tables) -> Vec<Finding> {
-        self.groups.iter().map(|(shape, group)| finding(shape, group, tables)).collect()
+    pub(super) fn findings(&self, tables: &Tables, contexts: &Contexts) -> Vec<Finding> {
+        let names = Names { tables, contexts, stacks: Stacks::new(tables) };
+        self.groups.iter().map(|(shape, group)| names.finding(shape, group)).collect()
     }
 }
 
-fn finding(shape: &Shape, group: &Group, tables: &Tables) -> Finding {
-    let step = |role, site| Step {
-        role,
-        site: place(tables, site),
-        call_chain: Vec::new(),
-        held_locks: Vec::new(),
-    };
-    let blamed = shape.refuted.last().copied().unwrap_or(shape.transaction);
-    let mut steps = vec![step("block", blamed), step("first", shape.first)];
-    steps.extend(shape.interferes.iter().map(|site| step("interferes", *site)));
-    steps.push(step("second", shape.second));
-    let severity = match shape.refuted.last() {
-        Some(_) if group.waits => Severity::Low,
-        Some(_) => Severity::High,
-        None => Severity::Medium,
-    };
-    Finding {
-        rule: RULE,
-        evidence: Evidence::Observed,
-        severity,
-        blame: place(tables, blamed),
-        subjects: BTreeMap::from([
-            ("first", group.first.name(tables, shape.first)),
-            ("second", group.second.name(tables, shape.second)),
-        ]),
-        stable_subjects: BTreeMap::new(),
-        witnesses: vec![Witness { analysis: super::MONITOR.name, steps }],
-        distance: 0,
-        fingerprint: None,
+/// What findings are made of.
+struct Names<'a> {
+    tables: &'a Tables,
+    contexts: &'a Contexts,
+    stacks: Stacks<'a>,
+}
+
+impl Names<'_> {
+    fn finding(&self, shape: &Shape, group: &Group) -> Finding {
+        let tables = self.tables;
+        let edges = &group.chain.edges;
+        let blamed = shape.refuted.last().copied().unwrap_or(shape.transaction);
+        let mut block = Step::at("block", place(tables, blamed));
+        let threads = ThreadNames::new(tables, group.chain.actors.iter().map(|actor| actor.thread));
+        block.thread = group.chain.actors.first().map(|actor| threads.name(actor.thread));
+        let mut steps = vec![block];
+        if let Some(first) = edges.first() {
+            steps.push(self.step("first", &first.from, first.subject, blamed, &threads));
+        }
+        for (end, subject) in &group.interferes {
+            steps.push(self.step("interferes", end, *subject, blamed, &threads));
+        }
+        if let Some(last) = edges.last() {
+            steps.push(self.step("second", &last.to, last.subject, blamed, &threads));
+        }
+        let severity = match shape.refuted.last() {
+            Some(_) if group.waits => Severity::Low,
+            Some(_) => Severity::High,
+            None => Severity::Medium,
+        };
+        let mut subjects = BTreeMap::new();
+        let mut stable_subjects = BTreeMap::new();
+        for (name, edge, site) in
+            [("first", edges.first(), shape.first), ("second", edges.last(), shape.second)]
+        {
+            if let Some(edge) = edge {
+                subjects.insert(name, edge.subject.name(tables, site));
+                stable_subjects.insert(name, edge.subject.stable_name(tables, site));
+            }
+        }
+        let outer_blocks = shape.refuted.split_last().map_or(&[][..], |(_, outer)| outer);
+        let cycle = Cycle {
+            transactions: self.transactions(group, !shape.refuted.is_empty(), &threads),
+            edges: edges.iter().map(|edge| self.edge(edge, blamed)).collect(),
+            outer_blocks: outer_blocks.iter().map(|block| place(tables, *block)).collect(),
+            count: group.count,
+        };
+        Finding {
+            rule: RULE,
+            evidence: Evidence::Observed,
+            severity,
+            blame: place(tables, blamed),
+            subjects,
+            stable_subjects,
+            witnesses: vec![Witness { analysis: super::MONITOR.name, steps, cycle: Some(cycle) }],
+            distance: 0,
+            fingerprint: None,
+        }
+    }
+
+    fn step(
+        &self,
+        role: &'static str,
+        end: &End,
+        subject: Subject,
+        blamed: Block,
+        threads: &ThreadNames<'_>,
+    ) -> Step {
+        let site = end.doing.site;
+        let mut step = Step::at(role, place(self.tables, site));
+        step.thread = Some(threads.name(end.thread));
+        let verb = end.doing.verb().words().to_string();
+        step.does = Some(Does { verb, subject: subject.name(self.tables, site) });
+        step.stack = self.stack(end, blamed);
+        step
+    }
+
+    fn stack(&self, end: &End, blamed: Block) -> Option<Stack> {
+        let context = self.contexts.innermost(end.doing.context());
+        let blamed = place(self.tables, blamed);
+        self.stacks.find(end.doing.site, end.thread, context, Some(&blamed))
+    }
+
+    fn transactions(
+        &self,
+        group: &Group,
+        is_blamed: bool,
+        threads: &ThreadNames<'_>,
+    ) -> Vec<Transaction> {
+        let transaction = |(at, actor): (usize, &Actor)| Transaction {
+            thread: threads.name(actor.thread),
+            block: actor
+                .block
+                .filter(|block| *block != SiteId(0))
+                .map(|block| place(self.tables, block)),
+            is_blamed: is_blamed && at == 0,
+        };
+        group.chain.actors.iter().enumerate().map(transaction).collect()
+    }
+
+    fn edge(&self, edge: &Label, blamed: Block) -> CycleEdge {
+        let operation = |end: &End| {
+            let site = end.doing.site;
+            Operation {
+                verb: end.doing.verb().words().to_string(),
+                site: (site != SiteId(0)).then(|| place(self.tables, site)),
+                stack: self.stack(end, blamed),
+            }
+        };
+        let site = [edge.to, edge.from].map(|end| end.doing.site);
+        let site = site.into_iter().find(|site| *site != SiteId(0)).unwrap_or(SiteId(0));
+        CycleEdge {
+            kind: match edge.subject {
+                Subject::Order => EdgeKind::Order,
+                Subject::Omitted => EdgeKind::Omitted,
+                Subject::Variable(_)
+                | Subject::Lock(_)
+                | Subject::Thread(_)
+                | Subject::Object(_)
+                | Subject::Class(_) => EdgeKind::Operations,
+            },
+            subject: edge.subject.name(self.tables, site),
+            from: operation(&edge.from),
+            to: operation(&edge.to),
+            is_race: false,
+        }
     }
 }

@@ -1,70 +1,115 @@
 //! What is remembered of variables, locks and the other things that threads meet at.
 
-use std::hash::Hash;
+use events::{ClassId, ObjectId};
 
-use events::{ClassId, ObjectId, SiteId};
-use rustc_hash::FxHashMap;
-
-use super::graph::Graph;
+use super::graph::{End, Graph};
+use crate::by_lane::{ByLane, Stepped};
+use crate::table::Key;
 use crate::timeline::{Lane, Step};
 
-/// A step, and the place in code it was made at.
+/// A step, and what was done.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
     pub(super) step: Step,
-    pub(super) site: SiteId,
+    pub(super) end: End,
+}
+
+impl Stepped for Mark {
+    fn step(&self) -> Step {
+        self.step
+    }
 }
 
 /// The steps that the next step conflicts with: the last change, and what each thread did since that
-/// conflicts with changes only.
+/// conflicts with changes only. Small, because there are many.
 #[derive(Debug, Default)]
 pub(super) struct Trail {
     pub(super) change: Mark,
-    /// Each of another thread.
-    looks: Vec<Mark>,
+    /// The only one.
+    look: Mark,
+    /// All of them, if there are several.
+    looks: Option<Box<ByLane<Mark>>>,
 }
 
 impl Trail {
     /// Notes what conflicts with changes only: a read, the release of a shared lock, a publication.
-    pub(super) fn look(&mut self, mark: Mark) {
+    pub(super) fn look(&mut self, mark: Mark, graph: &Graph) {
         if mark.step.is_none() {
             return;
         }
-        match self.looks.iter_mut().find(|known| known.step.lane() == mark.step.lane()) {
-            Some(known) => {
-                if known.step.time() <= mark.step.time() {
-                    *known = mark;
-                }
-            }
-            None => self.looks.push(mark),
+        if let Some(looks) = self.looks.as_deref_mut().filter(|looks| !looks.is_empty()) {
+            looks.add(mark);
+            return;
+        }
+        let known = self.look.step;
+        if !known.is_none() && known.lane() != mark.step.lane() && graph.node_of(known).is_some() {
+            let looks = self.looks.get_or_insert_default();
+            looks.add(self.look);
+            looks.add(mark);
+            self.look.step = Step::NONE;
+        } else if known.lane() != mark.step.lane() || known.time() <= mark.step.time() {
+            self.look = mark;
         }
     }
 
     /// Notes a change. Everything before comes before it.
     pub(super) fn change(&mut self, mark: Mark) {
         self.change = mark;
-        self.looks.clear();
+        self.look.step = Step::NONE;
+        if let Some(looks) = &mut self.looks {
+            looks.clear();
+        }
     }
 
-    pub(super) fn looks(&self) -> &[Mark] {
-        &self.looks
+    /// Adds the looks to a list.
+    pub(super) fn add_looks_to(&self, list: &mut Vec<Mark>) {
+        if !self.look.step.is_none() {
+            list.push(self.look);
+        }
+        if let Some(looks) = &self.looks {
+            list.extend_from_slice(looks.as_slice());
+        }
     }
 
     /// Forgets what cannot be on a cycle; whether anything is left.
-    fn prune(&mut self, graph: &Graph) -> bool {
-        self.looks.retain(|mark| graph.node_of(mark.step).is_some());
-        !self.looks.is_empty() || graph.node_of(self.change.step).is_some()
+    pub(super) fn prune(&mut self, graph: &Graph) -> bool {
+        if let Some(looks) = &mut self.looks {
+            looks.retain(|mark| graph.node_of(mark.step).is_some());
+            if looks.is_empty() {
+                self.looks = None;
+            }
+        }
+        self.looks.is_some()
+            || graph.node_of(self.look.step).is_some()
+            || graph.node_of(self.change.step).is_some()
     }
 }
 
-/// Where one thread leaves what others come for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// What a trail is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Channel {
+    Lock(ObjectId),
+    Barrier(ObjectId),
     Submitted(ObjectId),
     Ended(ObjectId),
     Published(ObjectId),
     Latch(ObjectId),
     Class(ClassId),
+}
+
+impl From<Channel> for Key {
+    fn from(channel: Channel) -> Key {
+        let kind = Key::FIRST_OTHER_KIND;
+        match channel {
+            Channel::Lock(object) => Key::new(kind, object),
+            Channel::Barrier(object) => Key::new(kind + 1, object),
+            Channel::Submitted(object) => Key::new(kind + 2, object),
+            Channel::Ended(object) => Key::new(kind + 3, object),
+            Channel::Published(object) => Key::new(kind + 4, object),
+            Channel::Latch(object) => Key::new(kind + 5, object),
+            Channel::Class(class) => Key::of_class(kind + 6, class),
+        }
+    }
 }
 
 /// A barrier: who is waiting, and who came the last time it opened.
@@ -89,34 +134,10 @@ impl Barrier {
         }
         self.released.iter().map(|(_, mark)| *mark)
     }
-}
 
-/// Trails by what they are about. Those that cannot matter any more are forgotten when the table has
-/// doubled.
-#[derive(Debug)]
-pub(super) struct Trails<K> {
-    by_key: FxHashMap<K, Trail>,
-    sweep_at: usize,
-}
-
-impl<K> Default for Trails<K> {
-    fn default() -> Trails<K> {
-        Trails { by_key: FxHashMap::default(), sweep_at: FIRST_SWEEP }
-    }
-}
-
-const FIRST_SWEEP: usize = 4096;
-
-impl<K: Eq + Hash> Trails<K> {
-    pub(super) fn get(&self, key: &K) -> Option<&Trail> {
-        self.by_key.get(key)
-    }
-
-    pub(super) fn entry(&mut self, key: K, graph: &Graph) -> &mut Trail {
-        if self.by_key.len() >= self.sweep_at {
-            self.by_key.retain(|_, trail| trail.prune(graph));
-            self.sweep_at = (2 * self.by_key.len()).max(FIRST_SWEEP);
-        }
-        self.by_key.entry(key).or_default()
+    /// Whether somebody may still come after one who arrived.
+    pub(super) fn matters(&mut self, graph: &Graph) -> bool {
+        self.released.retain(|(_, mark)| graph.node_of(mark.step).is_some());
+        !self.gathering.is_empty() || !self.released.is_empty()
     }
 }

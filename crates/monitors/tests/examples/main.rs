@@ -1,11 +1,13 @@
-//! The examples of the papers, and what must not be forgotten or kept too long.
+//! What of the papers' examples cannot be said in the comments of `fixtures/traces`, and what must not be
+//! forgotten or kept too long.
 
 mod text;
 
 use events::{Action, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable};
-use findings::{Evidence, Severity};
+use findings::Severity;
 use monitors::Monitor;
-use monitors::happens_before::HappensBefore;
+use monitors::atomizer::Atomizer;
+use monitors::happens_before::{HappensBefore, Limits};
 use monitors::velodrome::{Config, Velodrome};
 use text::Text;
 
@@ -16,10 +18,6 @@ fn velodrome(text: &str) -> (u64, Vec<String>) {
     run.findings(&mut monitor);
     let refuted = monitor.refuted().into_iter().map(|block| run.name(block).to_string());
     (monitor.violations(), refuted.collect())
-}
-
-fn races(text: &str) -> usize {
-    Text::new(text).findings(&mut HappensBefore::new()).len()
 }
 
 #[test]
@@ -43,66 +41,6 @@ fn the_introduction_blames_a_and_not_what_is_inside() {
          t1 end",
     );
     assert_eq!((violations, refuted), (1, vec!["A".to_string()]));
-}
-
-#[test]
-fn adding_to_a_set_is_not_atomic_although_its_vector_is_locked() {
-    let run = Text::new(
-        "t1 begin Set.add
-         t1 acq elems
-         t1 rel elems
-         t2 begin Set.add
-         t2 acq elems
-         t2 rel elems
-         t2 acq elems
-         t2 rel elems
-         t2 end
-         t1 acq elems
-         t1 rel elems
-         t1 end",
-    );
-    let findings = run.findings(&mut Velodrome::new(Config::default()));
-    assert_eq!(findings.len(), 1);
-    let finding = &findings[0];
-    assert_eq!(finding.rule, "not-serializable");
-    assert_eq!(finding.evidence, Evidence::Observed);
-    assert_eq!(finding.severity, Severity::High);
-    assert_eq!(finding.blame.line, Some(0));
-    let steps = finding.witnesses[0].steps.iter();
-    let steps: Vec<_> = steps.map(|step| (step.role, step.site.line.unwrap_or(0))).collect();
-    let expected =
-        [("block", 0), ("first", 2), ("interferes", 4), ("interferes", 7), ("second", 9)];
-    assert_eq!(steps, expected);
-}
-
-#[test]
-fn a_write_in_the_middle_of_an_update_is_reported() {
-    let text = "t1 begin inc
-                t1 rd x
-                t2 wr x
-                t1 wr x
-                t1 end";
-    assert_eq!(velodrome(text), (1, vec!["inc".to_string()]));
-    assert_eq!(races(text), 2);
-}
-
-#[test]
-fn handing_over_by_a_volatile_flag_is_silent() {
-    let round = "t1 vrd b
-                 t1 begin first
-                 t1 rd x
-                 t1 wr x
-                 t1 vwr b
-                 t1 end
-                 t2 vrd b
-                 t2 begin second
-                 t2 rd x
-                 t2 wr x
-                 t2 vwr b
-                 t2 end\n";
-    let text = round.repeat(3);
-    assert_eq!(velodrome(&text), (0, vec![]));
-    assert_eq!(races(&text), 0);
 }
 
 #[test]
@@ -140,83 +78,6 @@ fn two_transactions_that_exclude_each_other_are_reported_without_blame() {
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].severity, Severity::Medium);
     assert_eq!(findings[0].blame.method, "E'");
-}
-
-#[test]
-fn what_happens_outside_is_not_merged_into_a_running_transaction() {
-    let text = "t1 begin A
-                t1 wr x
-                t2 rd x
-                t2 wr y
-                t1 rd y
-                t1 end";
-    assert_eq!(velodrome(text), (1, vec!["A".to_string()]));
-}
-
-#[test]
-fn a_block_that_waits_is_a_note() {
-    let run = Text::new(
-        "t1 begin take
-         t1 acq m
-         t1 rd count
-         t1 wait m
-         t2 begin put
-         t2 acq m
-         t2 wr count
-         t2 rel m
-         t2 end
-         t1 woken m
-         t1 rd count
-         t1 rel m
-         t1 end",
-    );
-    let findings = run.findings(&mut Velodrome::new(Config::default()));
-    assert!(!findings.is_empty());
-    assert!(findings.iter().all(|finding| finding.severity == Severity::Low));
-}
-
-#[test]
-fn waiting_for_a_task_in_a_block_splits_it() {
-    let text = "t1 begin invoke
-                t1 submit task
-                t2 taskbegin task
-                t2 wr x
-                t2 taskend task
-                t1 taskjoin task
-                t1 rd x
-                t1 end";
-    assert_eq!(velodrome(text), (1, vec!["invoke".to_string()]));
-    assert_eq!(races(text), 0);
-}
-
-#[test]
-fn a_fast_thread_does_not_leave_the_barrier_twice() {
-    // The arrival of t1 for the next round does not come before t2 leaves the first.
-    let text = "t1 wr x
-                t1 arrive b
-                t2 wr y
-                t2 arrive b
-                t1 pass b
-                t1 rd y
-                t1 wr z
-                t1 arrive b
-                t2 pass b
-                t2 rd x
-                t2 rd z";
-    assert_eq!(races(text), 1);
-}
-
-#[test]
-fn starting_and_joining_orders() {
-    let text = "t0 wr x
-                t0 fork t1
-                t1 rd x
-                t1 wr x
-                t1 finish
-                t0 join t1
-                t0 wr x";
-    assert_eq!(races(text), 0);
-    assert_eq!(races("t0 fork t1\nt1 wr x\nt0 wr x"), 1);
 }
 
 fn event(thread: u32, action: Action) -> Event {
@@ -294,4 +155,68 @@ fn threads_that_are_gone_leave_their_place() {
     }
     assert_eq!((monitor.violations(), races.races()), (0, 0));
     assert!(monitor.statistics().lanes <= 4, "{:?}", monitor.statistics());
+}
+
+/// The blocks that Atomizer fails, by name, and the lines of its suspects.
+fn atomizer(text: &str) -> (Vec<String>, Vec<u32>) {
+    let run = Text::new(text);
+    let mut monitor = Atomizer::default();
+    run.findings(&mut monitor);
+    let failed = monitor.failed().iter().map(|block| run.name(*block).to_string()).collect();
+    (failed, monitor.suspects().iter().map(|site| site.0 - 1).collect())
+}
+
+#[test]
+fn taking_a_lock_again_is_suspicious_once_others_take_it_too() {
+    let text = "t1 begin get
+                t1 acq m
+                t1 rel m
+                t1 acq m
+                t1 rel m
+                t1 end
+                t2 begin swap
+                t2 acq m
+                t2 rel m
+                t2 acq m
+                t2 rel m
+                t2 end";
+    assert_eq!(atomizer(text), (vec!["swap".to_string()], vec![9]));
+}
+
+#[test]
+fn a_racy_update_is_suspicious_where_it_writes() {
+    let inc = |thread: u32| {
+        format!("t{thread} begin inc\nt{thread} rd x\nt{thread} wr x\nt{thread} end\n")
+    };
+    let text = [inc(1), inc(2), inc(1)].concat();
+    assert_eq!(atomizer(&text), (vec!["inc".to_string()], vec![10]));
+}
+
+#[test]
+fn what_nobody_comes_back_to_is_forgotten_beyond_the_limits() {
+    let limits = Limits { variables: 10_000, relays: 1_000 };
+    let mut monitor = HappensBefore::with_limits(limits);
+    for thread in 1..=4 {
+        monitor.event(&event(0, Action::Fork(ThreadId(thread))));
+    }
+    // Tasks that are handed over and never waited for: the first thread knows nothing of their end.
+    for task in 0..100_000 {
+        let worker = 1 + (task % 4) as u32;
+        let payload = Variable::Field(ObjectId(task), FieldId(0));
+        monitor.event(&event(0, Action::Write(payload)));
+        monitor.event(&event(0, Action::Submit(ObjectId(task))));
+        monitor.event(&event(worker, Action::TaskBegin(ObjectId(task))));
+        monitor.event(&event(worker, Action::Write(payload)));
+        monitor.event(&event(worker, Action::TaskEnd(ObjectId(task))));
+    }
+    assert_eq!(monitor.races(), 0);
+    let (variables, relays) = monitor.remembered();
+    assert!(variables <= 4 * limits.variables, "{variables} variables");
+    assert!(relays <= 20 * limits.relays, "{relays} relays");
+    // Who waits for a task that was forgotten still comes after it, and a new race is still found.
+    monitor.event(&event(0, Action::TaskJoin(ObjectId(7))));
+    monitor.event(&event(0, Action::Write(Variable::Field(ObjectId(7), FieldId(0)))));
+    assert_eq!(monitor.races(), 0);
+    monitor.event(&event(1, Action::Write(Variable::Field(ObjectId(7), FieldId(0)))));
+    assert_eq!(monitor.races(), 1);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use events::{Access, Action, Epoch, Event, SiteId, ThreadId};
 
-use crate::trace::{Op, Operation, variable};
+use crate::trace::{Op, Operation, variable, volatile};
 
 /// Which filters are on, and which of their rules hold.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +26,10 @@ pub(crate) struct Filters {
     pub(crate) epochs_begin_at_volatile_writes: bool,
     /// An access that is reported is the first of its epoch, not the last of the one before.
     pub(crate) epochs_begin_with_the_access: bool,
+    /// A write of a volatile variable reports the reads that were only noted.
+    pub(crate) volatile_writes_report_notes: bool,
+    /// Once a second thread has used a variable, all its accesses are reported once in each epoch.
+    pub(crate) locksets: bool,
 }
 
 pub(crate) const ALL: Filters = Filters {
@@ -37,7 +41,12 @@ pub(crate) const ALL: Filters = Filters {
     epochs_begin_at_nested_blocks: true,
     epochs_begin_at_volatile_writes: true,
     epochs_begin_with_the_access: true,
+    volatile_writes_report_notes: true,
+    locksets: false,
 };
+
+/// The filters when a monitor looks at the locks that are held.
+pub(crate) const LOCKSETS: Filters = Filters { locksets: true, ..ALL };
 
 /// An access as the words beside a variable hold it.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +64,18 @@ struct Words {
     is_shared: bool,
 }
 
+/// What is kept instead of a variable that several threads have used, for locksets.
+#[derive(Clone, Debug, Default)]
+struct SharedWords {
+    /// The last read of each thread since the last write.
+    reads: BTreeMap<u32, Word>,
+    write: Option<Word>,
+    /// Another thread has read since.
+    is_seen: bool,
+    /// What it holds is what the only thread noted, which is reported whatever comes.
+    is_new: bool,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Thread {
     epoch: u64,
@@ -69,6 +90,9 @@ pub(crate) struct Model {
     epochs: u64,
     threads: BTreeMap<u32, Thread>,
     words: BTreeMap<u32, Words>,
+    /// The last read of each volatile variable by each thread since it was last written.
+    notes: BTreeMap<(u32, u32), Word>,
+    shared: BTreeMap<u32, SharedWords>,
     /// What was reported.
     pub(crate) events: Vec<Event>,
 }
@@ -80,6 +104,8 @@ impl Model {
             epochs: 0,
             threads: BTreeMap::new(),
             words: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            shared: BTreeMap::new(),
             events: Vec::new(),
         }
     }
@@ -141,14 +167,19 @@ impl Model {
                 let popped = self.threads.entry(thread).or_default().open.pop();
                 if let Some((_, _, true)) = popped {
                     self.push(thread, site, epoch, Action::End);
+                    self.next_epoch(thread);
                 }
                 return;
             }
-            Op::VolatileRead(_) | Op::Acquire(..) | Op::Join(_) | Op::Receive(_) => (true, false),
+            Op::VolatileRead(x) => return self.volatile_read(thread, x, site),
+            Op::Acquire(..) | Op::Join(_) | Op::Receive(_) => (true, false),
             Op::VolatileWrite(_) => (self.filters.epochs_begin_at_volatile_writes, true),
             Op::Update(_) => (true, true),
             Op::Release(..) | Op::Fork(_) | Op::Publish(_) | Op::ThreadEnd => (false, true),
         };
+        if let Op::VolatileWrite(x) | Op::Update(x) = operation.op {
+            self.report_notes(thread, x);
+        }
         self.report_blocks(thread);
         let epoch = if receives { self.next_epoch(thread) } else { epoch };
         self.push(thread, site, epoch, operation.action());
@@ -157,8 +188,48 @@ impl Model {
         }
     }
 
+    /// A thread that has read a volatile variable since the last write receives nothing new.
+    fn volatile_read(&mut self, thread: u32, x: u32, site: SiteId) {
+        if self.filters.ownership
+            && self.filters.epoch
+            && let Some(note) = self.notes.get_mut(&(x, thread))
+        {
+            let epoch = self.threads.entry(thread).or_default().epoch;
+            if note.epoch == epoch {
+                return;
+            }
+            if !self.filters.locksets {
+                *note = Word { thread, epoch, site };
+                return;
+            }
+        }
+        self.report_blocks(thread);
+        let epoch = self.next_epoch(thread);
+        self.notes.insert((x, thread), Word { thread, epoch, site });
+        self.push(thread, site, epoch, Action::VolatileRead(volatile(x)));
+    }
+
+    /// Reports and forgets the reads of a volatile variable that is about to be written.
+    fn report_notes(&mut self, writer: u32, x: u32) {
+        let noted: Vec<_> =
+            self.notes.range((x, 0)..=(x, u32::MAX)).map(|(key, note)| (*key, *note)).collect();
+        for (key, note) in noted {
+            self.notes.remove(&key);
+            let is_reported = self.filters.volatile_writes_report_notes
+                && self.filters.ownership
+                && self.filters.epoch;
+            if is_reported && note.thread != writer {
+                let action = Action::Earlier(Access::Read, volatile(x));
+                self.push(note.thread, note.site, note.epoch, action);
+            }
+        }
+    }
+
     fn read(&mut self, thread: u32, x: u32, site: SiteId) {
         let epoch = self.epoch(thread);
+        if self.is_used_by_several(thread, x) {
+            return self.read_shared(thread, x, site);
+        }
         let words = self.words.get(&x).copied().unwrap_or_default();
         let is_now = |word: Option<Word>| word.is_some_and(|word| word.epoch == epoch);
         if self.filters.epoch && (is_now(words.read) || is_now(words.write)) {
@@ -180,6 +251,9 @@ impl Model {
 
     fn write(&mut self, thread: u32, x: u32, site: SiteId) {
         let epoch = self.epoch(thread);
+        if self.is_used_by_several(thread, x) {
+            return self.write_shared(thread, x, site);
+        }
         let words = self.words.get(&x).copied().unwrap_or_default();
         let is_not_other = |word: Option<Word>| word.is_none_or(|word| word.thread == thread);
         let is_shared = words.is_shared && self.filters.reads_remember_sharing;
@@ -195,6 +269,76 @@ impl Model {
         };
         let write = Some(Word { thread, epoch, site });
         self.words.insert(x, Words { read: None, write, is_shared: false });
+    }
+
+    /// Whether the thread is not the only one that has used a variable, as far as that matters. What the
+    /// only one has noted is then looked at for the last time.
+    fn is_used_by_several(&mut self, thread: u32, x: u32) -> bool {
+        if self.filters.locksets && !self.shared.contains_key(&x) {
+            let words = self.words.get(&x).copied().unwrap_or_default();
+            let is_other = |word: Option<Word>| word.is_some_and(|word| word.thread != thread);
+            if is_other(words.read) || is_other(words.write) {
+                let reads = words.read.map(|read| (read.thread, read)).into_iter().collect();
+                let shared =
+                    SharedWords { reads, write: words.write, is_seen: false, is_new: true };
+                self.shared.insert(x, shared);
+            }
+        }
+        self.shared.contains_key(&x)
+    }
+
+    fn read_shared(&mut self, thread: u32, x: u32, site: SiteId) {
+        let epoch = self.epoch(thread);
+        let mut words = self.shared.get(&x).cloned().unwrap_or_default();
+        let is_now = |word: Option<&Word>| word.is_some_and(|word| word.epoch == epoch);
+        let noted = if words.is_new { std::mem::take(&mut words.reads) } else { BTreeMap::new() };
+        let mine = words.reads.get(&thread);
+        let is_written_now = is_now(words.write.as_ref()) && !words.is_seen;
+        if self.filters.epoch && (is_now(mine) || is_written_now) {
+            return;
+        }
+        let receives = words.write.filter(|write| write.thread != thread);
+        if let Some(write) = words.write.filter(|_| !words.is_seen && self.filters.ownership) {
+            let action = Action::Earlier(Access::Write, variable(x));
+            self.push(write.thread, write.site, write.epoch, action);
+        }
+        let is_told = self.filters.ownership;
+        for read in noted.into_values().filter(|_| is_told) {
+            let action = Action::Earlier(Access::Read, variable(x));
+            self.push(read.thread, read.site, read.epoch, action);
+        }
+        self.report_blocks(thread);
+        let is_new = receives.is_some() && mine.is_none();
+        let epoch = if is_new { self.next_epoch(thread) } else { epoch };
+        self.push(thread, site, epoch, Action::Read(variable(x)));
+        words.reads.insert(thread, Word { thread, epoch, site });
+        let is_seen = words.is_seen || receives.is_some();
+        self.shared.insert(x, SharedWords { is_seen, is_new: false, ..words });
+    }
+
+    fn write_shared(&mut self, thread: u32, x: u32, site: SiteId) {
+        let epoch = self.epoch(thread);
+        let words = self.shared.get(&x).cloned().unwrap_or_default();
+        let is_now = words.write.is_some_and(|word| word.epoch == epoch);
+        if self.filters.epoch && is_now && !words.is_seen {
+            return;
+        }
+        if self.filters.ownership {
+            let write = words.write.filter(|_| !words.is_seen);
+            let write = write.map(|write| (Access::Write, write));
+            let reads = words.reads.into_values().map(|read| (Access::Read, read));
+            for (access, word) in write.into_iter().chain(reads) {
+                if word.thread != thread {
+                    let action = Action::Earlier(access, variable(x));
+                    self.push(word.thread, word.site, word.epoch, action);
+                }
+            }
+        }
+        self.report_blocks(thread);
+        let epoch = self.next_epoch(thread);
+        self.push(thread, site, epoch, Action::Write(variable(x)));
+        let write = Some(Word { thread, epoch, site });
+        self.shared.insert(x, SharedWords { write, ..SharedWords::default() });
     }
 
     /// Reports an access after what the words hold of other threads; the epoch of the access.

@@ -1,9 +1,14 @@
 //! The monitors against checkers that keep every operation and compare every pair, on random runs:
 //! reported whole, and through a model of the run-time half's filters.
 //!
-//! `MONITOR_RUNS` says how many runs, `MONITOR_SEED` which ones.
+//! A run that has a violation keeps it, so the first operation that makes one is the verdict on every prefix.
+//! The checkers themselves are compared with all orders of small runs.
+//!
+//! `MONITOR_RUNS` says how many runs, `MONITOR_SEED` which ones. A million take some ten minutes.
 
+mod exhaustive;
 mod filters;
+mod locksets;
 mod naive;
 mod random;
 mod trace;
@@ -15,11 +20,13 @@ use events::{
 };
 use filters::{Filters, Model};
 use monitors::Monitor;
+use monitors::atomizer::Atomizer;
+use monitors::eraser::Eraser;
 use monitors::happens_before::HappensBefore;
 use monitors::velodrome::{Config, Velodrome};
 use naive::Verdict;
 use random::{Random, number_from};
-use trace::{Op, Operation, Run, Shape};
+use trace::{Names, Op, Operation, Run, Shape};
 
 /// What a monitor says of a run, in the oracle's words.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,6 +58,7 @@ fn ask_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usi
     let mut monitor = HappensBefore::new();
     let mut model = filters.map(Model::new);
     let mut found: Vec<(Variable, usize)> = Vec::new();
+    let mut races = 0;
     for (number, operation) in run.0.iter().enumerate() {
         match &mut model {
             Some(model) => {
@@ -61,7 +69,10 @@ fn ask_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usi
         }
         let (Op::Read(x) | Op::Write(x)) = operation.op else { continue };
         let variable = trace::variable(x);
-        if monitor.has_race_on(variable) && !found.iter().any(|(known, _)| *known == variable) {
+        let is_race = monitor.races() > races;
+        races = monitor.races();
+        if is_race && !found.iter().any(|(known, _)| *known == variable) {
+            assert_eq!(monitor.latest_race(), Some(variable));
             found.push((variable, number));
         }
     }
@@ -79,7 +90,11 @@ const CONFIGS: [Config; 6] = [
 
 /// Why the monitors are wrong about a run, if they are.
 fn complaint(run: &Run, filters: Option<Filters>) -> Option<String> {
-    let Verdict { first_violation, refuted, races } = naive::judge(run);
+    disagreement(run, filters, naive::judge(run))
+}
+
+fn disagreement(run: &Run, filters: Option<Filters>, verdict: Verdict) -> Option<String> {
+    let Verdict { first_violation, refuted, races } = verdict;
     let expected = Said { first_violation, refuted };
     for config in CONFIGS {
         let said = ask_velodrome(run, config, filters);
@@ -91,16 +106,22 @@ fn complaint(run: &Run, filters: Option<Filters>) -> Option<String> {
     (said != races).then(|| format!("happens-before: {said:?} instead of {races:?}"))
 }
 
+/// The random numbers for a run.
+fn random_of_run(number: u64) -> Random {
+    let seed = number_from("MONITOR_SEED", 1);
+    Random::new(seed.wrapping_mul(0x0001_0000_0001).wrapping_add(number))
+}
+
 /// Runs random runs through the monitors. Returns how many were not serializable.
 fn check(name: &str, filters: Option<Filters>, runs: u64) -> u64 {
-    let seed = number_from("MONITOR_SEED", 1);
     let mut violations = 0;
-    for number in 0..number_from("MONITOR_RUNS", runs) {
-        let mut random = Random::new(seed.wrapping_mul(0x0001_0000_0001).wrapping_add(number));
+    for number in 0..runs {
+        let mut random = random_of_run(number);
         let shape = Shape::random(&mut random);
         let run = Run::random(&mut random, shape);
-        violations += u64::from(naive::judge(&run).first_violation.is_some());
-        if complaint(&run, filters).is_some() {
+        let verdict = naive::judge(&run);
+        violations += u64::from(verdict.first_violation.is_some());
+        if disagreement(&run, filters, verdict).is_some() {
             let small = run.shrink(shape.forks, |run| complaint(run, filters).is_some());
             let why = complaint(&small, filters).unwrap_or_default();
             let mut events = String::new();
@@ -124,22 +145,109 @@ fn check(name: &str, filters: Option<Filters>, runs: u64) -> u64 {
 
 #[test]
 fn the_monitors_agree_with_the_oracles() {
-    let violations = check("unfiltered", None, 3000);
-    assert!(violations > 300, "the runs say little: {violations}");
+    let runs = number_from("MONITOR_RUNS", 10_000);
+    let violations = check("unfiltered", None, runs);
+    assert!(violations > runs / 10, "the runs say little: {violations}");
 }
 
 #[test]
 fn the_filters_change_nothing() {
-    check("filtered", Some(filters::ALL), 3000);
+    check("filtered", Some(filters::ALL), number_from("MONITOR_RUNS", 10_000));
 }
 
 #[test]
 fn each_filter_changes_nothing() {
+    let runs = number_from("MONITOR_RUNS", 8000) / 4;
     let eager = Filters { lazy_blocks: false, ..filters::ALL };
-    check("blocks at once", Some(eager), 1000);
-    check("no ownership", Some(Filters { ownership: false, ..filters::ALL }), 1000);
-    check("no epochs", Some(Filters { epoch: false, ..filters::ALL }), 1000);
-    check("none", Some(Filters { ownership: false, epoch: false, ..eager }), 1000);
+    check("blocks at once", Some(eager), runs);
+    check("no ownership", Some(Filters { ownership: false, ..filters::ALL }), runs);
+    check("no epochs", Some(Filters { epoch: false, ..filters::ALL }), runs);
+    check("none", Some(Filters { ownership: false, epoch: false, ..eager }), runs);
+}
+
+#[test]
+fn the_blamed_block_is_broken_in_every_order() {
+    let mut refuted = 0;
+    for number in 0..number_from("MONITOR_RUNS", 30_000) / 10 {
+        let mut random = random_of_run(number);
+        let shape = Shape::small(&mut random);
+        let run = Run::random(&mut random, shape);
+        let said = ask_velodrome(&run, Config::default(), None);
+        let is_serializable = exhaustive::is_serializable(&run);
+        assert_eq!(said.first_violation.is_none(), is_serializable, "run {number}:\n{run:?}");
+        for (at, operation) in run.0.iter().enumerate() {
+            if operation.op == Op::Begin {
+                let is_refuted = said.refuted.contains(&(at as u32 + 1));
+                let is_sound = exhaustive::is_self_serializable(&run, at);
+                assert_eq!(is_refuted, !is_sound, "run {number}, block {}:\n{run:?}", at + 1);
+                refuted += u64::from(is_refuted);
+            }
+        }
+    }
+    assert!(refuted > 100, "the runs say little: {refuted}");
+}
+
+/// Everything that is said of a run: its violation, if any, its refuted blocks and its races.
+fn everything_said(run: &Run, filters: Option<Filters>) -> (Said, Vec<(Variable, usize)>) {
+    (ask_velodrome(run, Config::default(), filters), ask_happens_before(run, filters))
+}
+
+#[test]
+fn other_names_change_nothing() {
+    for number in 0..number_from("MONITOR_RUNS", 20_000) / 10 {
+        let mut random = random_of_run(number);
+        let shape = Shape::random(&mut random);
+        let run = Run::random(&mut random, shape);
+        let names = Names::random(&mut random);
+        let renamed = run.renamed(&names);
+        for filters in [None, Some(filters::ALL)] {
+            let (expected, races) = everything_said(&run, filters);
+            let rename = |(variable, at): (Variable, usize)| match variable {
+                Variable::Static(field) => (trace::variable(names.variables[field.0 as usize]), at),
+                other => (other, at),
+            };
+            let races: Vec<_> = races.into_iter().map(rename).collect();
+            let said = everything_said(&renamed, filters);
+            assert_eq!(said, (expected, races), "run {number}:\n{run:?}{renamed:?}");
+        }
+    }
+}
+
+#[test]
+fn swapping_independent_neighbours_changes_nothing() {
+    let mut swapped = 0;
+    for number in 0..number_from("MONITOR_RUNS", 20_000) / 10 {
+        let mut random = random_of_run(number);
+        let shape = Shape::random(&mut random);
+        let run = Run::random(&mut random, shape);
+        let mut other = run.clone();
+        // Where each operation was in the run, by its new place.
+        let mut places: Vec<usize> = (0..run.0.len()).collect();
+        for _ in 0..run.0.len() {
+            let at = random.below(run.0.len().max(2) - 1);
+            let (Some(&one), Some(&next)) = (other.0.get(at), other.0.get(at + 1)) else {
+                continue;
+            };
+            if !naive::conflict(one, next) && !naive::conflict(next, one) {
+                other.0.swap(at, at + 1);
+                places.swap(at, at + 1);
+                swapped += 1;
+            }
+        }
+        for filters in [None, Some(filters::ALL)] {
+            let verdict = |run: &Run, places: &[usize]| {
+                let (said, races) = everything_said(run, filters);
+                let refuted = said.refuted.iter().map(|block| places[*block as usize - 1]);
+                let refuted: BTreeSet<usize> = refuted.collect();
+                let racy: BTreeSet<Variable> = races.into_iter().map(|(it, _)| it).collect();
+                (said.first_violation.is_some(), refuted, racy)
+            };
+            let same: Vec<usize> = (0..run.0.len()).collect();
+            let (before, after) = (verdict(&run, &same), verdict(&other, &places));
+            assert_eq!(before, after, "run {number}:\n{run:?}{other:?}");
+        }
+    }
+    assert!(swapped > 1000, "the runs say little: {swapped}");
 }
 
 /// A rule of the filters that is left out, and the smallest run that is judged wrongly then.
@@ -149,7 +257,7 @@ struct Broken {
     run: &'static [(u32, Op)],
 }
 
-const BROKEN: [Broken; 5] = [
+const BROKEN: [Broken; 6] = [
     Broken {
         rule: "an epoch ends when something is sent: the second write is not ordered by the lock",
         filters: Filters { epochs_end_at_sends: false, ..filters::ALL },
@@ -187,6 +295,17 @@ const BROKEN: [Broken; 5] = [
             (1, Op::Write(4)),
             (1, Op::VolatileWrite(1)),
             (0, Op::Write(4)),
+        ],
+    },
+    Broken {
+        rule: "a volatile write reports the reads that were noted: the second read is in the block",
+        filters: Filters { volatile_writes_report_notes: false, ..filters::ALL },
+        run: &[
+            (0, Op::VolatileRead(1)),
+            (0, Op::Begin),
+            (0, Op::VolatileRead(1)),
+            (1, Op::VolatileWrite(1)),
+            (0, Op::VolatileWrite(1)),
         ],
     },
     Broken {
@@ -268,13 +387,14 @@ fn no_events_make_a_monitor_panic() {
         let mut random = Random::new(seed);
         let crowd = 1 + random.below(8);
         let mut velodrome = Velodrome::new(Config { crowd, ..Config::default() });
-        let mut races = HappensBefore::new();
-        for _ in 0..random.below(300) {
-            let event = any_event(&mut random);
-            velodrome.event(&event);
-            races.event(&event);
+        let (mut races, mut eraser) = (HappensBefore::new(), Eraser::default());
+        let mut atomizer = Atomizer::default();
+        let monitors: [&mut dyn Monitor; 4] =
+            [&mut velodrome, &mut races, &mut eraser, &mut atomizer];
+        let events: Vec<Event> = (0..random.below(300)).map(|_| any_event(&mut random)).collect();
+        for monitor in monitors {
+            events.iter().for_each(|event| monitor.event(event));
+            monitor.findings(&Tables::default());
         }
-        velodrome.findings(&Tables::default());
-        races.findings(&Tables::default());
     }
 }

@@ -28,7 +28,7 @@ fn is_shared(mode: Mode) -> bool {
 }
 
 /// Whether two operations conflict, the first of which comes before the other.
-fn conflict(a: Operation, b: Operation) -> bool {
+pub(crate) fn conflict(a: Operation, b: Operation) -> bool {
     if a.thread == b.thread {
         return true;
     }

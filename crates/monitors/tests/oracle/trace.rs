@@ -113,6 +113,18 @@ impl Shape {
             burst: random.below(90),
         }
     }
+
+    /// Runs of so few operations that all their orders can be tried.
+    pub(crate) fn small(random: &mut Random) -> Shape {
+        Shape {
+            threads: 2 + random.below(2),
+            length: 6 + random.below(crate::exhaustive::MOST - 5),
+            variables: 1 + random.below(2),
+            locks: 1,
+            blocks: 10 + random.below(25),
+            ..Shape::random(random)
+        }
+    }
 }
 
 /// What must hold for the next operation to be possible.
@@ -120,6 +132,8 @@ impl Shape {
 struct Threads {
     depth: Vec<usize>,
     held: Vec<Vec<(u32, Mode)>>,
+    /// Locks that were acquired again while they were held, once for each time.
+    held_again: Vec<Vec<u32>>,
     is_started: Vec<bool>,
     has_ended: Vec<bool>,
 }
@@ -129,8 +143,29 @@ impl Threads {
         Threads {
             depth: vec![0; count],
             held: vec![Vec::new(); count],
+            held_again: vec![Vec::new(); count],
             is_started: (0..count).map(|thread| thread == 0 || !forks).collect(),
             has_ended: vec![false; count],
+        }
+    }
+
+    /// Whether an operation acquires a lock again that is held, or gives it back but not for the last
+    /// time. It is done then, and nobody sees it.
+    fn is_invisible(&mut self, operation: Operation) -> bool {
+        let me = operation.thread as usize;
+        match operation.op {
+            Op::Acquire(lock, Mode::Exclusive) => {
+                let is_mine = self.held[me].contains(&(lock, Mode::Exclusive));
+                if is_mine {
+                    self.held_again[me].push(lock);
+                }
+                is_mine
+            }
+            Op::Release(lock, _) => {
+                let again = self.held_again[me].iter().rposition(|held| *held == lock);
+                again.map(|at| self.held_again[me].remove(at)).is_some()
+            }
+            _ => false,
         }
     }
 
@@ -187,7 +222,58 @@ impl Threads {
     }
 }
 
+/// Other names for what a run is about.
+pub(crate) struct Names {
+    pub(crate) threads: Vec<u32>,
+    pub(crate) variables: Vec<u32>,
+    pub(crate) locks: Vec<u32>,
+    /// Of volatile variables and of objects that are published to.
+    pub(crate) others: Vec<u32>,
+}
+
+impl Names {
+    pub(crate) fn random(random: &mut Random) -> Names {
+        let mut shuffled = |count: u32| {
+            let mut names: Vec<u32> = (0..count).collect();
+            for at in (1..names.len()).rev() {
+                names.swap(at, random.below(at + 1));
+            }
+            names
+        };
+        Names {
+            threads: shuffled(6),
+            variables: shuffled(5),
+            locks: shuffled(3),
+            others: shuffled(2),
+        }
+    }
+
+    fn operation(&self, Operation { thread, op }: Operation) -> Operation {
+        let name = |names: &[u32], number: u32| names[number as usize];
+        let op = match op {
+            Op::Read(x) => Op::Read(name(&self.variables, x)),
+            Op::Write(x) => Op::Write(name(&self.variables, x)),
+            Op::VolatileRead(x) => Op::VolatileRead(name(&self.others, x)),
+            Op::VolatileWrite(x) => Op::VolatileWrite(name(&self.others, x)),
+            Op::Update(x) => Op::Update(name(&self.others, x)),
+            Op::Acquire(m, mode) => Op::Acquire(name(&self.locks, m), mode),
+            Op::Release(m, mode) => Op::Release(name(&self.locks, m), mode),
+            Op::Fork(thread) => Op::Fork(name(&self.threads, thread)),
+            Op::Join(thread) => Op::Join(name(&self.threads, thread)),
+            Op::Publish(o) => Op::Publish(name(&self.others, o)),
+            Op::Receive(o) => Op::Receive(name(&self.others, o)),
+            Op::Begin | Op::End | Op::ThreadEnd => op,
+        };
+        Operation { thread: name(&self.threads, thread), op }
+    }
+}
+
 impl Run {
+    /// The same run of other threads on other things.
+    pub(crate) fn renamed(&self, names: &Names) -> Run {
+        Run(self.0.iter().map(|operation| names.operation(*operation)).collect())
+    }
+
     pub(crate) fn random(random: &mut Random, shape: Shape) -> Run {
         let mut threads = Threads::new(shape.threads, shape.forks);
         let mut run = Vec::new();
@@ -200,7 +286,7 @@ impl Run {
             }
             let op = Run::random_op(random, shape, &threads, thread);
             let operation = Operation { thread: thread as u32, op };
-            if threads.accept(operation) {
+            if !threads.is_invisible(operation) && threads.accept(operation) {
                 run.push(operation);
             }
         }

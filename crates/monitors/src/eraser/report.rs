@@ -1,0 +1,105 @@
+//! From unguarded variables to findings: counted, grouped by field and pair of places.
+
+use std::collections::BTreeMap;
+
+use events::{Access, SiteId, Tables, ThreadId, Variable};
+use findings::{Does, Evidence, Finding, HeldLock, Severity, Step, Witness};
+
+use super::RULE;
+use crate::locksets::Held;
+use crate::stacks::Stacks;
+use crate::subject::{Subject, ThreadNames, place};
+use crate::verb::Verb;
+
+/// An access that is reported.
+#[derive(Clone, Debug)]
+pub(super) struct Mark {
+    pub(super) access: Access,
+    pub(super) thread: ThreadId,
+    pub(super) site: SiteId,
+    /// Empty also when the locks are not known.
+    pub(super) held: Vec<Held>,
+}
+
+/// A variable that no lock guards.
+#[derive(Clone, Debug)]
+pub(super) struct Race {
+    pub(super) variable: Variable,
+    /// An access of another thread, if one is remembered.
+    pub(super) first: Option<Mark>,
+    /// The access that left no lock.
+    pub(super) second: Mark,
+}
+
+/// The places of two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    first: SiteId,
+    second: SiteId,
+}
+
+/// All variables that were reported.
+#[derive(Debug, Default)]
+pub(super) struct Races {
+    pairs: BTreeMap<Pair, Race>,
+    pub(super) count: u64,
+}
+
+/// Beyond this many pairs of places, variables are only counted.
+const MOST_PAIRS: usize = 10_000;
+
+impl Races {
+    pub(super) fn add(&mut self, race: Race) {
+        self.count += 1;
+        let first = race.first.as_ref().map_or(SiteId(0), |first| first.site);
+        let pair = Pair { first, second: race.second.site };
+        if self.pairs.len() < MOST_PAIRS {
+            self.pairs.entry(pair).or_insert(race);
+        }
+    }
+
+    pub(super) fn findings(&self, tables: &Tables) -> Vec<Finding> {
+        let stacks = Stacks::new(tables);
+        self.pairs.values().map(|race| finding(race, tables, &stacks)).collect()
+    }
+}
+
+fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
+    let variable = Subject::Variable(race.variable);
+    let marks = race.first.iter().chain([&race.second]);
+    let threads = ThreadNames::new(tables, marks.map(|mark| mark.thread));
+    let step = |role, mark: &Mark| {
+        let held = mark.held.iter().map(|held| HeldLock {
+            lock: Subject::Lock(held.lock).name(tables, held.site),
+            taken_at: place(tables, held.site),
+        });
+        let verb = match mark.access {
+            Access::Read => Verb::Reads,
+            Access::Write => Verb::Writes,
+        };
+        Step {
+            held_locks: held.collect(),
+            thread: Some(threads.name(mark.thread)),
+            does: Some(Does {
+                verb: verb.words().to_string(),
+                subject: variable.name(tables, mark.site),
+            }),
+            stack: stacks.find(mark.site, mark.thread, None, None),
+            ..Step::at(role, place(tables, mark.site))
+        }
+    };
+    let mut steps: Vec<Step> = race.first.iter().map(|first| step("first", first)).collect();
+    steps.push(step("second", &race.second));
+    let site = race.second.site;
+    Finding {
+        rule: RULE,
+        evidence: Evidence::Predicted,
+        severity: Severity::Medium,
+        blame: place(tables, site),
+        subjects: BTreeMap::from([("variable", variable.name(tables, site))]),
+        stable_subjects: BTreeMap::from([("variable", variable.stable_name(tables, site))]),
+        witnesses: vec![Witness::new(super::MONITOR.name, steps)],
+        distance: 0,
+        fingerprint: None,
+    }
+}

@@ -1,0 +1,245 @@
+//! A hash table for what threads meet at: variables, locks and the like.
+//!
+//! Open addressing in one array, because a look-up that misses the cache costs more than all the rest of an
+//! event: a value lies beside its key, and the fields of an object and the neighbours of an array element
+//! lie near each other. Nothing is removed one by one. A table that is full is told what can be forgotten,
+//! and grows only if that was not enough, so that its size depends on what is in use.
+
+use events::{ClassId, ObjectId, Variable};
+
+/// What a value is about, in 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    object: u64,
+    /// What of the object: a kind in the high half, and a number.
+    part: u64,
+}
+
+impl Key {
+    /// No key at all: marks room.
+    const NONE: Key = Key { object: 0, part: u64::MAX };
+
+    /// The kinds up to this one are for variables.
+    pub(crate) const FIRST_OTHER_KIND: u32 = 4;
+
+    pub(crate) fn new(kind: u32, object: ObjectId) -> Key {
+        Key { object: object.0, part: u64::from(kind) << 32 }
+    }
+
+    pub(crate) fn of_class(kind: u32, class: ClassId) -> Key {
+        Key { object: u64::from(class.0), part: u64::from(kind) << 32 }
+    }
+
+    /// Neighbours differ in the last bits of the part, and only there.
+    fn hash(self) -> u64 {
+        const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
+        const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
+        let mixed = self.object.wrapping_mul(FIRST).rotate_left(29) ^ (self.part / NEIGHBOURS);
+        mixed.wrapping_mul(SECOND)
+    }
+}
+
+impl From<Variable> for Key {
+    fn from(variable: Variable) -> Key {
+        let (kind, object, number) = match variable {
+            Variable::Field(object, field) => (0, object.0, field.0),
+            Variable::Static(field) => (1, 0, field.0),
+            Variable::Element(object, index) => (2, object.0, index),
+            Variable::Contents(object) => (3, object.0, 0),
+        };
+        Key { object, part: (kind << 32) | u64::from(number) }
+    }
+}
+
+/// How many parts of an object lie together.
+const NEIGHBOURS: u64 = 8;
+
+/// The room of a table before anything is in it.
+const FIRST_ROOM: usize = 16;
+
+/// A table with less room than this grows without asking what can be forgotten.
+const LEAST_ROOM_TO_SWEEP: usize = 8192;
+
+#[derive(Debug)]
+struct Slot<V> {
+    key: Key,
+    value: V,
+}
+
+/// Where something is in a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    at: usize,
+    key: Key,
+}
+
+/// Values by key.
+#[derive(Debug)]
+pub(crate) struct Table<V> {
+    /// A power of two of them, three eighths of which at least are empty.
+    slots: Vec<Slot<V>>,
+    len: usize,
+    /// How many high bits of a hash are not used.
+    shift: u32,
+}
+
+impl<V: Default> Default for Table<V> {
+    fn default() -> Table<V> {
+        Table::with_room(FIRST_ROOM)
+    }
+}
+
+impl<V: Default> Table<V> {
+    fn with_room(room: usize) -> Table<V> {
+        let empty = || Slot { key: Key::NONE, value: V::default() };
+        Table {
+            slots: std::iter::repeat_with(empty).take(room).collect(),
+            len: 0,
+            shift: u64::BITS - room.trailing_zeros(),
+        }
+    }
+
+    /// How many keys there are.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Where the key is, or the room for it.
+    fn find(&self, key: Key) -> usize {
+        let last = self.slots.len() - 1;
+        let mut at = ((key.hash() >> self.shift) ^ (key.part % NEIGHBOURS)) as usize;
+        loop {
+            let known = self.slots[at & last].key;
+            if known == key || known == Key::NONE {
+                return at & last;
+            }
+            at += 1;
+        }
+    }
+
+    /// Where the value of a key is or would be, until something is added or forgotten.
+    pub(crate) fn place(&self, key: Key) -> Place {
+        Place { at: self.find(key), key }
+    }
+
+    /// The value at a place, if there is one.
+    pub(crate) fn at(&self, place: Place) -> Option<&V> {
+        let slot = &self.slots[place.at];
+        (slot.key != Key::NONE).then_some(&slot.value)
+    }
+
+    /// The value at a place, which gets one if there is none.
+    pub(crate) fn entry_at(&mut self, place: Place) -> &mut V {
+        if self.slots[place.at].key == place.key {
+            return &mut self.slots[place.at].value;
+        }
+        self.entry(place.key)
+    }
+
+    /// The value of a key that has one.
+    pub(crate) fn get(&self, key: Key) -> Option<&V> {
+        let slot = &self.slots[self.find(key)];
+        (slot.key != Key::NONE).then_some(&slot.value)
+    }
+
+    /// The value of a key, which gets one if it has none.
+    pub(crate) fn entry(&mut self, key: Key) -> &mut V {
+        let mut at = self.find(key);
+        if self.slots[at].key == Key::NONE {
+            if self.len >= self.most() {
+                self.grow();
+                at = self.find(key);
+            }
+            self.slots[at].key = key;
+            self.len += 1;
+        }
+        &mut self.slots[at].value
+    }
+
+    /// How many keys it can have without growing.
+    fn most(&self) -> usize {
+        self.slots.len() / 8 * 5
+    }
+
+    /// Whether it is time to ask what can be forgotten.
+    pub(crate) fn is_full(&self) -> bool {
+        self.len >= self.most() && self.slots.len() >= LEAST_ROOM_TO_SWEEP
+    }
+
+    /// Forgets all but what is kept. Afterwards it is not full.
+    pub(crate) fn make_room(&mut self, mut keep: impl FnMut(&mut V) -> bool) {
+        let mut slots = std::mem::take(&mut self.slots);
+        slots.retain_mut(|slot| slot.key != Key::NONE && keep(&mut slot.value));
+        // Twice as many keys find room before this is asked again.
+        let room = (slots.len() * 2 * 8).div_ceil(5).next_power_of_two();
+        self.refill(slots, room.max(LEAST_ROOM_TO_SWEEP));
+    }
+
+    fn grow(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots);
+        let room = 2 * slots.len();
+        slots.retain(|slot| slot.key != Key::NONE);
+        self.refill(slots, room);
+    }
+
+    fn refill(&mut self, slots: Vec<Slot<V>>, room: usize) {
+        *self = Table { len: slots.len(), ..Table::with_room(room) };
+        for slot in slots {
+            let at = self.find(slot.key);
+            self.slots[at] = slot;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use events::FieldId;
+
+    fn field(number: u64) -> Key {
+        Key::from(Variable::Field(ObjectId(number / 3), FieldId((number % 3) as u32)))
+    }
+
+    #[test]
+    fn what_was_put_in_is_found_again() {
+        let mut table: Table<u64> = Table::default();
+        for number in 0..100_000 {
+            *table.entry(field(number)) = number;
+        }
+        assert_eq!(table.len(), 100_000);
+        assert!((0..100_000).all(|number| table.get(field(number)) == Some(&number)));
+        assert_eq!(table.get(field(100_000)), None);
+    }
+
+    #[test]
+    fn different_things_have_different_keys() {
+        let (object, number) = (ObjectId(7), 0);
+        let keys = [
+            Key::from(Variable::Field(object, FieldId(number))),
+            Key::from(Variable::Element(object, number)),
+            Key::from(Variable::Contents(object)),
+            Key::from(Variable::Static(FieldId(number))),
+            Key::new(Key::FIRST_OTHER_KIND, object),
+            Key::of_class(Key::FIRST_OTHER_KIND + 1, ClassId(7)),
+        ];
+        for (at, one) in keys.iter().enumerate() {
+            assert!(keys[..at].iter().all(|other| other != one));
+        }
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_room() {
+        let mut table: Table<u64> = Table::default();
+        let mut swept = 0;
+        for number in 0..1_000_000 {
+            if table.is_full() {
+                table.make_room(|value| number - *value < 1000);
+                swept += 1;
+            }
+            *table.entry(field(number)) = number;
+        }
+        assert!(swept > 10, "{swept}");
+        assert!(table.slots.len() <= 2 * LEAST_ROOM_TO_SWEEP, "{}", table.slots.len());
+        assert!((999_500..1_000_000).all(|number| table.get(field(number)) == Some(&number)));
+    }
+}
