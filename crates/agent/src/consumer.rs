@@ -76,16 +76,26 @@ struct Work {
     watcher: &'static Watcher,
     tables: Tables,
     recorder: Option<Recorder>,
-    monitors: Vec<Box<dyn Monitor + Send>>,
+    monitors: Vec<Running>,
     events: u64,
+}
+
+/// A monitor at work.
+struct Running {
+    monitor: Box<dyn Monitor + Send>,
+    /// Whether it was asked for; otherwise it only says where threads are to be held back.
+    is_reported: bool,
 }
 
 impl Work {
     fn new(watcher: &'static Watcher) -> Work {
         let mut monitors = Vec::new();
-        for name in &watcher.options.monitors {
+        for name in watcher.monitors() {
             match monitors::named(name) {
-                Some(registration) => monitors.push((registration.start)()),
+                Some(registration) => monitors.push(Running {
+                    monitor: (registration.start)(),
+                    is_reported: watcher.options.monitors.iter().any(|asked| asked == name),
+                }),
                 None => watcher.note(format!("there is no monitor `{name}`")),
             }
         }
@@ -109,9 +119,14 @@ impl Work {
     fn run(&mut self, stop: &AtomicBool) -> Consumed {
         let mut batch = Vec::with_capacity(BATCH);
         let mut last = Instant::now();
+        // Threads may go on while the JVM ends; what they do after the end has begun is not waited for.
+        let mut end = None;
         loop {
             let is_last = stop.load(Ordering::Acquire);
-            let until = self.watcher.memory.tail();
+            let mut until = self.watcher.memory.tail();
+            if is_last {
+                until = *end.get_or_insert(until);
+            }
             if self.take(&mut batch, until, last.elapsed() > PATIENCE) {
                 last = Instant::now();
             } else if is_last
@@ -151,9 +166,17 @@ impl Work {
         if let Some(recorder) = &mut self.recorder {
             recorder.events(batch, &self.tables, self.watcher);
         }
-        for monitor in &mut self.monitors {
+        if !self.monitors.is_empty() {
+            batch.iter().for_each(|event| self.tables.note(event));
+        }
+        for Running { monitor, .. } in &mut self.monitors {
             for event in batch.iter() {
                 monitor.event(event);
+            }
+            if self.watcher.is_adversarial() {
+                for site in monitor.suspects() {
+                    memory.suspect(site, self.watcher.options.holds_per_site);
+                }
             }
         }
         skipped || !batch.is_empty()
@@ -168,7 +191,8 @@ impl Work {
     fn finish(&mut self) -> Consumed {
         let recording = self.recorder.take().map(|recorder| recorder.finish(&self.tables));
         let tables = &self.tables;
-        let findings = self.monitors.iter().flat_map(|monitor| monitor.findings(tables)).collect();
+        let reported = self.monitors.iter().filter(|running| running.is_reported);
+        let findings = reported.flat_map(|running| running.monitor.findings(tables)).collect();
         Consumed { events: self.events, recording, findings }
     }
 }
@@ -186,9 +210,12 @@ impl Recorder {
         let file =
             PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let header = Header::default()
+        let mut header = Header::default()
             .with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")))
             .with("java", &watcher.java_version());
+        if watcher.looks_at_locksets() {
+            header = header.with("locksets", "yes");
+        }
         let writer = File::create(&file)
             .and_then(|output| Writer::new(output, &header))
             .map_err(|error| format!("`{name}` cannot be recorded to: {error}"))?;

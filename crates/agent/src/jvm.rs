@@ -5,10 +5,12 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jbyte, jclass, jint, jobject, jstring, jvalue};
+use jvmti_bindings::sys::jni::{
+    JNIEnv, JavaVM, jbyte, jclass, jint, jmethodID, jobject, jstring, jvalue,
+};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
-    jvmtiEventCallbacks, jvmtiInterface_1_,
+    jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_,
 };
 
 /// The tool interface. It may be used from every thread.
@@ -122,13 +124,71 @@ impl Jvmti {
         let get = self.functions().GetSystemProperty?;
         // SAFETY: a name that ends with zero, and a place to write to.
         let error = unsafe { get(self.0, name.as_ptr(), &raw mut value) };
-        if error != jvmtiError::NONE || value.is_null() {
+        self.given_text(error, value)
+    }
+
+    /// A text that the JVM has made for us, if it could.
+    fn given_text(self, error: jvmtiError, text: *mut c_char) -> Option<String> {
+        if error != jvmtiError::NONE || text.is_null() {
             return None;
         }
         // SAFETY: the JVM gave a string that ends with zero.
-        let text = unsafe { CStr::from_ptr(value) }.to_string_lossy().into_owned();
-        self.deallocate(value);
-        Some(text)
+        let owned = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        self.deallocate(text);
+        Some(owned)
+    }
+
+    /// The innermost calls of this thread, at most as many as there is room for: method and place in it.
+    /// None while the JVM is not up.
+    pub(crate) fn stack(self, room: &mut [jvmtiFrameInfo]) -> usize {
+        let Some(get) = self.functions().GetStackTrace else { return 0 };
+        let mut count = 0;
+        let most = room.len() as jint;
+        let this_thread = ptr::null_mut();
+        // SAFETY: the JVM writes as many frames as it is told, and their number.
+        let error = unsafe { get(self.0, this_thread, 0, most, room.as_mut_ptr(), &raw mut count) };
+        if error == jvmtiError::NONE { (count.max(0) as usize).min(room.len()) } else { 0 }
+    }
+
+    /// What a method is called. The caller is on a thread of the JVM, in a native method.
+    pub(crate) fn method(self, method: jmethodID) -> Option<Method> {
+        let functions = self.functions();
+        let (mut name, mut descriptor) = (ptr::null_mut(), ptr::null_mut());
+        let generic = ptr::null_mut();
+        let get_name = functions.GetMethodName?;
+        // SAFETY: a method that the JVM gave us, and places to write to.
+        let error =
+            unsafe { get_name(self.0, method, &raw mut name, &raw mut descriptor, generic) };
+        let name = self.given_text(error, name);
+        let descriptor = self.given_text(error, descriptor);
+        let mut class = ptr::null_mut();
+        let get_class = functions.GetMethodDeclaringClass?;
+        // SAFETY: as above.
+        if unsafe { get_class(self.0, method, &raw mut class) } != jvmtiError::NONE {
+            return None;
+        }
+        let mut signature = ptr::null_mut();
+        let get_signature = functions.GetClassSignature?;
+        // SAFETY: a class that the JVM gave us; its reference ends with the native method.
+        let error = unsafe { get_signature(self.0, class, &raw mut signature, generic) };
+        let signature = self.given_text(error, signature);
+        let mut source = ptr::null_mut();
+        let get_source = functions.GetSourceFileName?;
+        // SAFETY: as above.
+        let error = unsafe { get_source(self.0, class, &raw mut source) };
+        let source = self.given_text(error, source);
+        let (mut count, mut table) = (0, ptr::null_mut());
+        let get_lines = functions.GetLineNumberTable?;
+        // SAFETY: as above.
+        let error = unsafe { get_lines(self.0, method, &raw mut count, &raw mut table) };
+        let mut lines = Vec::new();
+        if error == jvmtiError::NONE && !table.is_null() {
+            // SAFETY: the JVM gave as many entries as it counted.
+            let entries = unsafe { std::slice::from_raw_parts(table, count.max(0) as usize) };
+            lines.extend(entries.iter().map(|entry| (entry.start_location, entry.line_number)));
+            self.deallocate(table);
+        }
+        Some(Method { class: signature?, name: name?, descriptor: descriptor?, source, lines })
     }
 
     /// The fields that a class itself declares, with their modifiers.
@@ -156,12 +216,7 @@ impl Jvmti {
             let error = unsafe {
                 get_name(self.0, class, field, &raw mut name, ptr::null_mut(), ptr::null_mut())
             };
-            if error != jvmtiError::NONE || name.is_null() {
-                continue;
-            }
-            // SAFETY: the JVM gave a string that ends with zero.
-            let text = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
-            self.deallocate(name);
+            let Some(text) = self.given_text(error, name) else { continue };
             // SAFETY: as above.
             unsafe { get_modifiers(self.0, class, field, &raw mut modifiers) };
             found.push((text, modifiers));
@@ -169,6 +224,18 @@ impl Jvmti {
         self.deallocate(fields);
         found
     }
+}
+
+/// What the JVM knows of a method.
+#[derive(Debug)]
+pub(crate) struct Method {
+    /// The class, as a descriptor: `Ljava/lang/String;`.
+    pub(crate) class: String,
+    pub(crate) name: String,
+    pub(crate) descriptor: String,
+    pub(crate) source: Option<String>,
+    /// Where the code of each line begins, and the line; in no order.
+    pub(crate) lines: Vec<(i64, i32)>,
 }
 
 /// The native interface of one thread.

@@ -15,6 +15,7 @@ mod memory;
 mod names;
 mod natives;
 mod record;
+mod stacks;
 mod watcher;
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
@@ -78,6 +79,8 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         let mut wanted = jvmtiCapabilities::default();
         wanted.set_can_generate_all_class_hook_events(true);
         wanted.set_can_generate_early_class_hook_events(true);
+        wanted.set_can_get_source_file_name(potential.can_get_source_file_name());
+        wanted.set_can_get_line_numbers(potential.can_get_line_numbers());
         has_virtual_threads = potential.can_support_virtual_threads();
         wanted.set_can_support_virtual_threads(has_virtual_threads);
         wanted

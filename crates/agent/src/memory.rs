@@ -12,10 +12,14 @@
 //! | sites | the hook that resolves a site | all hooks |
 //! | statics | hooks: the words of static fields | hooks |
 //! | notes | hooks: the reads that each thread notes of shared variables | hooks |
+//! | suspects | the consumer: where threads are held back, and how often; hooks count down | hooks |
+//! | holds, slices | hooks: how often and how long threads were held back | the agent, at the end |
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI8, AtomicI32, AtomicI64, AtomicU64, Ordering};
+
+use events::SiteId;
 
 use crate::record::Record;
 
@@ -41,6 +45,7 @@ pub(crate) struct Memory {
     sites: NonNull<u64>,
     statics: NonNull<[u64; 2]>,
     notes: NonNull<u64>,
+    suspects: NonNull<AtomicI8>,
 }
 
 // SAFETY: the parts are only reached through atomics, from here and from the hooks.
@@ -70,11 +75,12 @@ impl Memory {
     pub(crate) fn new() -> Memory {
         let memory = Memory {
             ring: allocate(RING),
-            counters: allocate(4 * LINE / 8),
+            counters: allocate(COUNTERS * LINE / 8),
             owners: allocate(EPOCH_BLOCKS),
             sites: allocate(SITES),
             statics: allocate(STATICS),
             notes: allocate(NOTES),
+            suspects: allocate(SITES),
         };
         // SAFETY: the first owner lies in the table. Block 0 is no thread's.
         unsafe { memory.owners.as_ref() }.store(-1, Ordering::Relaxed);
@@ -84,7 +90,7 @@ impl Memory {
     }
 
     fn counter(&self, which: usize) -> &AtomicI64 {
-        // SAFETY: there are four counters, a line apart.
+        // SAFETY: the counters lie a line apart, and there are as many as have names.
         unsafe { self.counters.add(which * LINE / 8).as_ref() }
     }
 
@@ -104,6 +110,9 @@ impl Memory {
             12 => address_of_counter(NEXT_OBJECT),
             13 => STATICS as i64,
             14 => self.notes.as_ptr() as i64,
+            41 => self.suspects.as_ptr() as i64,
+            42 => address_of_counter(HOLDS),
+            43 => address_of_counter(SLICES),
             _ => 0,
         }
     }
@@ -121,6 +130,22 @@ impl Memory {
     /// Gives back the slots before this ticket.
     pub(crate) fn set_head(&self, head: i64) {
         self.counter(HEAD).store(head, Ordering::Release);
+    }
+
+    /// Lets threads be held back at a site so many times, unless somebody has said so before.
+    pub(crate) fn suspect(&self, site: SiteId, holds: i8) {
+        let place = site.0 as usize;
+        if place < SITES {
+            // SAFETY: the place lies in the table.
+            let left = unsafe { self.suspects.add(place).as_ref() };
+            let _ = left.compare_exchange(0, holds, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// How often threads were held back, and how many slices of time that took.
+    pub(crate) fn holds(&self) -> (u64, u64) {
+        let count = |which| self.counter(which).load(Ordering::Relaxed).max(0) as u64;
+        (count(HOLDS), count(SLICES))
     }
 
     /// Takes the record of a ticket, if it has been written.
@@ -142,3 +167,6 @@ const TAIL: usize = 0;
 const HEAD: usize = 1;
 const NEXT_BLOCK: usize = 2;
 const NEXT_OBJECT: usize = 3;
+const HOLDS: usize = 4;
+const SLICES: usize = 5;
+const COUNTERS: usize = 6;

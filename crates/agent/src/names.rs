@@ -1,13 +1,13 @@
 //! The names behind the numbers that events carry, as they are given out.
 //!
 //! Numbers are given by whoever needs one first: the class hook gives sites, the Java half asks for classes,
-//! fields and threads. A row stands here before any event can carry its number; the consumer moves new rows
+//! fields and threads, and says where stacks are to be taken. A row stands here before any event can carry its number; the consumer moves new rows
 //! to its own tables before it looks at the events of a batch.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, Tables, ThreadEntry};
+use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry};
 use instrument::{NewSite, SiteTable, SiteTarget};
 
 use crate::memory;
@@ -87,6 +87,11 @@ impl Names {
         number
     }
 
+    /// How a place was reached.
+    pub(crate) fn add_stack(&self, stack: StackEntry) {
+        self.lock().fresh.stacks.push(stack);
+    }
+
     /// How many threads there were.
     pub(crate) fn threads(&self) -> u32 {
         self.lock().threads
@@ -99,6 +104,7 @@ impl Names {
         tables.fields.append(&mut inner.fresh.fields);
         tables.classes.append(&mut inner.fresh.classes);
         tables.threads.append(&mut inner.fresh.threads);
+        tables.stacks.append(&mut inner.fresh.stacks);
     }
 }
 

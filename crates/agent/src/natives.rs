@@ -7,7 +7,10 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use events::{Context, SiteId, StackEntry, ThreadId};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jstring};
+
+use program::models::{self, Sharing};
 
 use crate::jvm::Jni;
 use crate::watcher::Watcher;
@@ -18,6 +21,10 @@ const RUNTIME: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/runtime.r
 
 /// How long a hook waits before it looks again whether the ring has room.
 const PAUSE: Duration = Duration::from_micros(50);
+
+/// What a hold is made of, and how many make a second.
+const SLICE: Duration = Duration::from_millis(1);
+const SLICES_PER_SECOND: jlong = 1000;
 
 /// Brings the Java half into the JVM, and says whether that worked.
 pub(crate) fn install(jni: Jni) -> Result<(), String> {
@@ -67,6 +74,12 @@ extern "system" fn configuration(_: *mut JNIEnv, _: jclass, what: jint) -> jlong
         4 => watcher.emits().into(),
         5 => watcher.options.ownership_filter.into(),
         6 => watcher.options.epoch_filter.into(),
+        15 => watcher.looks_at_locksets().into(),
+        40 => watcher.is_adversarial().into(),
+        44 => watcher.options.seed as jlong,
+        45 => watcher.options.hold_for.max(1).into(),
+        46 => watcher.options.holds_per_site.into(),
+        47 => jlong::from(watcher.options.hold_budget) * SLICES_PER_SECOND,
         _ => watcher.memory.answer(what),
     })
 }
@@ -83,6 +96,17 @@ extern "system" fn class_number(env: *mut JNIEnv, _: jclass, name: jstring) -> j
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
     answer(0, |watcher| watcher.names.add_class(jni.text(name)) as jint)
+}
+
+#[unsafe(export_name = "Java_java_lang_Scission_isUnordered")]
+extern "system" fn is_unordered(env: *mut JNIEnv, _: jclass, name: jstring) -> jboolean {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    let is_unordered = answer(false, |_| {
+        let name = jni.text(name).replace('.', "/");
+        models::sharing(&name) == Some(Sharing::NotThreadSafe)
+    });
+    is_unordered.into()
 }
 
 #[unsafe(export_name = "Java_java_lang_Scission_classOfSite")]
@@ -109,9 +133,38 @@ extern "system" fn thread_number(
     answer(0, |watcher| watcher.names.add_thread(jni.text(name), is_virtual != 0) as jint)
 }
 
+#[unsafe(export_name = "Java_java_lang_Scission_addStack")]
+extern "system" fn add_stack(
+    _: *mut JNIEnv,
+    _: jclass,
+    thread: jint,
+    site: jint,
+    first: jint,
+    second: jint,
+    third: jint,
+    fourth: jint,
+) {
+    answer((), |watcher| {
+        let frames = watcher.stacks.take(watcher.jvmti);
+        if !frames.is_empty() {
+            watcher.names.add_stack(StackEntry {
+                site: SiteId(site as u32),
+                thread: ThreadId(thread as u32),
+                context: Context([first, second, third, fourth].map(|block| SiteId(block as u32))),
+                frames,
+            });
+        }
+    });
+}
+
 #[unsafe(export_name = "Java_java_lang_Scission_pause")]
 extern "system" fn pause(_: *mut JNIEnv, _: jclass) {
     std::thread::sleep(PAUSE);
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionAdversary_slice")]
+extern "system" fn slice(_: *mut JNIEnv, _: jclass) {
+    std::thread::sleep(SLICE);
 }
 
 #[unsafe(export_name = "Java_java_lang_Scission_declaredFields")]

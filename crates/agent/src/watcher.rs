@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use findings::{Gap, GapKind};
-use instrument::{Config, Outcome, WatchList};
+use instrument::{Config, DroppedLock, NotALock, Outcome, WatchList};
 use link::{Ending, Options, Results};
 use program::AtomicSpec;
 use program::pattern::Pattern;
@@ -14,6 +14,7 @@ use crate::consumer::{Consumed, Consumer, NEVER};
 use crate::jvm::Jvmti;
 use crate::memory::Memory;
 use crate::names::{Names, Sites};
+use crate::stacks::Stacks;
 
 static WATCHER: OnceLock<Watcher> = OnceLock::new();
 
@@ -27,6 +28,9 @@ pub(crate) fn set(watcher: Watcher) -> Result<(), String> {
     WATCHER.set(watcher).map_err(|_| "the agent is loaded twice".to_owned())
 }
 
+/// The monitor that says where threads are to be held back.
+const SUSPECTING: &str = "atomizer";
+
 /// How many methods and classes that were left alone are listed by name; the rest is counted.
 const LISTED_GAPS: usize = 200;
 
@@ -37,6 +41,7 @@ pub(crate) struct Watcher {
     pub(crate) options: Options,
     pub(crate) memory: Memory,
     pub(crate) names: Names,
+    pub(crate) stacks: Stacks,
     config: Config,
     /// Set once hooks may run: the Java half is there.
     is_ready: AtomicBool,
@@ -76,12 +81,15 @@ impl Watcher {
                 exclude: patterns(&options.atomic_exclude),
             },
             watch,
+            adversarial: options.adversarial,
+            dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,
         };
         Ok(Watcher {
             jvmti,
             options,
             memory: Memory::new(),
             names: Names::default(),
+            stacks: Stacks::default(),
             config,
             is_ready: AtomicBool::new(false),
             consumer: Mutex::new(None),
@@ -95,6 +103,26 @@ impl Watcher {
     pub(crate) fn emits(&self) -> bool {
         !self.options.hooks_only
             && (self.options.record.is_some() || !self.options.monitors.is_empty())
+    }
+
+    /// Whether threads are held back where monitors suspect something.
+    pub(crate) fn is_adversarial(&self) -> bool {
+        self.options.adversarial && self.emits()
+    }
+
+    /// The names of the monitors to run: those that were asked for, and the one that suspects.
+    pub(crate) fn monitors(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.options.monitors.iter().map(String::as_str).collect();
+        if self.is_adversarial() && !names.contains(&SUSPECTING) {
+            names.push(SUSPECTING);
+        }
+        names
+    }
+
+    /// Whether a monitor wants to know which locks are held at every access.
+    pub(crate) fn looks_at_locksets(&self) -> bool {
+        let running = self.monitors().into_iter().filter_map(monitors::named);
+        running.into_iter().any(|monitor| monitor.needs.locksets)
     }
 
     /// From now on classes get hooks.
@@ -141,6 +169,7 @@ impl Watcher {
             results.recording = recording;
             results.findings = findings;
         }
+        (results.holds, results.hold_slices) = self.memory.holds();
         self.leave(results);
     }
 
@@ -156,6 +185,7 @@ impl Watcher {
             classes_rewritten: count(&self.counters.classes_rewritten),
             methods_left_alone: count(&self.counters.methods_left_alone),
             hooks: count(&self.counters.hooks),
+            seed: self.is_adversarial().then_some(self.options.seed),
             threads: self.names.threads().into(),
             notes: lock(&self.notes).clone(),
             gaps: findings::merge_gaps(lock(&self.gaps).clone()),
@@ -200,6 +230,10 @@ impl Watcher {
                 for method in &rewritten.left_alone {
                     let method_place = format!("{}.{}", place(), method.method);
                     self.gap(GapKind::Limit, method_place, method.reason.to_string());
+                }
+                if let (true, Some(lock)) = (rewritten.has_dropped_lock, &self.config.dropped_lock)
+                {
+                    self.note(format!("the lock `{lock}` was taken out of the program"));
                 }
                 if rewritten.hooks_left_out > 0 {
                     let detail = "the program has more places to watch than there are numbers for";
@@ -283,6 +317,10 @@ fn read_watch_list(path: &Path) -> Result<WatchList, String> {
     link::read_watch_list(&text)
         .map(|sites| sites.iter().collect())
         .map_err(|error| format!("the watch list cannot be read: {error}"))
+}
+
+fn dropped_lock(text: &str) -> Result<DroppedLock, String> {
+    text.parse().map_err(|error: NotALock| error.to_string())
 }
 
 /// One sentence for the user, where only standard error is left to say it.

@@ -7,6 +7,8 @@ use program::AtomicSpec;
 use program::pattern::Pattern;
 use rustc_hash::FxHashMap;
 
+use crate::dropped_lock::DroppedLock;
+
 /// What is to be watched.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -28,6 +30,11 @@ pub struct Config {
     /// The only accesses to watch, where somebody knows which matter. What synchronises is watched
     /// anyway.
     pub watch: Option<WatchList>,
+    /// Whether threads may be held back before what they do: every watched operation, and every call,
+    /// then has a hook in front.
+    pub adversarial: bool,
+    /// A lock that is taken out of the program, to see whether anybody notices.
+    pub dropped_lock: Option<DroppedLock>,
 }
 
 impl Default for Config {
@@ -41,6 +48,8 @@ impl Default for Config {
             collections: false,
             atomic: AtomicSpec::default(),
             watch: None,
+            adversarial: false,
+            dropped_lock: None,
         }
     }
 }

@@ -12,13 +12,16 @@
 //! synthetic transient fields, which the runtime hides from reflection.
 
 mod config;
+mod dropped_lock;
 mod error;
 pub mod ops;
 mod plan;
+mod regions;
 mod sites;
 pub mod surgery;
 
 pub use config::{Config, WatchList};
+pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
 pub use ops::{Hook, Op, RUNTIME_CLASS};
 pub use plan::instrument;
@@ -44,6 +47,8 @@ pub struct Rewritten {
     pub hooks_left_out: u32,
     /// The methods that should have hooks and have none.
     pub left_alone: Vec<LeftAlone>,
+    /// Whether the lock that was to be taken out of the program was in this class.
+    pub has_dropped_lock: bool,
 }
 
 /// Adds a field to a class, and changes nothing else.

@@ -91,6 +91,13 @@ hooks! {
     /// After a call that made the first object another face of the second; the site says how they are
     /// related.
     Alias = "alias" "(Ljava/lang/Object;Ljava/lang/Object;I)V";
+    /// Only where threads may be held back, before a field is read or written, an array element is
+    /// accessed or a monitor is entered: the object, which may be null, and the site of the operation.
+    Approach = "approach" "(Ljava/lang/Object;I)V";
+    /// As [`Hook::Approach`], before a static field is read or written: the site.
+    ApproachStatic = "approachStatic" "(I)V";
+    /// Only where threads may be held back, before a call: the site.
+    ApproachCall = "approachCall" "(I)V";
     /// Before a branch on an `int`, or a switch: the operand, the opcode and the site.
     BranchInt = "branch" "(III)V";
     /// Before a branch on a reference.
@@ -199,6 +206,12 @@ ops! {
     /// Before, and right after a [`Op::Submit`] or [`Op::SubmitAll`]: the executor that gets what was
     /// submitted; joining it joins that too.
     SubmittedTo = 28 "SUBMITTED_TO";
+    /// After a call by an interface: as [`Op::ContentsRead`], if the class of the object leaves it to
+    /// others to order its calls.
+    InterfaceRead = 29 "INTERFACE_READ";
+    /// After a call by an interface: as [`Op::ContentsWrite`], if the class of the object leaves it to
+    /// others to order its calls.
+    InterfaceWrite = 30 "INTERFACE_WRITE";
 }
 
 impl Op {

@@ -33,6 +33,23 @@ import jdk.internal.vm.annotation.Stable;
  * since the edges of older ones follow from the order within the thread. So objects that one thread uses
  * alone cost a comparison, or a store for each epoch, and no event.
  *
+ * <p><b>Volatile variables</b> have the word R only: once a thread has read one, it holds an index for the
+ * notes of each thread. A read is reported, and noted, when the thread has not read the variable since the last
+ * write; a later one is only noted, since what it would receive has been received, and reported by the next write.
+ * Volatile accesses order others, so here nothing may be lost by a race between two hooks. A write says in R that
+ * it is under way, then takes and reports the notes, then is reported, and only then takes place. A read is noted
+ * before it is reported, and the note is taken back if a write is under way. So while a note stands, its thread has
+ * received from every write that was reported; and a thread that sees what was written finds its note gone.
+ *
+ * <p><b>Locksets.</b> For monitors that look at the locks that are held at each access, edges are not all that
+ * matters: an access of the last owner can be the first without the lock. For them a variable is under the
+ * ownership filter only while one thread alone has ever used it. The second thread gives R an index for
+ * good, and from then on every access is reported, once in each epoch; and so is every read of a volatile
+ * variable, whoever has used it. That loses no lock set: an
+ * epoch ends where a lock is taken or given back, so that the same locks are held at every access of one
+ * epoch; and what was noted before the second thread came is reported as earlier accesses of a variable that
+ * had one owner, whose locks do not count.
+ *
  * <p><b>What is not exact.</b> The words are read and written without a lock: of two accesses that truly
  * race, at the same moment, the order may be seen wrongly, and one of them may be noted without being
  * reported.
@@ -68,6 +85,10 @@ public final class Scission {
     private static final long MAX_STATICS = configuration(13);
     /** Notes of reads: a region for each of some threads, and one more that stays empty. */
     private static final long NOTES = configuration(14);
+    /** Whether a monitor looks at the locks that are held. */
+    private static final boolean LOCKSETS = configuration(15) != 0;
+    /** Whether reads of volatile variables are noted; each of them matters to monitors that look at locks. */
+    private static final boolean VOLATILE_NOTES = EPOCHS && OWNERSHIP && !LOCKSETS;
 
     private static final int SITE_BITS = ScissionThread.SITE_BITS;
     private static final long NEXT_EPOCH = 1L << SITE_BITS;
@@ -88,11 +109,17 @@ public final class Scission {
     // Where a site finds the words of its variable: the offset of R in the low half and of W in the high
     // half for fields, an address for statics; or one of these.
     private static final long UNRESOLVED = 0;
+    /** A volatile field without a word. */
     private static final long IS_VOLATILE = -1;
     private static final long HAS_NO_WORDS = -2;
     private static final long IS_FINAL = -3;
     /** A static final field of the class with number {@code FINAL_OF_CLASS - entry}. */
     private static final long FINAL_OF_CLASS = -16;
+    /** A volatile field whose word R is at {@code entry - VOLATILE}. */
+    private static final long VOLATILE = Long.MIN_VALUE;
+    /** Counts in the word R of a volatile variable the writes that are under way. */
+    private static final long WRITER = 1L << 40;
+    private static final long WRITERS = (1L << 63) - WRITER;
 
     /** By the high and the low twelve bits of the site. Once set an entry never changes. */
     @Stable private static final long[][] ENTRIES = new long[1 << SITE_BITS - 12][];
@@ -152,12 +179,15 @@ public final class Scission {
     private static final long OF_ELEMENT = 2L << 32;
     private static final long OF_CONTENTS = 3L << 32;
 
-    private static native long configuration(int what);
+    static native long configuration(int what);
 
     /** What a site refers to: owner, name and descriptor of a field, separated by blanks. */
     private static native String target(int site);
 
     private static native int classNumber(String name);
+
+    /** Whether a class of the library leaves it to others to order the calls to its objects. */
+    private static native boolean isUnordered(String name);
 
     /** The number that stands for all classes of the name that a site lies in. */
     private static native int classOfSite(int site);
@@ -165,6 +195,10 @@ public final class Scission {
     private static native int fieldNumber(int classNumber, String name);
 
     private static native int threadNumber(String name, boolean isVirtual);
+
+    /** Notes how this thread has reached a site inside its innermost blocks. */
+    private static native void addStack(
+        int thread, int site, int first, int second, int third, int fourth);
 
     /** Lets some time pass until the ring has room. */
     private static native void pause();
@@ -202,6 +236,9 @@ public final class Scission {
         ScissionThread s = new ScissionThread(threadNumber(thread.getName(), isVirtual));
         hasThreads |= s.number > 0;
         takeBlock(s);
+        if (ScissionAdversary.IS_AT_WORK) {
+            ScissionAdversary.enter(thread, s);
+        }
         thread.$scission = s;
         return s;
     }
@@ -243,6 +280,9 @@ public final class Scission {
         if (s != null) {
             emit(s, THREAD_END, 0, 0, 0);
             returnRegion(s);
+            if (ScissionAdversary.IS_AT_WORK) {
+                ScissionAdversary.leave(s);
+            }
         }
     }
 
@@ -263,6 +303,9 @@ public final class Scission {
         while (s.reported < s.depth) {
             long block = s.blocks[s.reported++];
             put(s.number, BEGIN, site(block), block >>> SITE_BITS, 0, 0);
+        }
+        if (site != 0 && kind != END) {
+            noteStack(s, site);
         }
         put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
     }
@@ -287,6 +330,64 @@ public final class Scission {
         U.putLongRelease(null, slot, (long) kind << 56 | (long) site << 32 | thread & 0xffffffffL);
     }
 
+    // ------------------------------------------------------------------ stacks
+
+    /** How many stacks are taken. What is reported elsewhere after that has its place only. */
+    private static final int MAX_STACKS = 50_000;
+    private static final int STACK_BITS = 17;
+
+    /**
+     * Where stacks were taken: hashes of a site and the four innermost blocks, with open addressing; 0 is
+     * free. Never more than half full, and read by every report but written rarely, so that all threads
+     * share it and none needs a cache of its own.
+     */
+    private static final long[] STACKS = new long[EMIT ? 1 << STACK_BITS : 0];
+    private static int stacks;
+
+    /** The number of an open block, counted from the innermost one; 0 if so many are not open. */
+    private static int open(ScissionThread s, int inwards) {
+        return inwards < s.depth ? site(s.blocks[s.depth - 1 - inwards]) : 0;
+    }
+
+    /** Takes the stack if it is the first one here, inside these blocks. The caller reports something here. */
+    private static void noteStack(ScissionThread s, int site) {
+        // A sum of products: the processor works them out side by side.
+        long key = site * 0x9e3779b97f4a7c15L + open(s, 0) * 0xbf58476d1ce4e5b9L
+            + open(s, 1) * 0x94d049bb133111ebL + open(s, 2) * 0xd6e8feb86659fd93L
+            + open(s, 3) * 0xa0761d6478bd642fL;
+        key = (key ^ key >>> 32) * 0xe7037ed1a0b428dbL | 1;
+        if (STACKS[(int) (key >>> 64 - STACK_BITS)] != key) {
+            lookForStack(s, site, key);
+        }
+    }
+
+    @DontInline
+    private static void lookForStack(ScissionThread s, int site, long key) {
+        int at = (int) (key >>> 64 - STACK_BITS);
+        while (STACKS[at] != 0) {
+            if (STACKS[at] == key) {
+                return;
+            }
+            at = at + 1 & (1 << STACK_BITS) - 1;
+        }
+        if (stacks < MAX_STACKS && claimStack(key, at)) {
+            addStack(s.number, site, open(s, 0), open(s, 1), open(s, 2), open(s, 3));
+        }
+    }
+
+    /** Whether this thread is the one to take a stack. */
+    private static synchronized boolean claimStack(long key, int at) {
+        while (STACKS[at] != 0) {
+            if (STACKS[at] == key) {
+                return false;
+            }
+            at = at + 1 & (1 << STACK_BITS) - 1;
+        }
+        STACKS[at] = key;
+        stacks++;
+        return true;
+    }
+
     // ------------------------------------------------------------------ objects
 
     /** What is known of a class: its number, and where its instances have theirs. */
@@ -296,12 +397,20 @@ public final class Scission {
         final long idOffset;
         /** The modifiers of the fields that the class declares, by name. */
         final java.util.HashMap<String, Integer> fields;
+        /** Whether it is a class of the library, or extends one, whose calls others must order. */
+        final boolean isUnordered;
 
-        Shape(Class<?> type, int number, long idOffset, java.util.HashMap<String, Integer> fields) {
+        Shape(
+                Class<?> type,
+                int number,
+                long idOffset,
+                java.util.HashMap<String, Integer> fields,
+                boolean isUnordered) {
             this.type = type;
             this.number = number;
             this.fields = fields;
             this.idOffset = idOffset;
+            this.isUnordered = isUnordered;
         }
     }
 
@@ -324,7 +433,10 @@ public final class Scission {
             } else if (type.getSuperclass() != null) {
                 offset = get(type.getSuperclass()).idOffset;
             }
-            return new Shape(type, classNumber(type.getName()), offset, fields);
+            boolean isUnordered = type.getClassLoader() == null
+                ? isUnordered(type.getName())
+                : type.getSuperclass() != null && get(type.getSuperclass()).isUnordered;
+            return new Shape(type, classNumber(type.getName()), offset, fields, isUnordered);
         }
     }
 
@@ -404,7 +516,7 @@ public final class Scission {
             if (!isQuietRead(s, object, entry & 0xffffffffL, site)) {
                 readField(s, object, entry, site);
             }
-        } else {
+        } else if (s == null || !isVolatile(entry) || !isQuietVolatileRead(s, object, entry, site)) {
             readOther(object, site);
         }
     }
@@ -452,10 +564,12 @@ public final class Scission {
         ScissionThread s = current();
         long entry = entry(site);
         if (entry == UNRESOLVED) {
-            entry = resolve(object.getClass(), site, false);
+            entry = firstUse(s, object.getClass(), site, false);
         }
         if (entry > 0) {
             readField(s, object, entry, site);
+        } else if (isVolatile(entry)) {
+            reportVolatileRead(s, object, entry, site, fieldOwner(s, object, site), OF_FIELD | field(site));
         } else if (entry == IS_VOLATILE) {
             volatileRead(s, site, id(s, object), OF_FIELD | field(site));
         } else if (entry == HAS_NO_WORDS) {
@@ -468,10 +582,12 @@ public final class Scission {
         ScissionThread s = current();
         long entry = entry(site);
         if (entry == UNRESOLVED) {
-            entry = resolve(object.getClass(), site, false);
+            entry = firstUse(s, object.getClass(), site, false);
         }
         if (entry > 0) {
             writeField(s, object, entry, site);
+        } else if (isVolatile(entry)) {
+            reportVolatileWrite(s, object, entry, site, fieldOwner(s, object, site), OF_FIELD | field(site));
         } else if (entry == IS_VOLATILE) {
             volatileWrite(s, site, id(s, object), OF_FIELD | field(site));
         } else if (entry == HAS_NO_WORDS) {
@@ -531,7 +647,7 @@ public final class Scission {
         if ((noted ^ epoch) >>> SITE_BITS == 0) {
             return true;
         }
-        if (OWNERSHIP && noted != 0 && owner(noted) == s.number) {
+        if (OWNERSHIP && !LOCKSETS && noted != 0 && owner(noted) == s.number) {
             U.putLong(null, note, epoch | site);
             return true;
         }
@@ -579,7 +695,7 @@ public final class Scission {
 
     /** The same for a variable whose reads are noted by thread. */
     private static boolean noteSharedRead(ScissionThread s, long read, long write, long word) {
-        if (!OWNERSHIP || read == READ_SHARED || !takesNotes(s)) {
+        if (!OWNERSHIP || LOCKSETS || read == READ_SHARED || !takesNotes(s)) {
             return (write ^ word) >>> SITE_BITS == 0;
         }
         long note = s.notes + ((read & SHARED_INDEX) << 3);
@@ -602,7 +718,7 @@ public final class Scission {
         long read = U.getLong(base, r);
         boolean isOwn = OWNERSHIP
             && (write == 0 || write > 0 && owner(write) == s.number)
-            && (read == 0 || read < 0 && write != 0 || read > 0 && owner(read) == s.number);
+            && (read == 0 || read < 0 && write != 0 && !LOCKSETS || read > 0 && owner(read) == s.number);
         if (isOwn) {
             U.putLong(base, w, s.epoch | site);
         }
@@ -617,16 +733,19 @@ public final class Scission {
         boolean receives;
         do {
             write = U.getLong(base, w);
-            receives = write << 1 != 0 && owner(write) != s.number;
+            receives = isOther(s, write);
         } while (write >= 0 && (receives || write == 0)
             && !U.compareAndSetLong(base, w, write, write | READ_SINCE));
         if (write > 0) {
             earlier(EARLIER_WRITE, write, first, second);
         }
         long read = U.getLong(base, r);
-        if (read > 0 && owner(read) != s.number) {
-            // The second reader: from now on each notes its own reads.
+        boolean isSecondReader = read > 0 && owner(read) != s.number;
+        if (isSecondReader) {
             earlier(EARLIER_READ, read, first, second);
+        }
+        if (isSecondReader || LOCKSETS && receives && read >= 0) {
+            // From now on each thread notes its own reads.
             read = shareReads();
             U.putLong(base, r, read);
         }
@@ -636,7 +755,7 @@ public final class Scission {
             }
             U.putLong(base, r, s.epoch | site);
         } else if (read == READ_SHARED || !takesNotes(s)) {
-            if (isCached(s, first * 31 + second, write, receives)) {
+            if (isCached(s, first, second, write, receives)) {
                 return;
             }
         } else {
@@ -656,22 +775,25 @@ public final class Scission {
     }
 
     /** Whether this thread reported the read in this epoch; the last resort for variables without notes. */
-    private static boolean isCached(ScissionThread s, long variable, long write, boolean receives) {
+    private static boolean isCached(ScissionThread s, long first, long second, long write, boolean receives) {
         long[] cache = s.readCache;
         if (cache == null) {
-            s.readCache = cache = new long[256 * 3];
+            s.readCache = cache = new long[256 * 4];
         }
-        int index = ((int) (variable ^ variable >>> 9) & 255) * 3;
-        boolean isKnown = cache[index] == variable && cache[index + 1] == (write | READ_SINCE);
-        if (EPOCHS && isKnown && cache[index + 2] == s.epoch) {
+        long mixed = first * 31 + second;
+        int index = ((int) (mixed ^ mixed >>> 9) & 255) * 4;
+        boolean isKnown = cache[index] == first && cache[index + 1] == second
+            && cache[index + 2] == (write | READ_SINCE);
+        if (EPOCHS && isKnown && cache[index + 3] == s.epoch) {
             return true;
         }
         if (receives && !isKnown) {
             bump(s);
         }
-        cache[index] = variable;
-        cache[index + 1] = write | READ_SINCE;
-        cache[index + 2] = s.epoch;
+        cache[index] = first;
+        cache[index + 1] = second;
+        cache[index + 2] = write | READ_SINCE;
+        cache[index + 3] = s.epoch;
         return false;
     }
 
@@ -689,12 +811,20 @@ public final class Scission {
         }
         if (read < 0 && read != READ_SHARED) {
             collectReads(s, read, first, second);
+        } else if (LOCKSETS && (read < 0 || isOther(s, read) || isOther(s, write))) {
+            // A second thread has come, now or before.
+            U.putLong(base, r, read < 0 ? READ_SHARED : shareReads());
         } else if (read != 0) {
             U.putLong(base, r, 0);
         }
         bump(s);
         U.putLong(base, w, s.epoch | site);
         emit(s, WRITE, site, first, second);
+    }
+
+    /** Whether a word holds what another thread did. */
+    private static boolean isOther(ScissionThread s, long word) {
+        return word << 1 != 0 && owner(word) != s.number;
     }
 
     private static int sharedVariables;
@@ -739,13 +869,91 @@ public final class Scission {
         for (int region = 0; region < usedRegions; region++) {
             long noted = U.getLong(null, note);
             if (noted != 0) {
-                U.putLong(null, note, 0);
-                if (owner(noted) != s.number) {
+                noted = U.getAndSetLong(null, note, 0);
+                if (noted != 0 && owner(noted) != s.number) {
                     earlier(EARLIER_READ, noted, first, second);
                 }
             }
             note += 1L << SHARED_BITS + 3;
         }
+    }
+
+    // ------------------------------------------------------------------ volatile variables
+
+    @ForceInline
+    private static boolean isVolatile(long entry) {
+        // Numbers of classes are far from where addresses are.
+        return entry < -(1L << 56);
+    }
+
+    /** Whether a read of a volatile variable need not be reported now: the thread has read it since the last write. */
+    private static boolean isQuietVolatileRead(ScissionThread s, Object base, long entry, int site) {
+        if (!VOLATILE_NOTES) {
+            return false;
+        }
+        long index = U.getLong(base, entry - VOLATILE);
+        if (index >= 0) {
+            return false;
+        }
+        long note = s.notes + ((index & SHARED_INDEX) << 3);
+        long noted = U.getLongVolatile(null, note);
+        if (noted == 0 || owner(noted) != s.number) {
+            return false;
+        }
+        return (noted ^ s.epoch) >>> SITE_BITS == 0
+            || !LOCKSETS && U.compareAndSetLong(null, note, noted, s.epoch | site);
+    }
+
+    /** Reports a read of a volatile variable, and notes it before. */
+    private static void reportVolatileRead(
+            ScissionThread s, Object base, long entry, int site, long first, long second) {
+        bump(s);
+        if (VOLATILE_NOTES && takesNotes(s)) {
+            long index = volatileIndex(base, entry - VOLATILE);
+            if (index < 0 && (index & WRITERS) == 0 && (index & SHARED_INDEX) != SHARED_INDEX) {
+                long note = s.notes + ((index & SHARED_INDEX) << 3);
+                long word = s.epoch | site;
+                long before = U.getAndSetLong(null, note, word);
+                if (before != 0 && owner(before) != s.number) {
+                    // A thread that has ended had this region before.
+                    earlier(EARLIER_READ, before, first, second);
+                }
+                if ((U.getLongVolatile(base, entry - VOLATILE) & WRITERS) != 0) {
+                    U.compareAndSetLong(null, note, word, 0);
+                }
+            }
+        }
+        emit(s, VOLATILE_READ, site, first, second);
+    }
+
+    /** The word R of a volatile variable, which gets an index if it has none and nobody writes it. */
+    private static long volatileIndex(Object base, long r) {
+        long index = U.getLongVolatile(base, r);
+        if (index != 0) {
+            return index;
+        }
+        long fresh = shareReads();
+        if (fresh == READ_SHARED) {
+            fresh = Long.MIN_VALUE | SHARED_INDEX;
+        }
+        // Of two threads that come first, one wastes an index.
+        return U.compareAndSetLong(base, r, 0, fresh) ? fresh : U.getLongVolatile(base, r);
+    }
+
+    /** Reports a write of a volatile variable, and before it the reads that were noted. */
+    private static void reportVolatileWrite(
+            ScissionThread s, Object base, long entry, int site, long first, long second) {
+        if (!VOLATILE_NOTES) {
+            volatileWrite(s, site, first, second);
+            return;
+        }
+        long r = entry - VOLATILE;
+        long index = U.getAndAddLong(base, r, WRITER);
+        if (index < 0) {
+            collectReads(s, index, first, second);
+        }
+        volatileWrite(s, site, first, second);
+        U.getAndAddLong(base, r, -WRITER);
     }
 
     // ------------------------------------------------------------------ statics
@@ -758,7 +966,11 @@ public final class Scission {
             if (!isQuietRead(s, null, entry, site)) {
                 readStaticWords(s, entry, site);
             }
-        } else if (s == null || entry > FINAL_OF_CLASS || !s.sees((int) (FINAL_OF_CLASS - entry))) {
+        } else if (s == null || entry > FINAL_OF_CLASS) {
+            readOtherStatic(owner, site);
+        } else if (isVolatile(entry)
+            ? !isQuietVolatileRead(s, null, entry, site)
+            : !s.sees((int) (FINAL_OF_CLASS - entry))) {
             readOtherStatic(owner, site);
         }
     }
@@ -805,10 +1017,12 @@ public final class Scission {
         ScissionThread s = current();
         long entry = entry(site);
         if (entry == UNRESOLVED) {
-            entry = resolve(owner, site, true);
+            entry = firstUse(s, owner, site, true);
         }
         if (entry > 0) {
             readStaticWords(s, entry, site);
+        } else if (isVolatile(entry)) {
+            reportVolatileRead(s, null, entry, site, 0, OF_STATIC | field(site));
         } else if (entry == IS_VOLATILE) {
             volatileRead(s, site, 0, OF_STATIC | field(site));
         } else if (entry == HAS_NO_WORDS) {
@@ -823,10 +1037,12 @@ public final class Scission {
         ScissionThread s = current();
         long entry = entry(site);
         if (entry == UNRESOLVED) {
-            entry = resolve(owner, site, true);
+            entry = firstUse(s, owner, site, true);
         }
         if (entry > 0) {
             writeStaticWords(s, entry, site);
+        } else if (isVolatile(entry)) {
+            reportVolatileWrite(s, null, entry, site, 0, OF_STATIC | field(site));
         } else if (entry == IS_VOLATILE) {
             volatileWrite(s, site, 0, OF_STATIC | field(site));
         } else if (entry == HAS_NO_WORDS) {
@@ -854,8 +1070,19 @@ public final class Scission {
 
     private static final java.util.HashMap<String, Long> STATIC_WORDS = new java.util.HashMap<>();
 
-    /** Finds the declaration behind a site, the first time that it runs. */
+    /**
+     * Finds the declaration behind a site, the first time that it runs. The stack of that moment is the only
+     * one of a site whose accesses are all reported late.
+     */
     @DontInline
+    private static long firstUse(ScissionThread s, Class<?> from, int site, boolean isStatic) {
+        long entry = resolve(from, site, isStatic);
+        if (EMIT && entry > 0) {
+            noteStack(s, site);
+        }
+        return entry;
+    }
+
     private static synchronized long resolve(Class<?> from, int site, boolean isStatic) {
         long known = entry(site);
         if (known != UNRESOLVED) {
@@ -887,14 +1114,16 @@ public final class Scission {
         }
         int field = fieldNumber(shape.number, name);
         setField(site, field, (int) shape.idOffset);
-        if ((modifiers & 0x40) != 0) {
-            return IS_VOLATILE;
-        }
+        boolean isVolatile = (modifiers & 0x40) != 0;
         if (isStatic) {
-            return staticWords(shape.number + " " + name);
+            long words = staticWords(shape.number + " " + name);
+            return isVolatile ? words > 0 ? VOLATILE + words : IS_VOLATILE : words;
         }
         if (!shape.fields.containsKey("$scission$r$" + name)) {
-            return HAS_NO_WORDS;
+            return isVolatile ? IS_VOLATILE : HAS_NO_WORDS;
+        }
+        if (isVolatile) {
+            return VOLATILE + U.objectFieldOffset(declaring, "$scission$r$" + name);
         }
         return U.objectFieldOffset(declaring, "$scission$w$" + name) << 32
             | U.objectFieldOffset(declaring, "$scission$r$" + name);
@@ -943,6 +1172,9 @@ public final class Scission {
             return;
         }
         ScissionThread s = current();
+        if (EMIT && entry(site) == UNRESOLVED) {
+            firstElement(s, site);
+        }
         long[] words = words(s, array);
         long r = LONGS + (long) index * 16;
         if (!isQuietRead(s, words, r, site) && !noteRead(s, words, r, r + 8, site)) {
@@ -956,11 +1188,21 @@ public final class Scission {
             return;
         }
         ScissionThread s = current();
+        if (EMIT && entry(site) == UNRESOLVED) {
+            firstElement(s, site);
+        }
         long[] words = words(s, array);
         long r = LONGS + (long) index * 16;
         if (!isQuietWrite(s, words, r, r + 8, site) && !noteWrite(s, words, r, r + 8, site)) {
             reportWrite(s, words, r, r + 8, site, s.lastArray.id, OF_ELEMENT | index);
         }
+    }
+
+    /** The stack of the first access is the only one of a site whose accesses are all reported late. */
+    @DontInline
+    private static void firstElement(ScissionThread s, int site) {
+        setEntry(site, IS_FINAL);
+        noteStack(s, site);
     }
 
     private static long[] words(ScissionThread s, Object array) {
@@ -1030,6 +1272,9 @@ public final class Scission {
         }
         acquire(s, object, id, site);
         s.methodLocks[s.methods++] = id;
+        if (ScissionAdversary.IS_AT_WORK && ScissionAdversary.isSuspect(site)) {
+            ScissionAdversary.suspectCall(s);
+        }
     }
 
     /** The innermost synchronized method is about to end. */
@@ -1379,6 +1624,16 @@ public final class Scission {
                     EXECUTORS.put(s.submitted, id(s, operand));
                 }
                 break;
+            case 29: // INTERFACE_READ
+                if (SHAPES.get(operand.getClass()).isUnordered) {
+                    access(s, READ, site, id(s, operand), OF_CONTENTS);
+                }
+                break;
+            case 30: // INTERFACE_WRITE
+                if (SHAPES.get(operand.getClass()).isUnordered) {
+                    access(s, WRITE, site, id(s, operand), OF_CONTENTS);
+                }
+                break;
             default:
                 break;
         }
@@ -1498,6 +1753,33 @@ public final class Scission {
             if (known == null && SHAPES.get(face.getClass()).idOffset == 0) {
                 ScissionObjects.add(face, taskId(s, of));
             }
+        }
+    }
+
+    // ------------------------------------------------------------------ the adversary
+
+    /** An object is about to be accessed, or its monitor entered. */
+    public static void approach(Object object, int site) {
+        if (ScissionAdversary.isSuspect(site) && object != null) {
+            long entry = entry(site);
+            ScissionAdversary.hold(current(), object, entry > 0 ? entry >>> 32 : 0, site);
+        }
+    }
+
+    /** A static field is about to be accessed. */
+    public static void approachStatic(int site) {
+        if (ScissionAdversary.isSuspect(site)) {
+            long entry = entry(site);
+            ScissionAdversary.hold(current(), null, entry > 0 ? entry + 8 : 0, site);
+        }
+    }
+
+    /** A method is about to be called. */
+    public static void approachCall(int site) {
+        ScissionThread s = current();
+        s.lastCall = site;
+        if (ScissionAdversary.isSuspect(site)) {
+            ScissionAdversary.hold(s, null, 0, site);
         }
     }
 

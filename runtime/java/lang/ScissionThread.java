@@ -2,8 +2,8 @@ package java.lang;
 
 /**
  * What the runtime knows of one thread. It hangs on the thread's own object, in a field that the agent
- * adds to {@link Thread}, and dies with it. Only that thread touches it, with two exceptions: the thread
- * that starts it creates it, and reads its number.
+ * adds to {@link Thread}, and dies with it. Only that thread touches it, with three exceptions: the thread
+ * that starts it creates it, and reads its number; and the adversary looks who else is held.
  */
 final class ScissionThread {
     /** How many low bits of a word hold the site; the epoch stands above. */
@@ -62,8 +62,21 @@ final class ScissionThread {
     long notes = Scission.NO_NOTES;
     int region;
 
-    /** Which variables without notes were read last: variable, the write that was seen, epoch. */
+    /** Which variables without notes were read last: object, field, the write that was seen, epoch. */
     long[] readCache;
+
+    // The rest is for the adversary, and only there when it is at work.
+
+    /** The thread itself. */
+    java.lang.ref.WeakReference<Thread> thread;
+    /** Whether it is a thread of the JVM itself. */
+    boolean isOfJvm;
+    /** The state of its dice. */
+    long dice;
+    /** The last call that it was about to make, by site. */
+    int lastCall;
+    /** When it was held back, among all holds; 0 when it is not. Other threads read it. */
+    volatile long heldSince;
 
     ScissionThread(int number) {
         this.number = number;

@@ -13,6 +13,7 @@ impl MethodPlan<'_, '_> {
         let Some(site) = self.array_site(offset) else { return Ok(()) };
         let mut before = Snippet::new();
         before.dup2();
+        self.approach_element(&mut before, site)?;
         self.call(&mut before, Hook::ReadElement, &[site])?;
         self.before(offset, &before);
         Ok(())
@@ -26,8 +27,23 @@ impl MethodPlan<'_, '_> {
             1 => before.dup_x2().pop().dup2_x1(),
             _ => before.dup2_x2().pop2().dup2_x2(),
         };
+        self.approach_element(&mut before, site)?;
         self.call(&mut before, Hook::WriteElement, &[site])?;
         self.before(offset, &before);
+        Ok(())
+    }
+
+    /// Where threads may be held back, the hook in front of an access; array and index are on top of the
+    /// stack, and stay there.
+    fn approach_element(
+        &mut self,
+        snippet: &mut Snippet,
+        site: i32,
+    ) -> Result<(), InstrumentError> {
+        if self.planner.config.adversarial {
+            snippet.dup2().pop();
+            self.call(snippet, Hook::Approach, &[site])?;
+        }
         Ok(())
     }
 

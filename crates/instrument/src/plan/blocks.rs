@@ -8,6 +8,7 @@ use program::pattern::Pattern;
 use crate::error::InstrumentError;
 use crate::ops::Hook;
 use crate::plan::MethodPlan;
+use crate::regions::{self, Region};
 use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
 
@@ -148,8 +149,10 @@ impl MethodPlan<'_, '_> {
     /// itself, beginning and end stay a pair, and the reports come in the same order as if they stood
     /// outside.
     fn mark_synchronized_blocks(&mut self) -> Result<(), InstrumentError> {
-        let Some(blocks) = self.synchronized_blocks() else { return Ok(()) };
-        for Block { enter, exits } in blocks {
+        let Some(regions) = regions::find(self.instructions, &self.code.handlers) else {
+            return Ok(());
+        };
+        for Region { enter, exits, .. } in regions.into_iter().filter(|it| it.is_outermost) {
             let subject = self.full_name.clone();
             let Some(site) = self.site(Some(enter), subject, SiteTarget::Block) else {
                 continue;
@@ -167,87 +170,6 @@ impl MethodPlan<'_, '_> {
         }
         Ok(())
     }
-
-    /// The outermost synchronized blocks, when the monitors of the method are entered and left in the
-    /// same order on every path. Found by following the code with the list of monitors that are open.
-    fn synchronized_blocks(&self) -> Option<Vec<Block>> {
-        let instructions = self.instructions;
-        if !instructions.iter().any(|(_, it)| matches!(it, Instruction::MonitorEnter)) {
-            return Some(Vec::new());
-        }
-        let index_of = |offset: u32| instructions.binary_search_by_key(&offset, |(at, _)| *at).ok();
-        let mut open: Vec<Option<Vec<u32>>> = vec![None; instructions.len()];
-        let mut pending = vec![0];
-        *open.first_mut()? = Some(Vec::new());
-        let mut blocks: Vec<Block> = Vec::new();
-        while let Some(index) = pending.pop() {
-            let mut now = open[index].clone()?;
-            let (offset, ref instruction) = instructions[index];
-            let mut successors: Vec<(usize, Vec<u32>)> = Vec::new();
-            if instruction.may_throw() {
-                let handlers = self.code.handlers.iter();
-                for handler in handlers.filter(|row| (row.start..row.end).contains(&offset)) {
-                    successors.push((index_of(handler.target)?, now.clone()));
-                    if handler.catch_type.is_none() {
-                        break;
-                    }
-                }
-            }
-            match instruction {
-                Instruction::MonitorEnter => {
-                    if now.is_empty() {
-                        blocks.push(Block { enter: offset, exits: Vec::new() });
-                    }
-                    now.push(offset);
-                }
-                Instruction::MonitorExit => {
-                    let closed = now.pop()?;
-                    if now.is_empty() {
-                        let block = blocks.iter_mut().find(|block| block.enter == closed)?;
-                        block.exits.push(offset);
-                    }
-                }
-                Instruction::Goto(target) | Instruction::Branch { target, .. } => {
-                    successors.push((index_of(*target)?, now.clone()));
-                }
-                Instruction::Switch { default, cases } => {
-                    successors.push((index_of(*default)?, now.clone()));
-                    for (_, target) in cases {
-                        successors.push((index_of(*target)?, now.clone()));
-                    }
-                }
-                Instruction::Jsr(_) | Instruction::Ret { .. } => return None,
-                Instruction::Return(_) if !now.is_empty() => return None,
-                _ => {}
-            }
-            if instruction.falls_through() {
-                successors.push((index + 1, now));
-            }
-            for (successor, state) in successors {
-                match open.get_mut(successor)? {
-                    place @ None => {
-                        *place = Some(state);
-                        pending.push(successor);
-                    }
-                    Some(known) if *known == state => {}
-                    Some(_) => return None,
-                }
-            }
-        }
-        blocks.sort_by_key(|block| block.enter);
-        for block in &mut blocks {
-            block.exits.sort_unstable();
-        }
-        Some(blocks)
-    }
-}
-
-/// A synchronized block.
-struct Block {
-    /// Where its monitor is entered.
-    enter: u32,
-    /// Where it is left.
-    exits: Vec<u32>,
 }
 
 /// Whether annotations say that something is, or is not, meant to be atomic.

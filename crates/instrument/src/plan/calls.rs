@@ -15,7 +15,8 @@ use classes::bytecode::{InvokeKind, Kind};
 use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{MemberRef, PoolIndex};
 use program::models::{
-    self, Coordinator, Effect, Mode, Model, Operand, Ordering, Outcome, Runner, Sharing, WaitKind,
+    self, ContentsAccess, Coordinator, Effect, Mode, Model, Operand, Ordering, Outcome, Runner,
+    Sharing, WaitKind,
 };
 
 use crate::error::InstrumentError;
@@ -381,8 +382,43 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
             | Effect::Escapes { .. } => {}
         }
     }
+    if collections && let Some(source) = call.source(Operand::Receiver) {
+        by_interface(&mut reports, call, model, source);
+    }
     reports
 }
+
+/// What a call does to a collection of which only the interface is known. The class that it has at run time
+/// decides whether that is an access to memory: a concurrent collection orders its calls by itself.
+fn by_interface(reports: &mut Reports, call: &Call<'_>, model: &Model, receiver: Source) {
+    let (class, method) = (&**call.method.class, &**call.method.name);
+    let says_nothing = |effect: &Effect| {
+        !matches!(
+            effect,
+            Effect::Read { of: Operand::Receiver }
+                | Effect::Write { of: Operand::Receiver }
+                | Effect::AtomicRead { of: Operand::Receiver, .. }
+                | Effect::AtomicWrite { of: Operand::Receiver, .. }
+                | Effect::AtomicUpdate { of: Operand::Receiver, .. }
+                | Effect::Synchronized { .. }
+        )
+    };
+    if models::sharing(class).is_some() || !model.effects.iter().all(says_nothing) {
+        return;
+    }
+    match models::contents_access(class, method, model.effects) {
+        Some(ContentsAccess::Looks) => {
+            reports.after(Op::InterfaceRead, receiver, When::Always);
+        }
+        Some(ContentsAccess::Changes | ContentsAccess::Takes) => {
+            reports.after(Op::InterfaceWrite, receiver, When::Always);
+        }
+        None => {}
+    }
+}
+
+/// Stands for what is said of a method of a collection that no row is about.
+static NOTHING_SAID: Model = Model { class: "", method: "", descriptor: "", effects: &[] };
 
 /// An update that fails is only a read.
 fn atomic_update(reports: &mut Reports, source: Source, when: Option<When>) {
@@ -487,18 +523,24 @@ impl MethodPlan<'_, '_> {
         let file = self.planner.file;
         let Ok(method) = file.pool.member_ref(index) else { return Ok(()) };
         let Ok(types) = parse_method(method.descriptor) else { return Ok(()) };
-        self.may_synchronise = self.may_synchronise || !is_pure(&method, &types);
-        let Some(model) = self.planner.model(&method) else { return Ok(()) };
+        let is_pure = is_pure(&method, &types);
+        self.may_synchronise = self.may_synchronise || !is_pure;
+        let collections = self.planner.config.collections;
+        let is_of_collection =
+            || collections && models::contents_access(method.class, method.name, &[]).is_some();
+        let model = self.planner.model(&method);
+        let Some(model) = model.or_else(|| is_of_collection().then_some(&NOTHING_SAID)) else {
+            return if is_pure { Ok(()) } else { self.approach_call(offset, &method) };
+        };
         let call = Call {
             has_receiver: kind != InvokeKind::Static,
             is_constructor: &**method.name == "<init>",
             method,
             types,
         };
-        let collections = self.planner.config.collections;
         // The lock and the buffer of a stream order what is written to it, which nobody means.
         if models::is_stream(model.class) && !collections {
-            return Ok(());
+            return self.approach_call(offset, &method);
         }
         let mut reports = reports(&call, model, collections);
         if !self.planner.has_class_constants() {
@@ -513,17 +555,51 @@ impl MethodPlan<'_, '_> {
             reports.aliases.truncate(1);
         }
         if reports.is_empty() {
-            return Ok(());
+            return self.approach_call(offset, &method);
         }
+        let relation = reports.aliases.first().map(|(_, _, relation)| *relation);
+        let Some(site) = self.call_site(offset, &method, relation) else { return Ok(()) };
+        self.approach_call_at(offset, site)?;
+        self.surround(offset, &call, &reports, site)
+    }
+
+    fn call_site(
+        &mut self,
+        offset: u32,
+        method: &MemberRef<'_>,
+        relation: Option<Relation>,
+    ) -> Option<i32> {
         let subject = format!("{}.{}", classes::binary_name(method.class), method.name);
         let target = SiteTarget::Call {
             owner: method.class.to_string(),
             name: method.name.to_string(),
             descriptor: method.descriptor.to_string(),
-            relation: reports.aliases.first().map(|(_, _, relation)| *relation),
+            relation,
         };
-        let Some(site) = self.site(Some(offset), subject, target) else { return Ok(()) };
-        self.surround(offset, &call, &reports, site)
+        self.site(Some(offset), subject, target)
+    }
+
+    /// Where threads may be held back, the hook in front of a call that is not reported otherwise: it may
+    /// run a synchronized method, which takes its lock before any hook of its own can run.
+    fn approach_call(
+        &mut self,
+        offset: u32,
+        method: &MemberRef<'_>,
+    ) -> Result<(), InstrumentError> {
+        if !self.planner.config.adversarial || method.name.starts_with('<') {
+            return Ok(());
+        }
+        let Some(site) = self.call_site(offset, method, None) else { return Ok(()) };
+        self.approach_call_at(offset, site)
+    }
+
+    fn approach_call_at(&mut self, offset: u32, site: i32) -> Result<(), InstrumentError> {
+        if self.planner.config.adversarial {
+            let mut before = Snippet::new();
+            self.call(&mut before, Hook::ApproachCall, &[site])?;
+            self.before(offset, &before);
+        }
+        Ok(())
     }
 
     /// Puts the reports around a call.

@@ -47,7 +47,11 @@ impl Planner<'_> {
             let is_unique =
                 file.fields.iter().filter(|other| other.name == field.name).count() == 1;
             if is_unique && has_shadow(field) {
-                for prefix in [LAST_READ, LAST_WRITE] {
+                // Writes of volatile fields are always reported.
+                let is_volatile = field.has_access(access::VOLATILE);
+                let prefixes: &[&str] =
+                    if is_volatile { &[LAST_READ] } else { &[LAST_READ, LAST_WRITE] };
+                for prefix in prefixes {
                     self.editor.add_field(
                         INJECTED_ACCESS,
                         &format!("{prefix}{}", field.name),
@@ -100,7 +104,7 @@ impl Planner<'_> {
 
 /// Whether the runtime notes accesses to a field beside it.
 fn has_shadow(field: &FieldInfo) -> bool {
-    let unwatched = access::STATIC | access::FINAL | access::VOLATILE;
+    let unwatched = access::STATIC | access::FINAL;
     !field.has_access(unwatched) && !is_compiler_made(&field.name)
 }
 
@@ -122,6 +126,7 @@ impl<'a> MethodPlan<'_, 'a> {
         let Some(access) = self.watched(offset, field, false, true) else { return Ok(()) };
         // The object waits below the value.
         let mut before = Snippet::new();
+        self.approach(&mut before, access.site)?;
         before.dup();
         self.before(offset, &before);
         let mut after = Snippet::new();
@@ -150,6 +155,7 @@ impl<'a> MethodPlan<'_, 'a> {
         } else {
             before.dup2().pop();
         }
+        self.approach(&mut before, access.site)?;
         self.call(&mut before, Hook::Write, &[access.site])?;
         self.before(offset, &before);
         Ok(())
@@ -161,6 +167,9 @@ impl<'a> MethodPlan<'_, 'a> {
         field: PoolIndex,
     ) -> Result<(), InstrumentError> {
         let Some(access) = self.watched(offset, field, true, true) else { return Ok(()) };
+        let mut before = Snippet::new();
+        self.approach_static(&mut before, access.site)?;
+        self.before(offset, &before);
         let mut after = Snippet::new();
         if self.planner.has_class_constants() {
             self.push_class(&mut after, access.owner)?;
@@ -179,6 +188,7 @@ impl<'a> MethodPlan<'_, 'a> {
     ) -> Result<(), InstrumentError> {
         let Some(access) = self.watched(offset, field, true, false) else { return Ok(()) };
         let mut before = Snippet::new();
+        self.approach_static(&mut before, access.site)?;
         if self.planner.has_class_constants() {
             self.push_class(&mut before, access.owner)?;
             self.call(&mut before, Hook::WriteStatic, &[access.site])?;

@@ -46,6 +46,11 @@ pub fn instrument(
     config: &Config,
     sites: &mut dyn SiteTable,
 ) -> Result<Outcome, InstrumentError> {
+    let without_lock = match &config.dropped_lock {
+        Some(lock) => lock.drop_from(bytes)?,
+        None => None,
+    };
+    let bytes = without_lock.as_deref().unwrap_or(bytes);
     let file = ClassFile::parse(Arc::from(bytes))?;
     if !config.watches(&file.name)
         || file.has_access(access::MODULE)
@@ -73,10 +78,17 @@ pub fn instrument(
         planner.method(index);
     }
     let Planner { editor, hooks, hooks_left_out, left_alone, .. } = planner;
-    if !has_new_fields && hooks == 0 && hooks_left_out == 0 && left_alone.is_empty() {
+    let has_dropped_lock = without_lock.is_some();
+    let is_unchanged = !has_new_fields
+        && !has_dropped_lock
+        && hooks == 0
+        && hooks_left_out == 0
+        && left_alone.is_empty();
+    if is_unchanged {
         return Ok(Outcome::Unchanged);
     }
-    Ok(Outcome::Rewritten(Rewritten { bytes: editor.finish()?, hooks, hooks_left_out, left_alone }))
+    let bytes = editor.finish()?;
+    Ok(Outcome::Rewritten(Rewritten { bytes, hooks, hooks_left_out, left_alone, has_dropped_lock }))
 }
 
 /// The plan of one class.
@@ -320,6 +332,24 @@ impl MethodPlan<'_, '_> {
         };
         snippet.invokestatic(index, hook.words(), 0);
         self.hooks += 1;
+        Ok(())
+    }
+
+    /// Where threads may be held back, the hook in front of an operation; the object that it is about is
+    /// on top of the stack, and stays there.
+    fn approach(&mut self, snippet: &mut Snippet, site: i32) -> Result<(), InstrumentError> {
+        if self.planner.config.adversarial {
+            snippet.dup();
+            self.call(snippet, Hook::Approach, &[site])?;
+        }
+        Ok(())
+    }
+
+    /// The same in front of a static field.
+    fn approach_static(&mut self, snippet: &mut Snippet, site: i32) -> Result<(), InstrumentError> {
+        if self.planner.config.adversarial {
+            self.call(snippet, Hook::ApproachStatic, &[site])?;
+        }
         Ok(())
     }
 

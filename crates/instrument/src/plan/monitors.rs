@@ -18,6 +18,7 @@ impl MethodPlan<'_, '_> {
             return Ok(());
         };
         let mut before = Snippet::new();
+        self.approach(&mut before, site)?;
         before.dup();
         self.call(&mut before, Hook::Prepare, &[])?;
         self.before(offset, &before);

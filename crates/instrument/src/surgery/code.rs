@@ -15,6 +15,8 @@ use crate::surgery::tables::TableCopy;
 /// Where a method is in its class.
 #[derive(Debug)]
 pub(super) struct MethodPlace {
+    /// Where its flags begin.
+    pub(super) access_at: usize,
     pub(super) name: u16,
     pub(super) descriptor: u16,
     pub(super) is_static: bool,

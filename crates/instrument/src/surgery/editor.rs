@@ -69,6 +69,7 @@ impl<'a> ClassEditor<'a> {
         let method_count = cursor.u16()?;
         let mut methods = Vec::new();
         for _ in 0..method_count {
+            let access_at = cursor.offset();
             let is_static = cursor.u16()? & classes::access::STATIC != 0;
             let (name, descriptor) = (cursor.u16()?, cursor.u16()?);
             let mut code = None;
@@ -77,7 +78,7 @@ impl<'a> ClassEditor<'a> {
                     code = Some(range);
                 }
             })?;
-            methods.push(MethodPlace { name, descriptor, is_static, code });
+            methods.push(MethodPlace { access_at, name, descriptor, is_static, code });
         }
         let codes = vec![None; methods.len()];
         Ok(ClassEditor {
@@ -116,6 +117,11 @@ impl<'a> ClassEditor<'a> {
     #[must_use]
     pub fn has_code(&self, index: usize) -> bool {
         self.methods.get(index).is_some_and(|method| method.code.is_some())
+    }
+
+    /// Where the flags of a method stand in the bytes, by its position among the methods of the class.
+    pub(crate) fn access_offset(&self, index: usize) -> Option<usize> {
+        self.methods.get(index).map(|method| method.access_at)
     }
 
     /// Adds a field without attributes, behind the others.

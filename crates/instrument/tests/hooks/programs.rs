@@ -159,6 +159,62 @@ fn hooks_keep_no_method_from_being_compiled() {
     }
 }
 
+/// Whatever a thread may be held back for has a hook in front, and the objects stay where they are.
+#[test]
+fn what_threads_can_be_held_back_for() {
+    let config = Config { adversarial: true, arrays: true, ..Config::default() };
+    let heard = check("Held", &config);
+    assert!(
+        heard.output.contains("because \"<local1>.other\" is null")
+            || heard.output.contains("because \"held.other\" is null"),
+        "{}",
+        heard.output
+    );
+}
+
+/// A lock that is taken out of a program is gone for the JVM and for the hooks, and nothing else is.
+#[test]
+fn locks_can_be_taken_out() {
+    let of_monitor = |heard: &Heard| {
+        let is_of_monitor = |hook: &&str| {
+            ["enter", "leave", "prepare", "exit"].iter().any(|it| hook.starts_with(it))
+        };
+        heard.of("main").into_iter().filter(is_of_monitor).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let program = Program::compile("Monitors", &[]);
+    let plain = compare(&program, "Monitors", &Config::default());
+    let blocks = program.instrument(&Config::default());
+    let block = blocks.rows.iter().find(|row| {
+        row.target == SiteTarget::Lock
+            && row.entry.site.method == "blocks"
+            && row.entry.site.line == Some(22)
+    });
+    let offset = block.and_then(|row| row.entry.site.offset).unwrap();
+    for (lock, lines) in [
+        ("Monitors.locked(I)I".to_owned(), vec!["@6"]),
+        ("Monitors.lockedStatic()J".to_owned(), vec!["@14"]),
+        (format!("Monitors.blocks(I)I@{offset}"), vec!["@22", "@24"]),
+    ] {
+        let dropped_lock = Some(lock.parse().unwrap());
+        let heard = compare(&program, "Monitors", &Config { dropped_lock, ..Config::default() });
+        let left: Vec<String> = of_monitor(&heard);
+        let had = of_monitor(&plain);
+        let is_dropped = |hook: &String| lines.iter().any(|line| hook.ends_with(line));
+        assert!(had.iter().any(is_dropped), "{lock}: {had:?}");
+        assert!(!left.iter().any(is_dropped), "{lock}: {left:?}");
+        assert!(left.len() + 2 <= had.len() && !left.is_empty(), "{lock}: {left:?}");
+    }
+    for bytes in program.classes() {
+        let dropped_lock = Some("Monitors.blocks(I)I@1".parse().unwrap());
+        let config = Config { dropped_lock, ..Config::default() };
+        let Ok(Outcome::Rewritten(rewritten)) = instrument(&bytes, &config, &mut Sites::default())
+        else {
+            panic!("the class has hooks");
+        };
+        assert!(!rewritten.has_dropped_lock, "there is no lock at that place");
+    }
+}
+
 #[test]
 fn every_hook_is_called() {
     let mut called = BTreeSet::new();

@@ -24,5 +24,8 @@ class Contents {
         System.out.println(plain.getPlain());
         Throwable failed = new Exception("failed");
         System.out.println(failed.getCause());
+        Map<Object, Object> hidden = new TreeMap<>();
+        hidden.put("key", "value");
+        System.out.println(hidden.get("key"));
     }
 }

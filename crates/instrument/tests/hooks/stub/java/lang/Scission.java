@@ -67,6 +67,9 @@ public final class Scission {
         if (result != null) { say("callIfSome", operand, op, site); }
     }
     public static void alias(Object face, Object of, int site) { say("alias", face, of, site); }
+    public static void approach(Object object, int site) { say("approach", object, site); }
+    public static void approachStatic(int site) { say("approachStatic", site); }
+    public static void approachCall(int site) { say("approachCall", site); }
     public static void branch(int operand, int opcode, int site) { say("branch", operand, opcode, site); }
     public static void branch(Object operand, int opcode, int site) { say("branch", operand, opcode, site); }
     public static void branch(int first, int second, int opcode, int site) { say("branch", first, second, opcode, site); }
