@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 
 use findings::{
-    Comparison, Evidence, Finding, Fingerprint, Gap, GapKind, Recorded, Results, Severity, Site,
-    Step, Suppressed, Suppressor,
+    Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap, GapKind,
+    Operation, Recorded, Results, Severity, Site, Stack, Step, Suppressed, Suppressor,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -50,6 +50,7 @@ struct JsonFinding<'a> {
     subjects: Map<String, Value>,
     analysis: Option<&'a str>,
     witness: Vec<JsonStep<'a>>,
+    cycle: Option<JsonCycle<'a>>,
     other_witnesses: Vec<JsonWitness<'a>>,
 }
 
@@ -78,6 +79,44 @@ struct JsonRecorded<'a> {
 struct JsonWitness<'a> {
     analysis: &'a str,
     witness: Vec<JsonStep<'a>>,
+    cycle: Option<JsonCycle<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonCycle<'a> {
+    transactions: Vec<JsonTransaction<'a>>,
+    edges: Vec<JsonEdge<'a>>,
+    outer_blocks: Vec<JsonSite<'a>>,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct JsonTransaction<'a> {
+    thread: &'a str,
+    block: Option<JsonSite<'a>>,
+    is_blamed: bool,
+}
+
+#[derive(Serialize)]
+struct JsonEdge<'a> {
+    kind: EdgeKind,
+    subject: Option<&'a str>,
+    from: Option<JsonOperation<'a>>,
+    to: Option<JsonOperation<'a>>,
+    is_race: bool,
+}
+
+#[derive(Serialize)]
+struct JsonOperation<'a> {
+    verb: &'a str,
+    site: Option<JsonSite<'a>>,
+    stack: Option<JsonStack<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonStack<'a> {
+    frames: Vec<JsonSite<'a>>,
+    is_same_context: bool,
 }
 
 #[derive(Serialize)]
@@ -88,6 +127,10 @@ struct JsonStep<'a> {
     label: String,
     call_chain: Vec<JsonSite<'a>>,
     held_locks: Vec<JsonHeldLock<'a>>,
+    thread: Option<&'a str>,
+    verb: Option<&'a str>,
+    subject: Option<&'a str>,
+    stack: Option<JsonStack<'a>>,
 }
 
 #[derive(Serialize)]
@@ -180,11 +223,13 @@ fn json_finding(finding: &Finding) -> JsonFinding<'_> {
             .collect(),
         analysis: witness.map(|witness| witness.analysis),
         witness: witness.map(|witness| json_steps(finding, &witness.steps)).unwrap_or_default(),
+        cycle: witness.and_then(|witness| witness.cycle.as_ref()).map(json_cycle),
         other_witnesses: others
             .iter()
             .map(|other| JsonWitness {
                 analysis: other.analysis,
                 witness: json_steps(finding, &other.steps),
+                cycle: other.cycle.as_ref().map(json_cycle),
             })
             .collect(),
     }
@@ -201,8 +246,55 @@ fn json_steps<'a>(finding: &'a Finding, steps: &'a [Step]) -> Vec<JsonStep<'a>> 
             .iter()
             .map(|held| JsonHeldLock { lock: &held.lock, taken_at: json_site(&held.taken_at) })
             .collect(),
+        thread: step.thread.as_deref(),
+        verb: step.does.as_ref().map(|does| does.verb.as_str()),
+        subject: step.does.as_ref().map(|does| does.subject.as_str()),
+        stack: step.stack.as_ref().map(json_stack),
     };
     steps.iter().map(json_step).collect()
+}
+
+fn json_cycle(cycle: &Cycle) -> JsonCycle<'_> {
+    let transactions = cycle.transactions.iter().map(|transaction| JsonTransaction {
+        thread: &transaction.thread,
+        block: transaction.block.as_ref().map(json_site),
+        is_blamed: transaction.is_blamed,
+    });
+    JsonCycle {
+        transactions: transactions.collect(),
+        edges: cycle.edges.iter().map(json_edge).collect(),
+        outer_blocks: cycle.outer_blocks.iter().map(json_site).collect(),
+        count: cycle.count,
+    }
+}
+
+fn json_edge(edge: &CycleEdge) -> JsonEdge<'_> {
+    let has_operations = match edge.kind {
+        EdgeKind::Operations => true,
+        EdgeKind::Order | EdgeKind::Omitted => false,
+    };
+    JsonEdge {
+        kind: edge.kind,
+        subject: has_operations.then_some(&edge.subject),
+        from: has_operations.then(|| json_operation(&edge.from)),
+        to: has_operations.then(|| json_operation(&edge.to)),
+        is_race: edge.is_race,
+    }
+}
+
+fn json_operation(operation: &Operation) -> JsonOperation<'_> {
+    JsonOperation {
+        verb: &operation.verb,
+        site: operation.site.as_ref().map(json_site),
+        stack: operation.stack.as_ref().map(json_stack),
+    }
+}
+
+fn json_stack(stack: &Stack) -> JsonStack<'_> {
+    JsonStack {
+        frames: stack.frames.iter().map(json_site).collect(),
+        is_same_context: stack.is_same_context,
+    }
 }
 
 fn json_site(site: &Site) -> JsonSite<'_> {
@@ -253,6 +345,11 @@ mod tests {
                     mismatches(root.pointer(pointer).expect(pointer), root, value, at, found);
                     true
                 }
+                "anyOf" => wanted.as_array().unwrap().iter().any(|schema| {
+                    let mut found = Vec::new();
+                    mismatches(schema, root, value, at, &mut found);
+                    found.is_empty()
+                }),
                 "const" => value == wanted,
                 "enum" => wanted.as_array().unwrap().contains(value),
                 "type" => match wanted {
@@ -323,12 +420,50 @@ mod tests {
     fn output_has_the_documented_shape() {
         assert_eq!(check(&json(&samples::results())), Vec::<String>::new());
         assert_eq!(check(&json(&samples::triaged())), Vec::<String>::new());
+        assert_eq!(check(&json(&cyclic())), Vec::<String>::new());
         assert_eq!(check(&json(&Results::default())), Vec::<String>::new());
         let mut bare = samples::results();
         bare.findings[0].witnesses.clear();
         bare.findings[0].blame =
             Site { offset: None, file: None, line: None, ..bare.findings[0].blame.clone() };
         assert_eq!(check(&json(&bare)), Vec::<String>::new());
+    }
+
+    /// A cycle with every kind of edge.
+    fn cyclic() -> Results {
+        let mut finding = samples::account_deposit();
+        let cycle = finding.witnesses[0].cycle.as_mut().unwrap();
+        for kind in [EdgeKind::Order, EdgeKind::Omitted] {
+            cycle.edges.push(CycleEdge { kind, ..cycle.edges[0].clone() });
+        }
+        Results { findings: vec![finding], ..Results::default() }
+    }
+
+    #[test]
+    fn a_cycle_is_told_whole() {
+        let value = json(&cyclic());
+        let finding = &value["findings"][0];
+        let cycle = &finding["cycle"];
+        assert_eq!(cycle["count"], 1200);
+        assert_eq!(cycle["transactions"][0]["thread"], "worker-1");
+        assert_eq!(cycle["transactions"][0]["block"]["method"], "deposit");
+        assert_eq!(cycle["transactions"][0]["is_blamed"], true);
+        assert!(cycle["transactions"][1]["block"].is_null());
+        assert_eq!(cycle["outer_blocks"][0]["class"], "bank.Bank");
+        let edge = &cycle["edges"][1];
+        assert_eq!(edge["kind"], "operations");
+        assert_eq!(edge["subject"], "Account#3.balance");
+        assert_eq!(edge["from"]["verb"], "writes");
+        assert_eq!(edge["from"]["site"]["line"], 14);
+        assert_eq!(edge["from"]["stack"]["frames"].as_array().unwrap().len(), 14);
+        assert_eq!(edge["from"]["stack"]["is_same_context"], false);
+        assert_eq!(cycle["edges"][2]["kind"], "order");
+        assert!(cycle["edges"][2]["from"].is_null() && cycle["edges"][2]["subject"].is_null());
+        let step = &finding["witness"][1];
+        assert_eq!((&step["thread"], &step["verb"]), (&"worker-1".into(), &"reads".into()));
+        assert_eq!(step["subject"], "Account#3.balance");
+        assert_eq!(step["stack"]["frames"][1]["class"], "bank.Bank");
+        assert!(json(&samples::results())["findings"][0]["cycle"].is_null());
     }
 
     #[test]
@@ -339,6 +474,9 @@ mod tests {
         value["gaps"][0].as_object_mut().unwrap().remove("kind");
         value["findings"][1]["evidence"] = "sure".into();
         assert_eq!(check(&value).len(), 4);
+        let mut value = json(&cyclic());
+        value["findings"][0]["cycle"]["edges"][0]["from"]["verb"] = Value::Null;
+        assert_eq!(check(&value).len(), 1);
     }
 
     #[test]

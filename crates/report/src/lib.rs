@@ -5,7 +5,9 @@
 //! the same for the same results, and holds no absolute path and no name of this machine.
 
 mod baseline;
+mod dot;
 mod json;
+mod observed;
 #[cfg(test)]
 mod samples;
 mod sarif;
@@ -15,10 +17,12 @@ mod trace;
 mod words;
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use findings::Results;
 
 pub use baseline::{Baseline, BaselineError};
+pub use dot::{graph_name, render_graph};
 pub use sources::Sources;
 pub use trace::TraceSummary;
 pub use words::message;
@@ -61,13 +65,15 @@ pub struct Options<'a> {
     pub colored: bool,
     /// Columns that source excerpts may take; longer source lines are cut.
     pub width: usize,
+    /// The directory that the graphs of cycles were written to, as the user named it.
+    pub graphs: Option<&'a Path>,
 }
 
 impl<'a> Options<'a> {
     /// Plain text of normal detail in 140 columns, with excerpts from these sources.
     #[must_use]
     pub fn new(sources: &'a Sources) -> Options<'a> {
-        Options { sources, detail: Detail::Normal, colored: false, width: 140 }
+        Options { sources, detail: Detail::Normal, colored: false, width: 140, graphs: None }
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    Comparison, Evidence, Finding, Fingerprint, Gap, GapKind, HeldLock, Recorded, Results,
-    Severity, Site, Step, Suppressed, Suppressor, Witness, merge_and_rank,
+    Comparison, Cycle, CycleEdge, Does, EdgeKind, Evidence, Finding, Fingerprint, Gap, GapKind,
+    HeldLock, Operation, Recorded, Results, Severity, Site, Stack, Step, Suppressed, Suppressor,
+    Transaction, Witness, merge_and_rank,
 };
 
 pub(crate) const LINE_JAVA: &str = "\
@@ -63,20 +64,19 @@ pub(crate) fn line_contains() -> Finding {
         witnesses: vec![Witness {
             analysis: "lock-pattern",
             steps: vec![
-                Step { role: "context", site: here(0, 6), call_chain: vec![], held_locks: vec![] },
+                Step::at("context", here(0, 6)),
                 Step {
-                    role: "first",
-                    site: here(5, 7),
                     call_chain: vec![callee()],
                     held_locks: held(),
+                    ..Step::at("first", here(5, 7))
                 },
                 Step {
-                    role: "second",
-                    site: here(14, 8),
                     call_chain: vec![callee()],
                     held_locks: held(),
+                    ..Step::at("second", here(14, 8))
                 },
             ],
+            cycle: None,
         }],
         distance: 0,
         fingerprint: None,
@@ -117,25 +117,19 @@ pub(crate) fn vector_add_all() -> Finding {
     let witness = |analysis| Witness {
         analysis,
         steps: vec![
+            Step { held_locks: vec![outer.clone()], ..Step::at("context", here(0, 900)) },
             Step {
-                role: "context",
-                site: here(0, 900),
-                call_chain: vec![],
-                held_locks: vec![outer.clone()],
-            },
-            Step {
-                role: "first",
-                site: here(5, 901),
                 call_chain: chain(700),
                 held_locks: vec![outer.clone()],
+                ..Step::at("first", here(5, 901))
             },
             Step {
-                role: "second",
-                site: here(14, 903),
                 call_chain: chain(710),
                 held_locks: vec![outer.clone()],
+                ..Step::at("second", here(14, 903))
             },
         ],
+        cycle: None,
     };
     let finding = Finding {
         rule: "reacquired-lock",
@@ -145,6 +139,99 @@ pub(crate) fn vector_add_all() -> Finding {
         subjects: BTreeMap::from([("witness", "c".to_string()), ("context", "this".to_string())]),
         stable_subjects: BTreeMap::new(),
         witnesses: vec![witness("lock-pattern"), witness("velodrome")],
+        distance: 0,
+        fingerprint: None,
+    };
+    merge_and_rank(vec![finding]).remove(0)
+}
+
+pub(crate) const ACCOUNT_JAVA: &str = "\
+package bank;
+
+class Account {
+    private int balance;
+
+    Account(int balance) {
+        this.balance = balance;
+    }
+    void deposit(int amount) {
+        int before = balance;
+        balance = before + amount;
+    }
+    void close() {
+        balance = 0;
+    }
+}
+";
+
+/// A cycle as Velodrome reports it.
+pub(crate) fn account_deposit() -> Finding {
+    let here = |method, descriptor, offset, line| {
+        site("bank.Account", method, descriptor, offset, "bank/Account.java", line)
+    };
+    let block = Site { offset: None, ..here("deposit", "(I)V", 0, 9) };
+    let bank = |line| site("bank.Bank", "run", "()V", 4, "bank/Bank.java", line);
+    let stack = |place: &Site, callers: u32, is_same_context| Stack {
+        frames: [place.clone()]
+            .into_iter()
+            .chain((0..callers).map(|at| bank(30 + at)))
+            .chain([site("java.lang.Thread", "run", "()V", 11, "java/lang/Thread.java", 840)])
+            .collect(),
+        is_same_context,
+    };
+    let balance = || "Account#3.balance".to_string();
+    let reads = here("deposit", "(I)V", 1, 10);
+    let closes = here("close", "()V", 2, 14);
+    let writes = here("deposit", "(I)V", 9, 11);
+    let ends = [
+        ("first", "worker-1", "reads", stack(&reads, 2, true), reads),
+        ("interferes", "main", "writes", stack(&closes, 12, false), closes),
+        ("second", "worker-1", "writes", stack(&writes, 2, true), writes),
+    ];
+    let step = |role, thread: &str, verb: &str, stack: Stack, site| Step {
+        thread: Some(thread.into()),
+        does: Some(Does { verb: verb.into(), subject: balance() }),
+        stack: Some(stack),
+        ..Step::at(role, site)
+    };
+    let mut steps =
+        vec![Step { thread: Some("worker-1".into()), ..Step::at("block", block.clone()) }];
+    steps.extend(
+        ends.map(|(role, thread, verb, stack, site)| step(role, thread, verb, stack, site)),
+    );
+    let operation = |step: &Step| Operation {
+        verb: step.does.as_ref().unwrap().verb.clone(),
+        site: Some(step.site.clone()),
+        stack: step.stack.clone(),
+    };
+    let edge = |from: &Step, to: &Step| CycleEdge {
+        kind: EdgeKind::Operations,
+        subject: balance(),
+        from: operation(from),
+        to: operation(to),
+        is_race: false,
+    };
+    let transaction = |thread: &str, block: Option<&Site>| Transaction {
+        thread: thread.into(),
+        block: block.cloned(),
+        is_blamed: block.is_some(),
+    };
+    let cycle = Cycle {
+        transactions: vec![transaction("worker-1", Some(&block)), transaction("main", None)],
+        edges: vec![edge(&steps[1], &steps[2]), edge(&steps[2], &steps[3])],
+        outer_blocks: vec![Site { offset: None, ..bank(28) }],
+        count: 1200,
+    };
+    let names =
+        |name: &str| BTreeMap::from([("first", name.to_string()), ("second", name.to_string())]);
+    let finding = Finding {
+        rule: "not-serializable",
+        evidence: Evidence::Observed,
+        severity: Severity::High,
+        blame: block,
+        subjects: names("Account#3.balance"),
+        stable_subjects: names("bank.Account.balance"),
+        witnesses: vec![Witness { analysis: "velodrome", steps, cycle: Some(cycle) }],
         distance: 0,
         fingerprint: None,
     };

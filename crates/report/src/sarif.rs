@@ -4,7 +4,8 @@
 //! typed model of all of it (`serde-sarif`) more than doubles the build time of this crate.
 //!
 //! How a finding maps: the location is the line where the block breaks, the steps are related
-//! locations, and each witness is a code flow of one thread in which the call chains are nested.
+//! locations, and each witness is a code flow. Call chains are nested in it; a cycle has one flow for each
+//! thread, numbered in the order of execution where the cycle has one, with the stacks at each place.
 //! Gaps are notifications of the invocation, remarks on the configuration are notifications of the
 //! configuration. Suppressed findings are results with a suppression; where there is a baseline,
 //! every result says how it relates to it, and what has gone is a result that is absent.
@@ -12,7 +13,8 @@
 use std::io::{self, Write};
 
 use findings::{
-    Finding, Gap, Recorded, Results, Rule, Severity, Site, Suppressed, Suppressor, Witness, rules,
+    Cycle, CycleEdge, Finding, Gap, Operation, Recorded, Results, Rule, Severity, Site, Stack,
+    Step, Suppressed, Suppressor, Witness, rules,
 };
 use serde_json::{Map, Value, json};
 
@@ -147,6 +149,14 @@ fn result(finding: &Finding) -> Value {
         result["relatedLocations"] = related_locations(finding, witness);
         result["codeFlows"] =
             finding.witnesses.iter().map(|witness| code_flow(finding, witness)).collect();
+        let stacks: Vec<Value> =
+            witness.steps.iter().filter_map(|step| step_stack(finding, step)).collect();
+        if !stacks.is_empty() {
+            result["stacks"] = stacks.into();
+        }
+        if let Some(cycle) = &witness.cycle {
+            result["occurrenceCount"] = cycle.count.into();
+        }
     }
     result
 }
@@ -169,26 +179,119 @@ fn related_locations(finding: &Finding, witness: &Witness) -> Value {
 }
 
 fn code_flow(finding: &Finding, witness: &Witness) -> Value {
-    let mut flow = Vec::new();
+    let flows = match &witness.cycle {
+        Some(cycle) => thread_flows_of_cycle(cycle),
+        None => thread_flows_of_steps(finding, witness),
+    };
+    json!({
+        "message": { "text": format!("found by {}", witness.analysis) },
+        "threadFlows": flows,
+    })
+}
+
+/// One flow for each thread that is known by name, in the order in which they come in; one for all steps that
+/// are of nobody.
+fn thread_flows_of_steps(finding: &Finding, witness: &Witness) -> Vec<Value> {
+    let mut flows = ThreadFlows::default();
     for step in &witness.steps {
         let held: Vec<&str> = step.held_locks.iter().map(|held| held.lock.as_str()).collect();
-        flow.push(json!({
+        let mut place = json!({
             "location": labelled(location(&step.site), words::label(finding, step)),
             "importance": "essential",
             "nestingLevel": 0,
             "properties": { "role": step.role, "heldLocks": held },
-        }));
+        });
+        if let Some(stack) = step_stack(finding, step) {
+            place["stack"] = stack;
+        }
+        let thread = step.thread.as_deref();
+        flows.add(thread, place);
         for (depth, call) in step.call_chain.iter().enumerate() {
-            flow.push(json!({
+            let place = json!({
                 "location": labelled(location(call), format!("in `{}`", call.method_name())),
                 "importance": "important",
                 "nestingLevel": depth + 1,
-            }));
+            });
+            flows.add(thread, place);
         }
     }
+    flows.into_values()
+}
+
+/// The operations at the ends of the edges. Around a cycle with a block to blame they come in the order of
+/// execution: the path leaves each transaction no earlier than it enters it.
+fn thread_flows_of_cycle(cycle: &Cycle) -> Vec<Value> {
+    let is_in_order = cycle.transactions.iter().any(|transaction| transaction.is_blamed);
+    let mut flows = ThreadFlows::default();
+    let mut order = 0;
+    for (at, edge) in cycle.edges.iter().enumerate() {
+        let ends = [(at, &edge.from), (words::target_of_edge(cycle, at), &edge.to)];
+        if words::why_without_operations(edge).is_some() {
+            continue;
+        }
+        for (number, operation) in ends {
+            let Some(transaction) = cycle.transactions.get(number) else { continue };
+            order += 1;
+            let mut place = operation_place(edge, operation);
+            place["importance"] = "essential".into();
+            if is_in_order {
+                place["executionOrder"] = order.into();
+            }
+            if let Some(block) = &transaction.block {
+                place["properties"] = json!({ "block": words::signature(block) });
+            }
+            flows.add(Some(&transaction.thread), place);
+        }
+    }
+    flows.into_values()
+}
+
+fn operation_place(edge: &CycleEdge, operation: &Operation) -> Value {
+    let label = format!("{} `{}`", operation.verb, edge.subject);
+    let place = operation.site.as_ref().map_or_else(|| json!({}), location);
+    let mut place = json!({ "location": labelled(place, label.clone()) });
+    if let Some(stack) = &operation.stack {
+        place["stack"] = stack_value(stack, label);
+    }
+    place
+}
+
+/// Places by thread.
+#[derive(Default)]
+struct ThreadFlows<'a> {
+    flows: Vec<(Option<&'a str>, Vec<Value>)>,
+}
+
+impl<'a> ThreadFlows<'a> {
+    fn add(&mut self, thread: Option<&'a str>, place: Value) {
+        match self.flows.iter_mut().find(|(known, _)| *known == thread) {
+            Some((_, places)) => places.push(place),
+            None => self.flows.push((thread, vec![place])),
+        }
+    }
+
+    fn into_values(self) -> Vec<Value> {
+        let flow = |(thread, locations): (Option<&str>, Vec<Value>)| {
+            let mut flow = json!({ "locations": locations });
+            if let Some(thread) = thread {
+                flow["id"] = thread.into();
+            }
+            flow
+        };
+        self.flows.into_iter().map(flow).collect()
+    }
+}
+
+fn step_stack(finding: &Finding, step: &Step) -> Option<Value> {
+    step.stack.as_ref().map(|stack| stack_value(stack, words::label(finding, step)))
+}
+
+fn stack_value(stack: &Stack, message: String) -> Value {
+    let frames = stack.frames.iter().map(|frame| json!({ "location": location(frame) }));
     json!({
-        "message": { "text": format!("found by {}", witness.analysis) },
-        "threadFlows": [{ "locations": flow }],
+        "message": { "text": message },
+        "frames": frames.collect::<Vec<_>>(),
+        "properties": { "isSameContext": stack.is_same_context },
     })
 }
 
@@ -304,6 +407,45 @@ mod tests {
             result["partialFingerprints"]["scissionFingerprint/v1"],
             samples::line_contains().fingerprint.unwrap().to_string()
         );
+    }
+
+    #[test]
+    fn a_cycle_has_a_flow_for_each_thread_in_the_order_of_execution() {
+        let mut results =
+            Results { findings: vec![samples::account_deposit()], ..Results::default() };
+        let log = sarif(&results);
+        let result = &log["runs"][0]["results"][0];
+        assert_eq!(result["occurrenceCount"], 1200);
+        assert_eq!(result["stacks"].as_array().unwrap().len(), 3);
+        let flows = result["codeFlows"][0]["threadFlows"].as_array().unwrap();
+        let told: Vec<_> = flows
+            .iter()
+            .flat_map(|flow| flow["locations"].as_array().unwrap().iter().map(move |at| (flow, at)))
+            .map(|(flow, at)| {
+                let order = at["executionOrder"].as_u64().unwrap();
+                let text = at["location"]["message"]["text"].as_str().unwrap();
+                (flow["id"].as_str().unwrap(), order, text)
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("worker-1", 1, "reads `Account#3.balance`"),
+                ("worker-1", 4, "writes `Account#3.balance`"),
+                ("main", 2, "writes `Account#3.balance`"),
+                ("main", 3, "writes `Account#3.balance`"),
+            ]
+        );
+        let stack = &flows[0]["locations"][0]["stack"];
+        assert_eq!(stack["frames"].as_array().unwrap().len(), 4);
+        let caller = &stack["frames"][1]["location"]["physicalLocation"];
+        assert_eq!(caller["artifactLocation"]["uri"], "bank/Bank.java");
+
+        let cycle = results.findings[0].witnesses[0].cycle.as_mut().unwrap();
+        cycle.transactions[0].is_blamed = false;
+        let log = sarif(&results);
+        let flow = &log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0];
+        assert!(flow["locations"][0].get("executionOrder").is_none());
     }
 
     #[test]

@@ -17,8 +17,8 @@ use findings::{
     Evidence, Finding, Gap, HeldLock, Results, Severity, Site, Step, Suppressed, Witness,
 };
 
-use crate::words;
-use crate::{Detail, Options, Sources};
+use crate::words::{self, grouped};
+use crate::{Detail, Options, Sources, dot, observed};
 
 /// How many of the places that a finding shares its locks with are listed.
 const ALIKE_SHOWN: usize = 5;
@@ -54,7 +54,7 @@ fn groups(findings: &[Finding], detail: Detail) -> Vec<Vec<&Finding>> {
     let mut groups: Vec<Vec<&Finding>> = Vec::new();
     let mut positions: BTreeMap<_, usize> = BTreeMap::new();
     for finding in findings {
-        let key = (finding.rule, &finding.blame, &finding.subjects);
+        let key = (finding.rule, &finding.blame, words::told_apart_by(finding));
         let position = *positions.entry(key).or_insert(groups.len());
         match groups.get_mut(position) {
             Some(group) if detail != Detail::Verbose => group.push(finding),
@@ -89,11 +89,15 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     if let Some(witness) = witness {
         notes.extend(chain_notes(witness));
         notes.extend(held_lock_notes(witness, options.detail));
+        notes.extend(observed::notes(witness, options.detail));
+    }
+    if let (Some(directory), Some(name)) = (options.graphs, dot::graph_name(finding)) {
+        notes.push(format!("as a graph: {}", directory.join(name).display()));
     }
     for other in others {
         notes.push(other_witness_note(other));
     }
-    notes.extend(alike_note(alike));
+    notes.extend(alike_note(primary, alike));
     if finding.evidence != Evidence::Possible || options.detail == Detail::Verbose {
         notes.push(format!("evidence: {}", words::name(finding.evidence)));
     }
@@ -236,18 +240,10 @@ fn chain_notes(witness: &Witness) -> Vec<String> {
     roles_by_value(chains)
         .into_iter()
         .map(|(roles, chain)| {
-            let calls: Vec<String> = chain.into_iter().map(call).collect();
+            let calls: Vec<String> = chain.into_iter().map(observed::call).collect();
             format!("{roles}: via {}", calls.join("\n  then "))
         })
         .collect()
-}
-
-/// `java.util.Vector.toArray (java/util/Vector.java:700)`.
-fn call(site: &Site) -> String {
-    match (words::file(site), site.line) {
-        (Some(_), Some(_)) => format!("`{}` ({})", site.method_name(), words::place(site)),
-        _ => format!("`{}`", site.method_name()),
-    }
 }
 
 /// One note for each different set of held locks. A lock whose taking is itself a step is on the
@@ -285,17 +281,23 @@ fn roles_by_value<'a, T: PartialEq>(
     groups.into_iter().map(|(roles, value)| (list(&roles), value)).collect()
 }
 
-/// Where else the same happens in the same block.
-fn alike_note(alike: &[&Finding]) -> Option<String> {
-    let places: Vec<String> = alike
-        .iter()
-        .take(ALIKE_SHOWN)
-        .map(|finding| words::place(words::primary_site(finding)))
-        .collect();
-    match alike.len().checked_sub(ALIKE_SHOWN) {
-        _ if alike.is_empty() => None,
-        None | Some(0) => Some(format!("the same at {}", places.join(", "))),
-        Some(more) => Some(format!("the same at {} and {more} more places", places.join(", "))),
+/// Where else the same happens in the same block, or how often at the same place.
+fn alike_note(primary: &Site, alike: &[&Finding]) -> Option<String> {
+    let mut places: Vec<String> = Vec::new();
+    for finding in alike {
+        let place = words::place(words::primary_site(finding));
+        if place != words::place(primary) && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let left_out = places.len().saturating_sub(ALIKE_SHOWN);
+    places.truncate(ALIKE_SHOWN);
+    match (alike.len(), places.len(), left_out) {
+        (0, ..) => None,
+        (1, 0, _) => Some("1 finding like it ends here too".to_string()),
+        (more, 0, _) => Some(format!("{} like it end here too", count(more, "finding"))),
+        (_, _, 0) => Some(format!("the same at {}", places.join(", "))),
+        (_, _, more) => Some(format!("the same at {} and {more} more places", places.join(", "))),
     }
 }
 
@@ -424,20 +426,20 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
         findings => format!("{} ({})", count(findings, "finding"), kinds(&results.findings)),
     }];
     if !results.suppressed.is_empty() {
-        parts.push(format!("{} suppressed", grouped(results.suppressed.len())));
+        parts.push(format!("{} suppressed", grouped(results.suppressed.len() as u64)));
     }
     if let Some(baseline) = &results.baseline {
         if results.findings.is_empty() {
             parts[0] = "nothing new".to_string();
         }
-        parts.push(format!("{} in the baseline", grouped(baseline.known.len())));
+        parts.push(format!("{} in the baseline", grouped(baseline.known.len() as u64)));
         if !baseline.gone.is_empty() {
-            parts.push(format!("{} gone from it", grouped(baseline.gone.len())));
+            parts.push(format!("{} gone from it", grouped(baseline.gone.len() as u64)));
         }
     }
     for (severity, number) in results.below_level.iter().rev() {
         let severity = words::name(severity);
-        parts.push(format!("{} of {severity} severity not shown", grouped(*number)));
+        parts.push(format!("{} of {severity} severity not shown", grouped(*number as u64)));
     }
     parts.push(count(results.gaps.len(), "gap"));
     let mut line = parts.join(", ");
@@ -448,9 +450,7 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
             "classes" if *number == 1 => Some("1 class".to_string()),
             "methods" if *number == 1 => Some("1 method".to_string()),
             "threads" if *number == 1 => Some("1 thread".to_string()),
-            "classes" | "methods" | "threads" => {
-                Some(format!("{} {name}", grouped(*number as usize)))
-            }
+            "classes" | "methods" | "threads" => Some(format!("{} {name}", grouped(*number))),
             _ => None,
         })
         .collect();
@@ -494,26 +494,16 @@ fn kinds(findings: &[Finding]) -> String {
 }
 
 fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(number)) }
-}
-
-/// A number with its thousands set apart: `54,321`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(number as u64)) }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::samples;
+    use findings::{CycleEdge, EdgeKind};
 
     fn text(results: &Results, options: &Options<'_>) -> String {
         let mut bytes = Vec::new();
@@ -628,6 +618,114 @@ help: `--verbose` lists all of them
     }
 
     #[test]
+    fn a_cycle_is_told_edge_by_edge() {
+        let sources = Sources::in_memory([("bank/Account.java", samples::ACCOUNT_JAVA)]);
+        let mut options = Options::new(&sources);
+        options.graphs = Some(Path::new("graphs"));
+        assert_eq!(
+            text(&only(samples::account_deposit()), &options),
+            r#"error[not-serializable]: `bank.Account.deposit` is not atomic: another thread came between its use of `Account#3.balance` and its use of `Account#3.balance`
+  --> bank/Account.java:11:9
+   |
+ 9 |     void deposit(int amount) {
+   |     ------------------------ this block is meant to be atomic
+10 |         int before = balance;
+   |         --------------------- first, `worker-1` reads `Account#3.balance` here
+11 |         balance = before + amount;
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^^ last, `worker-1` writes `Account#3.balance` here
+...
+14 |         balance = 0;
+   |         ------------ then `main` writes `Account#3.balance` here
+   |
+   = note: T1 "worker-1" in `bank.Account.deposit` comes before T2 "main":
+           T1 reads `Account#3.balance`
+             at bank.Account.deposit (bank/Account.java:10)
+             at bank.Bank.run (bank/Bank.java:30)
+             at bank.Bank.run (bank/Bank.java:31)
+           T2 writes `Account#3.balance`; the calls are of another time
+             at bank.Account.close (bank/Account.java:14)
+             at bank.Bank.run (bank/Bank.java:30)
+             at bank.Bank.run (bank/Bank.java:31)
+             at bank.Bank.run (bank/Bank.java:32)
+             at bank.Bank.run (bank/Bank.java:33)
+             at bank.Bank.run (bank/Bank.java:34)
+             at bank.Bank.run (bank/Bank.java:35)
+             at bank.Bank.run (bank/Bank.java:36)
+             and 5 more
+   = note: T2 "main" comes before T1 "worker-1" in `bank.Account.deposit`, which closes the cycle:
+           T2 writes `Account#3.balance` at bank/Account.java:14, as above
+           T1 writes `Account#3.balance`
+             at bank.Account.deposit (bank/Account.java:11)
+             at bank.Bank.run (bank/Bank.java:30)
+             at bank.Bank.run (bank/Bank.java:31)
+   = note: the blocks around it were split too: `bank.Bank.run` (bank/Bank.java:28)
+   = note: seen 1,200 times
+   = note: as a graph: graphs/not-serializable-76b7380f3dae7396.dot
+   = note: evidence: observed
+   = help: hold one lock from the first use to the second, or mark the block as not atomic if it need not be
+
+1 finding (1 high; 1 observed), 0 gaps
+"#
+        );
+    }
+
+    #[test]
+    fn verbose_text_has_whole_stacks() {
+        let sources = Sources::default();
+        let mut options = Options::new(&sources);
+        let finding = samples::account_deposit();
+        assert!(text(&only(finding.clone()), &options).contains("  and 5 more"));
+        options.detail = Detail::Verbose;
+        let verbose = text(&only(finding), &options);
+        assert!(!verbose.contains(" more\n") && verbose.contains("bank/Bank.java:41"), "{verbose}");
+        assert!(verbose.contains("at java.lang.Thread.run"), "{verbose}");
+    }
+
+    #[test]
+    fn who_races_is_told_with_the_way_there() {
+        let sources = Sources::default();
+        let cyclic = samples::account_deposit();
+        let mut steps = cyclic.witnesses[0].steps[2..].to_vec();
+        steps[0].role = "first";
+        let race = Finding {
+            rule: "happens-before-race",
+            subjects: BTreeMap::from([("variable", "Account#3.balance".to_string())]),
+            witnesses: vec![Witness::new("happens-before", steps)],
+            ..cyclic
+        };
+        let told = text(&only(race), &Options::new(&sources));
+        for said in [
+            "bank/Account.java:14 in `bank.Account.close`: `main` writes `Account#3.balance` here\n",
+            "bank/Account.java:11: `worker-1` writes it here, and nothing puts that after the first\n",
+            "note: `main` writes `Account#3.balance`; the calls are of another time\n",
+            "note: `worker-1` writes `Account#3.balance`\n           at bank.Account.deposit (bank/Account.java:11)\n           at bank.Bank.run",
+        ] {
+            assert!(told.contains(said), "{said} is missing from\n{told}");
+        }
+    }
+
+    #[test]
+    fn a_cycle_without_blame_says_so() {
+        let mut finding = samples::account_deposit();
+        let cycle = finding.witnesses[0].cycle.as_mut().unwrap();
+        cycle.transactions[0].is_blamed = false;
+        cycle.edges[0].kind = EdgeKind::Order;
+        cycle.edges[1].kind = EdgeKind::Omitted;
+        cycle.edges.insert(0, CycleEdge { is_race: true, ..cycle.edges[0].clone() });
+        cycle.edges[0].kind = EdgeKind::Operations;
+        cycle.transactions.insert(0, cycle.transactions[0].clone());
+        let told = text(&only(finding), &Options::new(&Sources::default()));
+        for said in [
+            "the two race: this order was observed, and nothing enforces it",
+            "T2 \"worker-1\" in `bank.Account.deposit` comes before T3 \"main\": they are of one thread\n",
+            "which closes the cycle: through operations that were not kept\n",
+            "no single block is to blame",
+        ] {
+            assert!(told.contains(said), "{said} is missing from\n{told}");
+        }
+    }
+
+    #[test]
     fn steps_in_two_files_are_two_excerpts() {
         let sources = Sources::in_memory([
             ("geometry/Line.java", samples::LINE_JAVA),
@@ -712,14 +810,6 @@ nothing new, 1 suppressed, 1 in the baseline, 1 gone from it, 12 of low severity
         }
         options.detail = Detail::Quiet;
         assert_eq!(text(&samples::triaged(), &options), "");
-    }
-
-    #[test]
-    fn large_numbers_are_readable() {
-        assert_eq!(
-            [0, 999, 1000, 54321, 1_234_567].map(grouped),
-            ["0", "999", "1,000", "54,321", "1,234,567"]
-        );
     }
 
     #[test]

@@ -4,7 +4,9 @@
 //! finding say the same sentence. It is also where names are cleaned: a report never carries an
 //! absolute path, because it is stored, diffed and sent to other machines.
 
-use findings::{Finding, Fingerprint, Gap, Rule, Site, Step, rules};
+use findings::{
+    Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap, Rule, Site, Step, rules,
+};
 use serde::Serialize;
 
 /// The rule a finding belongs to.
@@ -15,17 +17,17 @@ pub(crate) fn rule_of(finding: &Finding) -> &'static Rule {
 /// The sentence that heads a finding: the rule's message with the finding's names in it.
 #[must_use]
 pub fn message(finding: &Finding) -> String {
-    fill(rule_of(finding).message, finding)
+    fill(rule_of(finding).message, finding, None)
 }
 
 /// What happens at a step, in one clause.
 pub(crate) fn label(finding: &Finding, step: &Step) -> String {
-    fill(rule_of(finding).label_of(step.role), finding)
+    fill(rule_of(finding).label_of(step.role), finding, Some(step))
 }
 
 /// What to do about a finding.
 pub(crate) fn advice(finding: &Finding) -> String {
-    fill(rule_of(finding).advice, finding)
+    fill(rule_of(finding).advice, finding, None)
 }
 
 /// The line a reader is sent to first: where the block breaks, which is the last step, and the
@@ -40,15 +42,36 @@ pub(crate) fn fingerprint(finding: &Finding) -> Fingerprint {
     finding.fingerprint.unwrap_or_else(|| Fingerprint::of(finding, 0))
 }
 
-/// Puts a finding's names into a template. A placeholder that the finding does not know stays
-/// readable as its bare name.
-fn fill(template: &str, finding: &Finding) -> String {
+/// What tells findings of one block apart that are told one by one: the subjects, as the source names them.
+/// Of what was observed, the numbers of objects do not count.
+pub(crate) fn told_apart_by(finding: &Finding) -> Vec<&str> {
+    let name = |(name, subject)| match finding.evidence {
+        Evidence::Possible => subject,
+        Evidence::Predicted | Evidence::Observed => {
+            finding.stable_subjects.get(name).unwrap_or(subject)
+        }
+    };
+    finding.subjects.iter().map(|subject| name(subject).as_str()).collect()
+}
+
+/// Puts the names of a finding, and of one of its steps, into a template. A placeholder that nobody knows
+/// stays readable as its bare name.
+fn fill(template: &str, finding: &Finding, step: Option<&Step>) -> String {
+    let of_step = |name: &str| -> Option<&str> {
+        let step = step?;
+        match name {
+            "thread" => Some(step.thread.as_deref().unwrap_or("a thread")),
+            "verb" => Some(step.does.as_ref().map_or("uses", |does| does.verb.as_str())),
+            "subject" => Some(step.does.as_ref().map_or("it", |does| does.subject.as_str())),
+            _ => None,
+        }
+    };
     let mut filled = String::with_capacity(template.len() + 40);
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         let (name, tail) = after.split_once('}').unwrap_or((after, ""));
         filled.push_str(before);
-        match finding.subjects.get(name) {
+        match finding.subjects.get(name).map(String::as_str).or_else(|| of_step(name)) {
             Some(subject) => filled.push_str(subject),
             None if name == "blame" => filled.push_str(&finding.blame.method_name()),
             None => filled.push_str(name),
@@ -57,6 +80,33 @@ fn fill(template: &str, finding: &Finding) -> String {
     }
     filled.push_str(rest);
     filled
+}
+
+/// Why the transactions at the ends of an edge are ordered, where that is not because of two operations.
+pub(crate) fn why_without_operations(edge: &CycleEdge) -> Option<&'static str> {
+    match edge.kind {
+        EdgeKind::Operations => None,
+        EdgeKind::Order => Some("they are of one thread"),
+        EdgeKind::Omitted => Some("through operations that were not kept"),
+    }
+}
+
+/// The transaction that an edge leads to: the next one, and the first from the last.
+pub(crate) fn target_of_edge(cycle: &Cycle, edge: usize) -> usize {
+    (edge + 1) % cycle.transactions.len().max(1)
+}
+
+/// A number with its thousands set apart: `54,321`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// The name a plain-data enum has in JSON, so that every format spells it the same way.
@@ -195,7 +245,20 @@ mod tests {
             message(&finding),
             "`geometry.Line.contains` gives `point` back too early: it is locked twice while `this` is held"
         );
-        assert_eq!(fill("{nobody} and {unclosed", &finding), "nobody and unclosed");
+        assert_eq!(fill("{nobody} and {unclosed", &finding, None), "nobody and unclosed");
+        let step = &finding.witnesses[0].steps[0];
+        assert_eq!(fill("{thread} {verb} {subject}", &finding, Some(step)), "a thread uses it");
+        let finding = samples::account_deposit();
+        let step = &finding.witnesses[0].steps[1];
+        assert_eq!(label(&finding, step), "first, `worker-1` reads `Account#3.balance` here");
+    }
+
+    #[test]
+    fn large_numbers_are_readable() {
+        assert_eq!(
+            [0, 999, 1000, 54321, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "54,321", "1,234,567"]
+        );
     }
 
     #[test]

@@ -1,0 +1,149 @@
+//! What a run showed, as notes of the text report: who did what, how each thread got there, and why that
+//! makes a cycle.
+
+use findings::{Cycle, CycleEdge, Operation, Site, Stack, Step, Transaction, Witness};
+
+use crate::{Detail, words};
+
+/// How many calls of a stack are shown when not all are.
+const FRAMES_SHOWN: usize = 8;
+
+/// The notes on a witness that a monitor made; none for others.
+pub(crate) fn notes(witness: &Witness, detail: Detail) -> Vec<String> {
+    match &witness.cycle {
+        Some(cycle) => cycle_notes(cycle, detail),
+        None => witness.steps.iter().filter_map(|step| step_note(step, detail)).collect(),
+    }
+}
+
+/// How a thread got to a step; nothing when no more than the place is known.
+fn step_note(step: &Step, detail: Detail) -> Option<String> {
+    let (thread, does) = (step.thread.as_ref()?, step.does.as_ref()?);
+    let stack = step.stack.as_ref().filter(|stack| stack.frames.len() > 1)?;
+    let said = format!("`{thread}` {} `{}`", does.verb, does.subject);
+    Some(with_stack(said, &step.site, Some(stack), detail))
+}
+
+fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut told: Vec<(usize, &str, &Operation)> = Vec::new();
+    let last = cycle.edges.len().saturating_sub(1);
+    for (at, edge) in cycle.edges.iter().enumerate() {
+        let target = words::target_of_edge(cycle, at);
+        let (Some(from), Some(to)) = (transaction(cycle, at), transaction(cycle, target)) else {
+            continue;
+        };
+        let closes = if at == last { ", which closes the cycle" } else { "" };
+        let mut note = format!("{from} comes before {to}{closes}:");
+        if let Some(reason) = words::why_without_operations(edge) {
+            notes.push(format!("{note} {reason}"));
+            continue;
+        }
+        for (number, end) in [(at, &edge.from), (target, &edge.to)] {
+            let what = (number, edge.subject.as_str(), end);
+            note.push('\n');
+            note.push_str(&operation(number, edge, end, told.contains(&what), detail));
+            told.push(what);
+        }
+        if edge.is_race {
+            note.push_str("\nthe two race: this order was observed, and nothing enforces it");
+        }
+        notes.push(note);
+    }
+    if !cycle.transactions.iter().any(|transaction| transaction.is_blamed) {
+        notes.push(
+            "no single block is to blame: these blocks exclude each other, and each of them alone \
+             could have happened at once"
+                .to_string(),
+        );
+    }
+    if !cycle.outer_blocks.is_empty() {
+        let blocks: Vec<String> = cycle.outer_blocks.iter().map(call).collect();
+        notes.push(format!("the blocks around it were split too: {}", blocks.join(", ")));
+    }
+    if cycle.count > 1 {
+        notes.push(format!("seen {} times", words::grouped(cycle.count)));
+    }
+    notes
+}
+
+/// `T1 "worker-1" in Account.deposit`, by its number from 0.
+fn transaction(cycle: &Cycle, number: usize) -> Option<String> {
+    let Transaction { thread, block, .. } = cycle.transactions.get(number)?;
+    let block = block.as_ref().map(|block| format!(" in `{}`", block.method_name()));
+    Some(format!("T{} \"{thread}\"{}", number + 1, block.unwrap_or_default()))
+}
+
+/// What one end of an edge does, and how its thread got there unless that was told before.
+fn operation(
+    number: usize,
+    edge: &CycleEdge,
+    operation: &Operation,
+    is_told: bool,
+    detail: Detail,
+) -> String {
+    let Operation { verb, site, stack } = operation;
+    let said = format!("T{} {verb} `{}`", number + 1, edge.subject);
+    match site {
+        Some(site) if is_told => format!("{said} at {}, as above", words::place(site)),
+        Some(site) => with_stack(said, site, stack.as_ref(), detail),
+        None => said,
+    }
+}
+
+/// A sentence with a stack below it, as Java prints stacks. The place itself is known better than the
+/// innermost frame.
+fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) -> String {
+    let mut callers = stack.map_or(&[][..], |stack| stack.frames.get(1..).unwrap_or_default());
+    if detail != Detail::Verbose {
+        callers = without_beginning_of_thread(callers);
+    }
+    if callers.is_empty() {
+        return format!("{said} at {}", frame(site));
+    }
+    let shown = match detail {
+        Detail::Verbose => callers.len(),
+        Detail::Quiet | Detail::Normal => callers.len().min(FRAMES_SHOWN - 1),
+    };
+    let mut lines = vec![match stack {
+        Some(Stack { is_same_context: false, .. }) => {
+            format!("{said}; the calls are of another time")
+        }
+        Some(_) | None => said,
+    }];
+    let frames = [site].into_iter().chain(&callers[..shown]);
+    lines.extend(frames.map(|site| format!("  at {}", frame(site))));
+    match callers.len() - shown {
+        0 => {}
+        more => lines.push(format!("  and {more} more")),
+    }
+    lines.join("\n")
+}
+
+/// The calls without the outermost ones in the platform's own classes: threads begin in `Thread.run`, and tasks in some
+/// worker of a pool, which says nothing of the program.
+fn without_beginning_of_thread(callers: &[Site]) -> &[Site] {
+    let is_of_program = |site: &Site| {
+        !["java.", "jdk.", "sun."].iter().any(|package| site.class.starts_with(package))
+    };
+    let last = callers.iter().rposition(is_of_program);
+    &callers[..last.map_or(0, |last| last + 1)]
+}
+
+/// `java.util.Vector.toArray (java/util/Vector.java:700)`.
+fn frame(site: &Site) -> String {
+    match (words::file(site), site.line) {
+        // A trace of another tool knows lines and no methods.
+        (Some(_), Some(_)) if site.method.is_empty() => words::place(site),
+        (Some(_), Some(_)) => format!("{} ({})", site.method_name(), words::place(site)),
+        _ => site.method_name(),
+    }
+}
+
+/// The same, with the name set apart from a sentence.
+pub(crate) fn call(site: &Site) -> String {
+    match (words::file(site), site.line) {
+        (Some(_), Some(_)) => format!("`{}` ({})", site.method_name(), words::place(site)),
+        _ => format!("`{}`", site.method_name()),
+    }
+}
