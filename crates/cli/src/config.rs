@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
@@ -53,6 +53,10 @@ pub(crate) struct RunTable {
     pub(crate) arrays: bool,
     pub(crate) collections: bool,
     pub(crate) monitors: Option<Vec<MonitorChoice>>,
+    pub(crate) adversarial: bool,
+    pub(crate) hold_for: Option<u32>,
+    pub(crate) holds_per_site: Option<i8>,
+    pub(crate) hold_budget: Option<u32>,
 }
 
 /// Findings that the project has decided to live with.
@@ -85,6 +89,8 @@ struct Key<T: 'static> {
 
 enum Holds<T> {
     Flag(fn(&mut T, bool)),
+    /// A whole number in this range.
+    Number(RangeInclusive<i64>, fn(&mut T, i64)),
     Reason(fn(&mut T, String)),
     Path(fn(&mut T, PathBuf)),
     Paths(fn(&mut T, Vec<PathBuf>)),
@@ -232,6 +238,26 @@ static RUN: &[Key<RunTable>] = &[
         holds: Holds::Monitors(|run, monitors| run.monitors = Some(monitors)),
         meaning: "what looks at a run, instead of the monitors that are on by default; `none` only records",
     },
+    Key {
+        name: "adversarial",
+        holds: Holds::Flag(|run, adversarial| run.adversarial = adversarial),
+        meaning: "hold threads back where they could complete a violation",
+    },
+    Key {
+        name: "hold-for",
+        holds: Holds::Number(1..=60_000, |run, number| run.hold_for = number.try_into().ok()),
+        meaning: "how long a thread is held back at most, in milliseconds; 100 unless set",
+    },
+    Key {
+        name: "holds-per-site",
+        holds: Holds::Number(1..=127, |run, number| run.holds_per_site = number.try_into().ok()),
+        meaning: "how often threads are held back at one place; 10 unless set",
+    },
+    Key {
+        name: "hold-budget",
+        holds: Holds::Number(0..=86_400, |run, number| run.hold_budget = number.try_into().ok()),
+        meaning: "how long threads are held back in each JVM, in seconds, all holds added up; 30 unless set",
+    },
 ];
 
 static SUPPRESS: &[Key<SuppressionDraft>] = &[
@@ -307,16 +333,41 @@ pub(crate) fn why_unreadable(error: &io::Error) -> String {
 }
 
 fn parse(text: &str, path: &Path) -> anyhow::Result<ConfigFile> {
+    let mut file = ConfigFile::default();
+    fill(text, path, TOP, &mut file)?;
+    Ok(file)
+}
+
+/// What a file excludes from the atomicity specification, when it says nothing else.
+pub(crate) fn parse_exclusions(text: &str, path: &Path) -> anyhow::Result<Vec<Pattern>> {
+    let mut excluded = Vec::new();
+    fill(text, path, EXCLUSIONS, &mut excluded)?;
+    Ok(excluded)
+}
+
+fn fill<T>(text: &str, path: &Path, keys: &[Key<T>], target: &mut T) -> anyhow::Result<()> {
     let reader = Reader { text, path };
     let table = DeTable::parse(text).map_err(|error| {
         let place = reader.place(&error.span().unwrap_or_default());
         let what = error.message().replace('\n', ", ");
         anyhow!("{place} is not TOML: {what}")
     })?;
-    let mut file = ConfigFile::default();
-    reader.fill(TOP, table.get_ref(), &mut file)?;
-    Ok(file)
+    reader.fill(keys, table.get_ref(), target)
 }
+
+/// The keys of a learned specification, which are keys of the configuration as well.
+static EXCLUSIONS: &[Key<Vec<Pattern>>] = &[Key {
+    name: "atomic",
+    holds: Holds::Table(|excluded, reader, table| {
+        let exclude = Key {
+            name: "exclude",
+            holds: Holds::Patterns(|excluded: &mut Vec<Pattern>, patterns| *excluded = patterns),
+            meaning: "methods that were found not to be atomic",
+        };
+        reader.fill(&[exclude], table, excluded)
+    }),
+    meaning: "which code is meant to be all-or-nothing",
+}];
 
 /// A configuration that is being read.
 struct Reader<'a> {
@@ -448,6 +499,7 @@ impl<T> Holds<T> {
     fn description(&self) -> &'static str {
         match self {
             Holds::Flag(_) => "`true` or `false`",
+            Holds::Number(..) => "number",
             Holds::Reason(_) => "text",
             Holds::Path(_) => "path",
             Holds::Paths(_) => "list of paths",
@@ -486,6 +538,14 @@ impl<T> Holds<T> {
         };
         match self {
             Holds::Flag(set) => set(target, value.get_ref().as_bool().ok_or_else(wrong_type)?),
+            Holds::Number(range, set) => {
+                let number = value.get_ref().as_integer().ok_or_else(wrong_type)?;
+                let number = i64::from_str_radix(number.as_str(), number.radix());
+                match number.ok().filter(|number| range.contains(number)) {
+                    Some(number) => set(target, number),
+                    None => bail!("{} from {} to {}", expected(), range.start(), range.end()),
+                }
+            }
             Holds::Reason(set) => match text()?.trim() {
                 "" => bail!("`{name}` at {} is empty, and must say why", reader.place(&span)),
                 reason => set(target, reason.to_string()),
@@ -665,7 +725,8 @@ mod tests {
             (
                 "[levels]\nRULE = \"low\"",
                 "unknown key `RULE` at scission.toml:2; known are `default`, `reacquired-lock`, \
-                 `reacquired-lock-pair`, `stale-value`, `not-serializable`, `happens-before-race`",
+                 `reacquired-lock-pair`, `stale-value`, `not-serializable`, `happens-before-race`, \
+                 `lockset-race`, `irreducible-block`",
             ),
             (
                 "[run]\narays = true",
@@ -703,6 +764,11 @@ mod tests {
             ("suppress = [1]", "`suppress` at scission.toml:1: expected array of tables"),
             ("rules = []", "`rules` at scission.toml:1 is empty"),
             ("[run]\nmonitors = []", "`monitors` at scission.toml:2 is empty"),
+            ("[run]\nhold-for = true", "`hold-for` at scission.toml:2: expected number, found"),
+            (
+                "[run]\nholds-per-site = 128",
+                "`holds-per-site` at scission.toml:2: expected number from 1 to 127",
+            ),
             ("[run]\narrays = 1", "`arrays` at scission.toml:2: expected `true` or `false`"),
             ("include = [\"\"]", "`` at scission.toml:1 is not a pattern: it is empty"),
             ("exclude = [\"a.b()\"]", "`a.b()` at scission.toml:1 is not a pattern"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, value_parser};
 use findings::{Rule, Severity, rules};
 use program::pattern::Pattern;
 
@@ -104,9 +104,16 @@ pub(crate) struct RunFlags {
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
 
-    /// What looks at the run; may be repeated (default: all that are on by default)
-    #[arg(long = "monitor", value_name = "MONITOR", value_parser = monitor_choice())]
+    /// What looks at the run, one or more with commas between them; may be repeated (default: all that
+    /// are on by default)
+    #[arg(long = "monitor", value_name = "MONITOR", value_delimiter = ',')]
+    #[arg(value_parser = monitor_choice())]
     pub(crate) monitors: Vec<MonitorChoice>,
+
+    /// Take methods that this file lists for not atomic, and add to it those that are found not to be;
+    /// it need not be there yet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) learn_spec: Option<PathBuf>,
 
     /// Watch only classes and methods that match, such as `com.acme.*` (default: all that are not of
     /// the platform); may be repeated
@@ -135,6 +142,28 @@ pub(crate) struct RunFlags {
     #[arg(long = "no-filter", value_name = "FILTER", value_enum)]
     pub(crate) no_filters: Vec<Filter>,
 
+    /// Hold threads back where they could complete a violation, so that another thread can come in
+    /// between; finds more, takes longer, and reports only what then happened
+    #[arg(long)]
+    pub(crate) adversarial: bool,
+
+    /// Choose who is held back, and how long, as the run did that named this seed (default: another
+    /// one for each run)
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// How long a thread is held back at most, in milliseconds (default: 100)
+    #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(1..=60_000))]
+    pub(crate) hold_for: Option<u32>,
+
+    /// How often threads are held back at one place (default: 10)
+    #[arg(long, value_name = "N", value_parser = value_parser!(i8).range(1..))]
+    pub(crate) holds_per_site: Option<i8>,
+
+    /// How long threads are held back in each JVM, in seconds, all holds added up (default: 30)
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(..=86_400))]
+    pub(crate) hold_budget: Option<u32>,
+
     /// Record what happens to this file. When more than one JVM records, the first has this name and
     /// each other one its process id in it, or where `%p` stands
     #[arg(long, value_name = "FILE")]
@@ -143,6 +172,10 @@ pub(crate) struct RunFlags {
     /// Keep what each JVM leaves in this directory, and report what others left there before
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
+
+    /// Write each cycle that is reported to a file in this directory, as a graph for `dot`
+    #[arg(long, value_name = "DIR")]
+    pub(crate) graphs: Option<PathBuf>,
 
     /// Do not watch the JVMs that a watched JVM starts
     #[arg(long)]
@@ -173,10 +206,15 @@ pub(crate) struct RunFlags {
     /// Throw away every event, to measure what the hooks cost
     #[arg(long, hide = true)]
     pub(crate) hooks_only: bool,
+
+    /// Take a lock out of the program, `pkg.Class.method(I)V` or `pkg.Class.method(I)V@OFFSET`, to see
+    /// whether its loss is noticed
+    #[arg(long, value_name = "LOCK", hide = true)]
+    pub(crate) drop_lock: Option<String>,
 }
 
 /// Which findings are shown, and which of them count.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct TriageFlags {
     /// Lowest severity to show, for all rules (default: the level of each rule)
     #[arg(long, value_name = "LEVEL", value_enum)]
@@ -309,18 +347,33 @@ pub(crate) struct InspectFlags {
     pub(crate) program: ProgramFlags,
 }
 
-/// Print what is in a trace of a run, or write it in another form
+/// Report what went wrong in a recorded run, count what is in it, or write it in another form
 ///
 /// Reads traces in all three forms, and sees from the content which one it is. A damaged trace is read as far
-/// as it goes; what is missing is said on standard error.
+/// as it goes; what is missing is said.
 ///
-/// Exit status: 0 when it was done, 2 when it could not be.
+/// Exit status: 0 when it was done and nothing was found, 1 when something was, 2 when it could not be
+/// done.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("work").args(["stats", "to"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("work").args(["stats", "to", "monitors"]).required(true).multiple(true))]
 pub(crate) struct TraceFlags {
     /// The trace; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    /// Report what this finds, as `run` does; one or more, with commas between them; may be repeated
+    #[arg(long = "monitor", value_name = "MONITOR", value_delimiter = ',')]
+    #[arg(value_parser = recorded_run_monitor(), conflicts_with_all = ["stats", "to"])]
+    pub(crate) monitors: Vec<MonitorChoice>,
+
+    /// Take blocks of methods that this file lists for not atomic, and add to it those that are found
+    /// not to be; it need not be there yet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) learn_spec: Option<PathBuf>,
+
+    /// Write each cycle that is reported to a file in this directory, as a graph for `dot`
+    #[arg(long, value_name = "DIR", requires = "monitors")]
+    pub(crate) graphs: Option<PathBuf>,
 
     /// Count its events, and the threads, objects, variables, sites and blocks they are about
     #[arg(long)]
@@ -330,13 +383,19 @@ pub(crate) struct TraceFlags {
     #[arg(long, value_name = "FORM", value_enum)]
     pub(crate) to: Option<TraceForm>,
 
+    #[command(flatten)]
+    pub(crate) triage: TriageFlags,
+
+    #[command(flatten)]
+    pub(crate) look: LookFlags,
+
     /// Write to this file instead of standard output; with both `--stats` and `--to`, the trace
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// How to write the counts
-    #[arg(long, value_enum, default_value_t = StatsFormat::Text, requires = "stats")]
-    pub(crate) format: StatsFormat,
+    /// Do not show progress, even on a terminal
+    #[arg(long)]
+    pub(crate) no_progress: bool,
 }
 
 /// Print what a rule means, with an example and the fix; without RULE, list the rules
@@ -388,9 +447,19 @@ pub(crate) fn monitor_named(name: &str) -> MonitorChoice {
     monitors::named(name).map(|monitor| monitor.name)
 }
 
-/// Accepts the names of monitors.
+/// Accepts the names of monitors, and the one that stands for none.
 fn monitor_choice() -> impl TypedValueParser<Value = MonitorChoice> {
-    let names = monitor_names().into_iter();
+    monitor_among(monitor_names().into_iter())
+}
+
+/// Accepts the names of monitors.
+fn recorded_run_monitor() -> impl TypedValueParser<Value = MonitorChoice> {
+    monitor_among(monitor_names().into_iter().filter(|(name, _)| *name != NO_MONITOR))
+}
+
+fn monitor_among(
+    names: impl Iterator<Item = (&'static str, String)>,
+) -> impl TypedValueParser<Value = MonitorChoice> {
     PossibleValuesParser::new(names.map(|(name, help)| PossibleValue::new(name).help(help)))
         .map(|name| monitor_named(&name))
 }
@@ -414,14 +483,6 @@ pub(crate) enum TraceForm {
     Text,
     /// `T0|acq(L3)|12`, for other tools, with as much in it as that form can say
     Std,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatsFormat {
-    /// For people
-    Text,
-    /// For programs
-    Json,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

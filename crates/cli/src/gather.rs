@@ -36,6 +36,11 @@ pub(crate) fn gather(
     remarks.extend(unreadable.iter().map(ToString::to_string));
     for jvm in &all {
         remarks.extend(jvm.notes.iter().cloned());
+        if let Some(seed) = jvm.seed {
+            remarks.insert(format!(
+                "threads were held back; `--seed {seed}` does the same again, as far as the JVM allows"
+            ));
+        }
         if jvm.ending == Ending::Running {
             remarks.insert(format!(
                 "{} left nothing, or not all that it found: it was killed, or is still running",
@@ -60,6 +65,8 @@ pub(crate) fn gather(
         ("methods_left_alone", sum(|jvm| jvm.methods_left_alone)),
         ("hooks", sum(|jvm| jvm.hooks)),
         ("events", sum(|jvm| jvm.events)),
+        ("holds", sum(|jvm| jvm.holds)),
+        ("hold_slices", sum(|jvm| jvm.hold_slices)),
         ("recorded_events", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.events))),
         ("recorded_bytes", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.bytes))),
     ];
@@ -142,10 +149,8 @@ mod tests {
         };
         let held = findings::HeldLock { lock: lock.into(), taken_at: site(1) };
         let step = |role| findings::Step {
-            role,
-            site: site(2),
-            call_chain: vec![],
             held_locks: vec![held.clone()],
+            ..findings::Step::at(role, site(2))
         };
         Finding {
             rule: "reacquired-lock",
@@ -154,7 +159,7 @@ mod tests {
             blame: site(0),
             subjects: BTreeMap::new(),
             stable_subjects: BTreeMap::new(),
-            witnesses: vec![findings::Witness { analysis: "m", steps: vec![step("first")] }],
+            witnesses: vec![findings::Witness::new("m", vec![step("first")])],
             distance: 0,
             fingerprint: None,
         }

@@ -32,11 +32,13 @@ impl Destination {
 }
 
 /// How a report is to look.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Style {
     pub(crate) format: Format,
     pub(crate) detail: Detail,
     pub(crate) color: Color,
+    /// Where graphs of cycles were written to.
+    pub(crate) graphs: Option<PathBuf>,
 }
 
 impl Style {
@@ -53,7 +55,13 @@ impl Style {
                 (false, true) => Detail::Verbose,
             },
             color: flags.color,
+            graphs: None,
         }
+    }
+
+    /// The same, for a report that says where the graphs of its cycles are.
+    pub(crate) fn with_graphs(self, directory: Option<&Path>) -> Style {
+        Style { graphs: directory.map(Path::to_path_buf), ..self }
     }
 }
 
@@ -103,14 +111,15 @@ pub(crate) fn deliver(
     screen: Screen,
 ) -> anyhow::Result<()> {
     let Destination::File(path) = destination else {
-        return to_screen(style.format, results, style.detail, sources, screen);
+        return to_screen(style.format, results, style, sources, screen);
     };
     let colored = style.color == Color::Always;
-    let options = Options { sources, detail: style.detail, colored, width: DEFAULT_WIDTH };
+    let graphs = style.graphs.as_deref();
+    let options = Options { sources, detail: style.detail, colored, width: DEFAULT_WIDTH, graphs };
     let write = |writer: &mut dyn Write| report::render(style.format, results, &options, writer);
     let Err(error) = to_file(path, write) else { return Ok(()) };
     let screen_name = screen.name;
-    to_screen(Format::Text, results, style.detail, sources, screen)?;
+    to_screen(Format::Text, results, style, sources, screen)?;
     Err(anyhow!(
         "cannot write `{}`: {}; the findings were printed to {screen_name} instead",
         path.display(),
@@ -143,12 +152,13 @@ pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> an
 fn to_screen(
     format: Format,
     results: &Results,
-    detail: Detail,
+    style: &Style,
     sources: &Sources,
     screen: Screen,
 ) -> anyhow::Result<()> {
     let Screen { name, mut writer, colored, width } = screen;
-    let options = Options { sources, detail, colored, width };
+    let graphs = style.graphs.as_deref();
+    let options = Options { sources, detail: style.detail, colored, width, graphs };
     let written = report::render(format, results, &options, &mut *writer);
     forgive_broken_pipe(written.and_then(|()| writer.flush()), name)
 }
@@ -292,7 +302,12 @@ mod tests {
     }
 
     fn deliver_to(path: &Path, screen: Screen) -> anyhow::Result<()> {
-        let style = Style { format: Format::Json, detail: Detail::Normal, color: Color::Auto };
+        let style = Style {
+            format: Format::Json,
+            detail: Detail::Normal,
+            color: Color::Auto,
+            graphs: None,
+        };
         let destination = Destination::new(Some(path));
         deliver(&results(), &destination, &style, &Sources::default(), screen)
     }

@@ -8,34 +8,36 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use classes::LoadConfig;
-use findings::{Finding, Results};
+use findings::Results;
 use link::Options;
-use program::{BuildConfig, Program};
-use report::{Baseline, Format, Sources};
+use report::Format;
 
 use crate::child::{self, Ended};
 use crate::flags::RunFlags;
 use crate::gather::{Gathered, gather, name_for_each_process};
 use crate::launch::{self, Agent};
-use crate::output::{self, Destination, Screen, Style};
-use crate::remembered::{read_baseline, write_baseline};
+use crate::observed::{ObservedReport, Verdict, Written};
+use crate::output::{self, Screen, Style};
 use crate::settings::RunSettings;
-use crate::triage::{open_sources, triage};
 use crate::{FAILED, Outcome};
 
 pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     // Before the program runs: what is wrong with the command line is better said at once.
-    let settings = RunSettings::new(flags)?;
-    let report = Report {
-        flags,
-        sources: open_sources(&settings.triage)?,
-        baseline: read_baseline(&settings.triage)?,
-        settings,
-    };
+    let mut settings = RunSettings::new(flags)?;
+    let observed = ObservedReport::prepare(
+        &settings.report,
+        &flags.look,
+        Written {
+            report: flags.output.as_deref(),
+            learned: flags.learn_spec.as_deref(),
+            graphs: flags.graphs.as_deref(),
+        },
+    )?;
+    settings.atomic.exclude.extend(observed.learned_exclusions());
+    let report = Report { flags, observed };
     let agent = Agent::find(flags.agent.as_deref());
     if flags.print_options {
-        return print_options(flags, &report.settings, agent);
+        return print_options(flags, &settings, agent);
     }
     if flags.command.is_empty() {
         let Some(directory) = &flags.results else {
@@ -53,7 +55,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
             ResultsDirectory::Temporary(tempfile::Builder::new().prefix("scission-").tempdir()?)
         }
     };
-    let options = options(flags, &report.settings, Some(results.path()))?;
+    let options = options(flags, &settings, Some(results.path()))?;
     make_directory(results.path())?;
     let watched = match &agent {
         Ok(agent) => Some((agent, &options)),
@@ -112,6 +114,8 @@ fn options(
         std::path::absolute(path).map_err(|error| anyhow!("`{}`: {error}", path.display()))
     };
     let record = flags.record.as_deref().map(name_for_each_process);
+    let default = Options::default();
+    let adversary = settings.adversary;
     Ok(Options {
         record: record.as_deref().map(absolute).transpose()?,
         results: results.map(absolute).transpose()?,
@@ -130,6 +134,12 @@ fn options(
         require_agent: flags.require_agent,
         children: !flags.no_children,
         hooks_only: flags.hooks_only,
+        adversarial: adversary.is_some(),
+        seed: adversary.map_or(default.seed, |it| it.seed),
+        hold_for: adversary.map_or(default.hold_for, |it| it.hold_for),
+        holds_per_site: adversary.map_or(default.holds_per_site, |it| it.holds_per_site),
+        hold_budget: adversary.map_or(default.hold_budget, |it| it.hold_budget),
+        drop_lock: flags.drop_lock.clone(),
     })
 }
 
@@ -163,13 +173,11 @@ fn not_started(program: &std::ffi::OsStr, error: &std::io::Error) -> anyhow::Err
 /// What it takes to report.
 struct Report<'a> {
     flags: &'a RunFlags,
-    settings: RunSettings,
-    sources: Sources,
-    baseline: Option<Baseline>,
+    observed: ObservedReport<'a>,
 }
 
 impl Report<'_> {
-    fn of_watched(&self, directory: &Path, ended: Ended) -> anyhow::Result<Outcome> {
+    fn of_watched(self, directory: &Path, ended: Ended) -> anyhow::Result<Outcome> {
         let gathered = gather(directory, Some(ended.process), self.flags.record.as_deref());
         let mut gathered = match gathered {
             Ok(gathered) => gathered,
@@ -187,7 +195,7 @@ impl Report<'_> {
     }
 
     /// A report that nobody looked, for whoever reads a file. On the screen it has been said.
-    fn of_unwatched(&self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
+    fn of_unwatched(self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
         let is_file = self.flags.output.is_some();
         if !is_file && Style::new(&self.flags.look).format == Format::Text {
             return Ok(Outcome::Program(ended.code));
@@ -197,34 +205,19 @@ impl Report<'_> {
         self.deliver(Gathered { findings: Vec::new(), results, jvms: 0 }, ended.code)
     }
 
-    /// Sorts out what is shown, writes it, and decides on the exit code. That of the program is kept
-    /// unless it is 0.
-    fn deliver(&self, gathered: Gathered, code: u8) -> anyhow::Result<Outcome> {
-        let Gathered { mut findings, mut results, .. } = gathered;
-        findings.retain(|finding| self.settings.covers(finding.rule, &finding.blame.method_name()));
-        let program = annotated_program(&self.settings.paths, &findings, &mut results);
-        let baseline = self.baseline.as_ref();
-        let settings = &self.settings.triage;
-        triage(findings, program.as_ref(), settings, baseline, None, &mut results);
-
+    /// Reports, and decides on the exit code. That of the program is kept unless it is 0.
+    fn deliver(self, gathered: Gathered, code: u8) -> anyhow::Result<Outcome> {
+        let Gathered { findings, results, .. } = gathered;
         let flags = self.flags;
         let screen = if flags.output.as_deref() == Some(Path::new("-")) {
             Screen::standard_output(flags.look.color)
         } else {
             Screen::standard_error(flags.look.color)
         };
-        let destination = Destination::new(flags.output.as_deref());
-        let style = Style::new(&flags.look);
-        let delivered = output::deliver(&results, &destination, &style, &self.sources, screen);
-        // What did not happen in this run may happen in the next.
-        let written = write_baseline(&results, settings, baseline, |_| true);
-        if let Err(error) = delivered.and(written) {
-            return Ok(failed(&error, code));
-        }
-        let counts = |finding: &Finding| settings.fail_on.includes(finding.severity);
-        Ok(match code {
-            0 if results.findings.iter().any(counts) => Outcome::Findings,
-            code => Outcome::Program(code),
+        Ok(match (self.observed.deliver(findings, results, screen), code) {
+            (Err(error), code) => failed(&error, code),
+            (Ok(Verdict::Findings), 0) => Outcome::Findings,
+            (Ok(Verdict::Findings | Verdict::NothingThatCounts), code) => Outcome::Program(code),
         })
     }
 }
@@ -233,27 +226,4 @@ impl Report<'_> {
 fn failed(error: &anyhow::Error, code: u8) -> Outcome {
     anstream::eprintln!("error: {error:#}");
     Outcome::Program(if code == 0 { FAILED } else { code })
-}
-
-/// The classes that the configuration names, for the annotations in them. They are read only when there
-/// is something that an annotation may speak of.
-fn annotated_program(
-    paths: &[PathBuf],
-    findings: &[Finding],
-    results: &mut Results,
-) -> Option<Program> {
-    if paths.is_empty() || findings.is_empty() {
-        return None;
-    }
-    match classes::load(paths, &LoadConfig::default(), &()) {
-        Ok(loaded) => {
-            let config = BuildConfig { library: program::Library::Model };
-            Some(program::build(loaded, None, &config))
-        }
-        Err(error) => {
-            let remark = format!("annotations in the code were not looked at: {error}");
-            results.remarks.push(remark);
-            None
-        }
-    }
 }

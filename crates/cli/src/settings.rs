@@ -4,6 +4,7 @@
 //! names is excluded besides what the file excludes, since that was excluded for good.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -12,10 +13,10 @@ use monitors::Registration;
 use program::AtomicSpec;
 use program::pattern::Pattern;
 
-use crate::config::{self, ConfigFile, Suppression};
+use crate::config::{self, ConfigFile, RunTable, Suppression};
 use crate::flags::{
     CheckFlags, ClassPath, FailOn, Filter, LookFlags, MonitorChoice, ProgramFlags, RunFlags,
-    TriageFlags,
+    TraceFlags, TriageFlags,
 };
 
 /// Which findings are shown, and which of them count.
@@ -126,7 +127,37 @@ pub(crate) struct RunSettings {
     pub(crate) monitors: Vec<&'static str>,
     pub(crate) ownership_filter: bool,
     pub(crate) epoch_filter: bool,
+    /// How threads are held back; nothing when they are not.
+    pub(crate) adversary: Option<Adversary>,
     pub(crate) atomic: AtomicSpec,
+    pub(crate) report: ReportSettings,
+}
+
+/// Everything that was decided before `scission trace` lets monitors look at a trace.
+#[derive(Debug)]
+pub(crate) struct TraceSettings {
+    pub(crate) monitors: Vec<&'static str>,
+    /// Methods whose blocks are not meant to be atomic, although they were recorded as blocks.
+    pub(crate) atomic_exclude: Vec<Pattern>,
+    pub(crate) report: ReportSettings,
+}
+
+impl TraceSettings {
+    /// Finds and reads the configuration, and puts the flags over it.
+    pub(crate) fn new(flags: &TraceFlags) -> anyhow::Result<TraceSettings> {
+        let (_, mut file) = configuration(&flags.triage, &flags.look)?;
+        let atomic_exclude = std::mem::take(&mut file.atomic.exclude);
+        Ok(TraceSettings {
+            monitors: chosen_monitors(&flags.monitors),
+            atomic_exclude,
+            report: ReportSettings::merged(&flags.triage, &flags.look, file),
+        })
+    }
+}
+
+/// What of the findings of a run is reported.
+#[derive(Debug)]
+pub(crate) struct ReportSettings {
     /// Names of the rules to report.
     pub(crate) rules: Vec<&'static str>,
     /// Findings elsewhere are not reported, unless this is empty.
@@ -138,36 +169,48 @@ pub(crate) struct RunSettings {
     pub(crate) triage: TriageSettings,
 }
 
-impl RunSettings {
-    /// Finds and reads the configuration, and puts the flags over it.
-    pub(crate) fn new(flags: &RunFlags) -> anyhow::Result<RunSettings> {
-        let (_, file) = configuration(&flags.triage, &flags.look)?;
-        Ok(RunSettings::merged(flags, file))
-    }
+/// How threads are held back where they could complete a violation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Adversary {
+    pub(crate) seed: u64,
+    /// In milliseconds.
+    pub(crate) hold_for: u32,
+    pub(crate) holds_per_site: i8,
+    /// In seconds.
+    pub(crate) hold_budget: u32,
+}
 
-    fn merged(flags: &RunFlags, mut file: ConfigFile) -> RunSettings {
+impl Adversary {
+    fn merged(flags: &RunFlags, file: &RunTable) -> Option<Adversary> {
+        let default = link::Options::default();
+        (flags.adversarial || file.adversarial).then(|| Adversary {
+            seed: flags.seed.unwrap_or_else(any_seed),
+            hold_for: flags.hold_for.or(file.hold_for).unwrap_or(default.hold_for),
+            holds_per_site: flags
+                .holds_per_site
+                .or(file.holds_per_site)
+                .unwrap_or(default.holds_per_site),
+            hold_budget: flags.hold_budget.or(file.hold_budget).unwrap_or(default.hold_budget),
+        })
+    }
+}
+
+/// A seed that nobody chose, short enough to be typed.
+fn any_seed() -> u64 {
+    RandomState::new().hash_one(std::process::id()) % 1_000_000
+}
+
+impl ReportSettings {
+    fn merged(triage: &TriageFlags, look: &LookFlags, mut file: ConfigFile) -> ReportSettings {
         let is_found_by_running =
             |rule: &str| monitors::ALL.iter().any(|monitor| monitor.rules.contains(&rule));
         let rules = chosen_rules(&[], file.rules.as_deref(), is_found_by_running);
-        let triage = TriageSettings::merged(&flags.triage, &flags.look, &mut file);
-        let mut watch_exclude: Vec<String> = written(&file.run.exclude);
-        watch_exclude.extend(flags.exclude.iter().cloned());
-        let is_off =
-            |filter| flags.no_filters.contains(&filter) || flags.no_filters.contains(&Filter::All);
-        RunSettings {
-            watch_include: either(&flags.include, Some(written(&file.run.include))),
-            watch_exclude,
-            arrays: flags.arrays || file.run.arrays,
-            collections: flags.collections || file.run.collections,
-            monitors: chosen_monitors(&either(&flags.monitors, file.run.monitors)),
-            ownership_filter: !is_off(Filter::Ownership),
-            epoch_filter: !is_off(Filter::Epoch),
-            atomic: file.atomic,
+        ReportSettings {
             rules: rules.iter().map(|rule| rule.name).collect(),
+            triage: TriageSettings::merged(triage, look, &mut file),
             include: file.include,
             exclude: file.exclude,
             paths: file.paths.unwrap_or_default(),
-            triage,
         }
     }
 
@@ -177,6 +220,34 @@ impl RunSettings {
         self.rules.contains(&rule)
             && (self.include.is_empty() || self.include.iter().any(matches))
             && !self.exclude.iter().any(matches)
+    }
+}
+
+impl RunSettings {
+    /// Finds and reads the configuration, and puts the flags over it.
+    pub(crate) fn new(flags: &RunFlags) -> anyhow::Result<RunSettings> {
+        let (_, file) = configuration(&flags.triage, &flags.look)?;
+        Ok(RunSettings::merged(flags, file))
+    }
+
+    fn merged(flags: &RunFlags, mut file: ConfigFile) -> RunSettings {
+        let adversary = Adversary::merged(flags, &file.run);
+        let mut watch_exclude: Vec<String> = written(&file.run.exclude);
+        watch_exclude.extend(flags.exclude.iter().cloned());
+        let is_off =
+            |filter| flags.no_filters.contains(&filter) || flags.no_filters.contains(&Filter::All);
+        RunSettings {
+            watch_include: either(&flags.include, Some(written(&file.run.include))),
+            watch_exclude,
+            arrays: flags.arrays || file.run.arrays,
+            collections: flags.collections || file.run.collections,
+            monitors: chosen_monitors(&either(&flags.monitors, file.run.monitors.take())),
+            ownership_filter: !is_off(Filter::Ownership),
+            epoch_filter: !is_off(Filter::Epoch),
+            adversary,
+            atomic: std::mem::take(&mut file.atomic),
+            report: ReportSettings::merged(&flags.triage, &flags.look, file),
+        }
     }
 }
 
@@ -262,7 +333,6 @@ impl Levels {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::RunTable;
     use crate::flags::{Command, Flags};
     use clap::Parser;
 
@@ -367,7 +437,8 @@ mod tests {
             (settings.watch_include, settings.watch_exclude),
             (vec!["w".into()], vec!["x".into()])
         );
-        assert_eq!((&settings.include, &settings.exclude), (&patterns(&["a"]), &patterns(&["b"])));
+        let report = &settings.report;
+        assert_eq!((&report.include, &report.exclude), (&patterns(&["a"]), &patterns(&["b"])));
         assert!(settings.arrays && !settings.collections);
         assert_eq!(settings.monitors, ["velodrome"]);
         assert!(settings.ownership_filter && settings.epoch_filter);
@@ -384,6 +455,25 @@ mod tests {
         let settings = run_settings("--monitor none --no-filter all", ConfigFile::default());
         assert!(settings.monitors.is_empty());
         assert!(!settings.ownership_filter && !settings.epoch_filter);
+    }
+
+    #[test]
+    fn threads_are_held_back_as_the_command_line_says_and_then_the_file() {
+        let file = || ConfigFile {
+            run: RunTable {
+                adversarial: true,
+                hold_for: Some(20),
+                hold_budget: Some(5),
+                ..RunTable::default()
+            },
+            ..ConfigFile::default()
+        };
+        assert_eq!(run_settings("", ConfigFile::default()).adversary, None);
+        let adversary = run_settings("--adversarial --seed 7 --hold-for 50", file()).adversary;
+        let expected = Adversary { seed: 7, hold_for: 50, holds_per_site: 10, hold_budget: 5 };
+        assert_eq!(adversary, Some(expected));
+        let adversary = run_settings("--holds-per-site 3", file()).adversary.unwrap();
+        assert_eq!((adversary.hold_for, adversary.holds_per_site), (20, 3));
     }
 
     #[test]

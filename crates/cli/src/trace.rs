@@ -1,4 +1,5 @@
-//! `scission trace`: what is in a trace, and the same in another form.
+//! `scission trace`: what is in a trace, and the same in another form. What monitors say to it is in
+//! `recorded.rs`.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
@@ -11,15 +12,34 @@ use report::TraceSummary;
 
 use crate::Outcome;
 use crate::config::why_unreadable;
-use crate::flags::{StatsFormat, TraceFlags, TraceForm};
+use crate::flags::{self, TraceFlags, TraceForm, TriageFlags};
 use crate::output::{self, Destination};
+use crate::recorded;
 
 /// A damaged trace may have more to say than anybody reads.
 const SHOWN_NOTES: usize = 20;
 
-type Trace = TraceReader<Box<dyn Read>>;
+pub(crate) type Trace = TraceReader<Box<dyn Read>>;
 
 pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
+    if !flags.monitors.is_empty() {
+        return recorded::run(flags);
+    }
+    let wants_findings = flags.triage != TriageFlags::default()
+        || flags.learn_spec.is_some()
+        || !flags.look.source.is_empty();
+    if wants_findings {
+        bail!(
+            "levels, baselines, sources, configurations and what is learned are about findings: give \
+             `--monitor`"
+        );
+    }
+    let format = match flags.look.format {
+        flags::Format::Text => StatsFormat::Text,
+        flags::Format::Json if flags.stats => StatsFormat::Json,
+        flags::Format::Json => bail!("`--format json` is for `--stats` and `--monitor`"),
+        flags::Format::Sarif => bail!("`--format sarif` is for findings: give `--monitor`"),
+    };
     let destination = Destination::new(flags.output.as_deref());
     if flags.to == Some(TraceForm::Binary)
         && destination == Destination::Screen
@@ -54,7 +74,7 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
         // With `--to`, the file is for the trace.
         let destination = if flags.to.is_some() { &Destination::Screen } else { &destination };
         deliver(destination, &flags.file, |writer| {
-            let rendered = match flags.format {
+            let rendered = match format {
                 StatsFormat::Text => summary.render_text(writer),
                 StatsFormat::Json => summary.render_json(writer),
             };
@@ -71,12 +91,24 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
 }
 
 fn open(path: &Path) -> anyhow::Result<Trace> {
-    let input: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(|error| unreadable(path, &error.into()))?)
-    };
-    TraceReader::new(input).map_err(|error| unreadable(path, &error))
+    TraceReader::new(input(path)?).map_err(|error| unreadable(path, &error))
+}
+
+/// The bytes of a trace; `-` is standard input.
+pub(crate) fn input(path: &Path) -> anyhow::Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(unreadable(path, &error.into())),
+    }
+}
+
+/// How counts are written.
+enum StatsFormat {
+    Text,
+    Json,
 }
 
 /// What can go wrong between two traces.
@@ -85,7 +117,7 @@ enum Failure {
     Write(io::Error),
 }
 
-fn unreadable(path: &Path, error: &TraceError) -> anyhow::Error {
+pub(crate) fn unreadable(path: &Path, error: &TraceError) -> anyhow::Error {
     let why = match error {
         TraceError::Io(error) | TraceError::Binary(ReadError::Io(error)) => why_unreadable(error),
         other => other.to_string(),

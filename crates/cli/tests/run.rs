@@ -103,12 +103,7 @@ fn finding(method: &str) -> Finding {
         file: Some("p/A.java".into()),
         line: Some(offset),
     };
-    let step = |role, offset| Step {
-        role,
-        site: site(offset),
-        call_chain: Vec::new(),
-        held_locks: Vec::new(),
-    };
+    let step = |role, offset| Step::at(role, site(offset));
     Finding {
         rule: "happens-before-race",
         evidence: Evidence::Observed,
@@ -116,10 +111,7 @@ fn finding(method: &str) -> Finding {
         blame: site(2),
         subjects: BTreeMap::from([("variable", "p.A.count".to_string())]),
         stable_subjects: BTreeMap::new(),
-        witnesses: vec![Witness {
-            analysis: "happens-before",
-            steps: vec![step("first", 1), step("second", 2)],
-        }],
+        witnesses: vec![Witness::new("happens-before", vec![step("first", 1), step("second", 2)])],
         distance: 0,
         fingerprint: None,
     }

@@ -141,10 +141,9 @@ fn finding(severity: Severity, class: &str, method: &str, file: &str, line: u32)
         line: Some(line + offset),
     };
     let step = |role, offset| Step {
-        role,
-        site: site(offset),
         call_chain: vec![site(9)],
         held_locks: vec![HeldLock { lock: "this".into(), taken_at: site(0) }],
+        ..Step::at(role, site(offset))
     };
     Finding {
         rule: "reacquired-lock",
@@ -153,10 +152,10 @@ fn finding(severity: Severity, class: &str, method: &str, file: &str, line: u32)
         blame: Site { offset: None, ..site(0) },
         subjects: BTreeMap::from([("context", "this".into()), ("witness", "other".into())]),
         stable_subjects: BTreeMap::new(),
-        witnesses: vec![Witness {
-            analysis: "lock-pattern",
-            steps: vec![step("context", 0), step("first", 1), step("second", 2)],
-        }],
+        witnesses: vec![Witness::new(
+            "lock-pattern",
+            vec![step("context", 0), step("first", 1), step("second", 2)],
+        )],
         distance: 0,
         fingerprint: None,
     }

@@ -245,3 +245,197 @@ fn standard_input_is_read_and_a_closed_pipe_is_no_failure() {
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
+
+/// What monitors say to a trace, as JSON, and the exit code.
+fn monitored(folder: &Folder, arguments: &[&str]) -> (Value, Option<i32>) {
+    let arguments: Vec<&str> =
+        arguments.iter().copied().chain(["--no-config", "--format", "json"]).collect();
+    let output = folder.trace(&arguments);
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
+    (report, output.status.code())
+}
+
+/// The rule, the blamed method and the line of each step of the findings.
+fn outline(report: &Value) -> Vec<String> {
+    let step = |step: &Value| format!("{} {}", step["role"].as_str().unwrap(), step["line"]);
+    let finding = |finding: &Value| {
+        let steps = finding["witness"].as_array().unwrap();
+        let steps: Vec<String> = steps.iter().map(step).collect();
+        let rule = finding["rule"].as_str().unwrap();
+        format!("{rule} {}: {}", finding["blame"]["method"].as_str().unwrap(), steps.join(", "))
+    };
+    report["findings"].as_array().unwrap().iter().map(finding).collect()
+}
+
+#[test]
+fn monitors_say_of_a_trace_what_they_say_of_a_run() {
+    let folder = Folder::new();
+    let (report, code) = monitored(&folder, &["run.txt", "--monitor", "velodrome,happens-before"]);
+    assert_eq!(code, Some(1));
+    let expected = [
+        "not-serializable deposit: block 2, first 7, interferes 8, second 8",
+        "happens-before-race : first 7, second 8",
+        "happens-before-race : first 8, second 8",
+    ];
+    let mut found = outline(&report);
+    found.sort_by_key(|finding| !finding.starts_with("not"));
+    assert_eq!(found, expected);
+    assert_eq!(report["stats"]["events"], 10);
+    // In every form of the trace.
+    folder.printed(&["run.txt", "--to", "binary", "--output", "run.trace"]);
+    let (binary, _) = monitored(&folder, &["run.trace", "--monitor", "velodrome"]);
+    assert_eq!(outline(&binary).len(), 1);
+    assert!(outline(&binary)[0].ends_with("first 7, interferes 8, second 8"));
+    // As text for people, and to a file for services.
+    let output = folder.trace(&["run.txt", "--monitor=velodrome", "--no-config"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("[not-serializable]"), "{text}");
+    let sarif = ["run.txt", "--monitor=velodrome", "--no-config", "--format", "sarif"];
+    let output = folder.trace(&[&sarif[..], &["--output", "run.sarif"]].concat());
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    let sarif: Value = serde_json::from_slice(&folder.read("run.sarif")).unwrap();
+    assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 1);
+    // What does not count is shown and does not make the exit code.
+    let (report, code) =
+        monitored(&folder, &["run.txt", "--monitor", "velodrome", "--fail-on", "never"]);
+    assert_eq!((outline(&report).len(), code), (1, Some(0)));
+    let written = ["--no-config", "--write-baseline", "b", "--fail-on", "never"];
+    folder.printed(&[&["run.txt", "--monitor", "velodrome"], &written[..]].concat());
+    let (report, code) =
+        monitored(&folder, &["run.txt", "--monitor", "velodrome", "--baseline", "b"]);
+    assert_eq!((outline(&report).len(), code), (0, Some(0)));
+}
+
+#[test]
+fn traces_of_other_tools_are_judged() {
+    let folder = Folder::new();
+    // The introduction's example: A reads and writes x, and B' and C' come in between.
+    let split = "\
+T1|begin(B1)|10
+T1|r(V1)|11
+T2|w(V1)|21
+T1|w(V1)|12
+T1|end(B1)|13
+";
+    folder.write("split.std", split.as_bytes());
+    let (report, code) = monitored(&folder, &["split.std", "--monitor", "velodrome"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        outline(&report),
+        ["not-serializable : block 10, first 11, interferes 21, second 12"]
+    );
+    let ordered = "\
+T1|acq(L1)|1
+T1|w(V1)|2
+T1|rel(L1)|3
+T2|acq(L1)|4
+T2|w(V1)|5
+T2|rel(L1)|6
+";
+    folder.write("ordered.std", ordered.as_bytes());
+    let (report, code) = monitored(&folder, &["ordered.std", "--monitor", "happens-before"]);
+    assert_eq!((outline(&report).len(), code), (0, Some(0)));
+    let unordered = ordered.replace("T2|acq(L1)|4\n", "").replace("T2|rel(L1)|6\n", "");
+    folder.write("unordered.std", unordered.as_bytes());
+    let (report, code) = monitored(&folder, &["unordered.std", "--monitor", "happens-before"]);
+    assert_eq!(outline(&report), ["happens-before-race : first 2, second 5"]);
+    assert_eq!(code, Some(1));
+}
+
+#[test]
+fn what_stands_before_the_damage_is_reported() {
+    let folder = Folder::new();
+    folder.printed(&["run.txt", "--to", "binary", "--output", "run.trace"]);
+    let whole = folder.read("run.trace");
+    folder.write("cut.trace", &whole[..whole.len() - 1]);
+    let (report, code) = monitored(&folder, &["cut.trace", "--monitor", "velodrome"]);
+    assert_eq!((outline(&report).len(), code), (1, Some(1)));
+    let remark = report["remarks"][0].as_str().unwrap();
+    assert!(remark.starts_with("the trace is not complete"), "{remark}");
+    // All events are gone with the last byte of their block.
+    folder.write("cut.trace", &whole[..whole.len() - 33]);
+    let (report, code) = monitored(&folder, &["cut.trace", "--monitor", "velodrome"]);
+    assert_eq!((outline(&report).len(), code), (0, Some(0)));
+    assert_eq!(report["remarks"].as_array().unwrap().len(), 1);
+
+    // Text that is not understood: what comes before is judged, and silence is no verdict.
+    folder.write("wrong.txt", format!("{DEPOSITS}t1 raed x\n").as_bytes());
+    let (report, code) = monitored(&folder, &["wrong.txt", "--monitor", "velodrome"]);
+    assert_eq!((outline(&report).len(), code), (1, Some(1)));
+    assert!(report["remarks"][0].as_str().unwrap().contains("line 12, column 4: `raed`"));
+    folder.write("wrong.txt", format!("t1 raed x\n{DEPOSITS}").as_bytes());
+    let output = folder.trace(&["wrong.txt", "--monitor", "velodrome", "--no-config"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cannot read the trace `wrong.txt`: line 1"));
+}
+
+#[test]
+fn findings_need_a_monitor_and_monitors_a_trace() {
+    let folder = Folder::new();
+    for (arguments, why) in [
+        (&["--stats", "--level", "high"][..], "are about findings: give `--monitor`"),
+        (&["--stats", "--format", "sarif"], "`--format sarif` is for findings"),
+        (&["--to", "text", "--baseline", "b"], "are about findings"),
+        (&["--stats", "--learn-spec", "s.toml"], "are about findings"),
+        (&["--monitor", "none"], "invalid value 'none'"),
+        (&["--monitor", "velodrom"], "'velodrome'"),
+        (&["--monitor", "velodrome", "--stats"], "cannot be used with"),
+        (&["--monitor", "velodrome", "--config", "missing.toml"], "missing.toml"),
+        (&["--monitor", "velodrome", "--no-config", "--learn-spec", "."], "it is a directory"),
+    ] {
+        let said = folder.refused(&[&["run.txt"], arguments].concat());
+        assert!(said.contains(why), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_trace_teaches_which_methods_are_not_atomic() {
+    let folder = Folder::new();
+    // Two methods that are split, one inside the other, and one that is not.
+    let nested = "\
+t1 begin Bank.transfer @ Bank.java:10
+t1 begin Account.withdraw @ Account.java:20
+t1 rd acc.balance @ Account.java:21
+t2 begin Account.audit @ Account.java:30
+t2 wr acc.balance @ Account.java:31
+t2 end
+t1 wr acc.balance @ Account.java:22
+t1 end
+t1 end
+t3 begin Bank.count @ Bank.java:40
+t3 rd total.sum @ Bank.java:41
+t3 end
+";
+    folder.write("run.txt", nested.as_bytes());
+    folder.write("scission.toml", b"[[suppress]]\npattern = \"Never\"\nreason = \"not here\"\n");
+    let learn = ["run.txt", "--monitor", "velodrome", "--learn-spec", "learned.toml"];
+    let output = folder.trace(&learn);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("note: 2 methods added to `learned.toml`"));
+    let learned = String::from_utf8(folder.read("learned.toml")).unwrap();
+    let entries = "\
+exclude = [
+    # not-serializable: Account.java:21, then Account.java:22
+    \"Account.withdraw\",
+    # not-serializable: Account.java:21, then Account.java:22
+    \"Bank.transfer\",
+]
+";
+    assert!(learned.ends_with(entries), "{learned}");
+    // The same trace, with what was learned: nothing more to say, and nothing more to learn.
+    let output = folder.trace(&learn);
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    assert_eq!(String::from_utf8(folder.read("learned.toml")).unwrap(), learned);
+    // The configuration excludes as well.
+    folder.write("scission.toml", b"[atomic]\nexclude = [\"Account.withdraw\", \"Bank\"]\n");
+    let output = folder.trace(&["run.txt", "--monitor", "velodrome"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    // A file that is more than that is neither used nor touched.
+    folder.write("learned.toml", b"paths = [\"build\"]\n");
+    let said = folder.refused(&learn);
+    assert!(said.contains("cannot use the learned specification `learned.toml`"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(folder.read("learned.toml"), b"paths = [\"build\"]\n");
+}

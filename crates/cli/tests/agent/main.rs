@@ -5,10 +5,15 @@
 //! so in one sentence and is ignored, unless the environment variable `SCISSION_TEST_ALL` is set: then, as on the
 //! build machine, it fails.
 
+mod adversary;
+mod defects;
 mod endings;
 mod jvm;
+mod learning;
 mod real;
 mod setup;
+mod shown;
+mod stacks;
 mod torture;
 
 use std::collections::BTreeMap;
@@ -59,7 +64,17 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut ignored: BTreeMap<String, usize> = BTreeMap::new();
     let mut trials = Vec::new();
-    for case in torture::cases().into_iter().chain(real::cases()).chain(endings::cases()) {
+    let all = [
+        torture::cases(),
+        real::cases(),
+        defects::cases(),
+        learning::cases(),
+        stacks::cases(),
+        shown::cases(),
+        endings::cases(),
+        adversary::cases(),
+    ];
+    for case in all.into_iter().flatten() {
         let missing = case.missing();
         if let Some(missing) = &missing {
             *ignored.entry(missing.clone()).or_default() += 1;

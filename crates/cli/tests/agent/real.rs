@@ -38,7 +38,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Compiles a driver against its program, and returns the class path for both.
-fn driver(setup: &Setup, program: &str, class: &str) -> Result<String, Failed> {
+pub(crate) fn driver(setup: &Setup, program: &str, class: &str) -> Result<String, Failed> {
     let class_path = setup.class_path(program)?;
     let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("real").join(program);
     fs::create_dir_all(&classes)?;

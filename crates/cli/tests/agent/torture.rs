@@ -38,6 +38,12 @@ const ALL_OPTIONS: &str = "arrays=true,branches=true,collections=true";
 /// Every access is reported at once.
 const NO_FILTERS: &str = "ownership-filter=false,epoch-filter=false";
 
+/// Threads are held back wherever something looks suspicious, for a short time.
+const ADVERSARIAL: &str = "monitor=velodrome,adversarial=true,seed=1,hold-for=8,holds-per-site=3";
+
+/// Everybody looks at the events, which takes longer than to make them.
+const MONITORS: &str = "monitor=velodrome,monitor=happens-before,monitor=eraser,monitor=atomizer";
+
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for release in RELEASES {
@@ -57,9 +63,14 @@ pub(crate) fn cases() -> Vec<Case> {
             let arguments = std::slice::from_ref(ending);
             add(format!("java{release}/ending/{ending}"), "Endings", arguments, "");
         }
+        for ending in [&["return-while-daemons-work"], &["exit-while-others-work"]] {
+            let name = format!("java{release}/ending/{}/monitors", ending[0]);
+            add(name, "Endings", ending, MONITORS);
+        }
         for program in ["Language", "Threads"] {
             add(format!("java{release}/{program}/all-options"), program, &[], ALL_OPTIONS);
             add(format!("java{release}/{program}/no-filters"), program, &[], NO_FILTERS);
+            add(format!("java{release}/{program}/adversarial"), program, &[], ADVERSARIAL);
         }
     }
     for program in ["Language", "Threads", "Reflections"] {

@@ -1,0 +1,275 @@
+//! A specification that is learned: which methods are not atomic, from what runs have shown.
+//!
+//! Most code that is split was never meant to be atomic, and nobody writes down beforehand what is. So each
+//! run excludes what the runs before it have refuted, until one is silent: what is left is a specification
+//! that the program keeps. The paper's experiments (Velodrome, section 5) begin with such a list.
+//!
+//! Only blocks that a run refuted are learned: those of findings `not-serializable` of high severity, the
+//! blamed block and the blocks around it that the same cycle refutes. A cycle that no single block is to
+//! blame for refutes none, and a block that waits gives its lock back knowingly.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use findings::{Finding, Severity, Site};
+use program::pattern::Pattern;
+
+use crate::config::{parse_exclusions, why_unreadable};
+use crate::output;
+
+/// The rule whose findings refute blocks.
+const RULE: &str = "not-serializable";
+
+const HEAD: &str = "\
+# Methods that are not atomic, learned from runs by `scission --learn-spec`.
+# Runs that are given this file do not report them, and add what they find.
+# Delete an entry when its method has been mended: the next run looks at it again.
+";
+
+/// What a file says, and what runs have added to it.
+#[derive(Debug)]
+pub(crate) struct LearnedSpec {
+    path: PathBuf,
+    /// What was read; nothing when the file is not there yet.
+    text: Option<String>,
+    /// The lines of the comment above each method.
+    methods: BTreeMap<String, Vec<String>>,
+}
+
+impl LearnedSpec {
+    /// Reads a specification; one that is not there is empty.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<LearnedSpec> {
+        let refused = |why: String| {
+            anyhow!("cannot use the learned specification `{}`: {why}", path.display())
+        };
+        let text = match fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(refused(why_unreadable(&error))),
+        };
+        let mut methods = BTreeMap::new();
+        if let Some(text) = &text {
+            let excluded =
+                parse_exclusions(text, path).map_err(|error| refused(format!("{error:#}")))?;
+            let mut comments = comments(text);
+            for pattern in excluded {
+                let pattern = pattern.to_string();
+                let comment = comments.remove(&pattern).unwrap_or_default();
+                methods.insert(pattern, comment);
+            }
+        }
+        Ok(LearnedSpec { path: path.to_path_buf(), text, methods })
+    }
+
+    /// The methods that are not atomic.
+    pub(crate) fn exclusions(&self) -> Vec<Pattern> {
+        self.methods.keys().map(|method| Pattern::new(method)).collect()
+    }
+
+    /// What the user calls the file.
+    pub(crate) fn name(&self) -> std::path::Display<'_> {
+        self.path.display()
+    }
+
+    /// Adds what findings refute, and says how many methods are new.
+    pub(crate) fn learn<'a>(&mut self, findings: impl Iterator<Item = &'a Finding>) -> usize {
+        let before = self.methods.len();
+        for finding in findings.filter(|finding| refutes(finding)) {
+            let cycles = finding.witnesses.iter().filter_map(|witness| witness.cycle.as_ref());
+            let outer = cycles.flat_map(|cycle| &cycle.outer_blocks);
+            for block in std::iter::once(&finding.blame).chain(outer) {
+                let method = block.method_name();
+                if !block.method.is_empty() && !self.is_excluded(&method) {
+                    self.methods.insert(method, vec![evidence(finding)]);
+                }
+            }
+        }
+        self.methods.len() - before
+    }
+
+    fn is_excluded(&self, method: &str) -> bool {
+        self.methods.keys().any(|known| Pattern::new(known).matches(method))
+    }
+
+    /// Writes the file, unless it says this already. It is whole or as it was.
+    pub(crate) fn write(&self) -> anyhow::Result<()> {
+        let mut text = Vec::new();
+        self.render(&mut text)?;
+        if self.text.as_ref().is_some_and(|known| known.as_bytes() == text) {
+            return Ok(());
+        }
+        output::write_file(&self.path, |writer| writer.write_all(&text))
+    }
+
+    fn render(&self, writer: &mut dyn Write) -> io::Result<()> {
+        writeln!(writer, "{HEAD}\n[atomic]\nexclude = [")?;
+        for (method, comment) in &self.methods {
+            for line in comment {
+                writeln!(writer, "    {line}")?;
+            }
+            writeln!(writer, "    {},", quoted(method))?;
+        }
+        writeln!(writer, "]")
+    }
+}
+
+fn refutes(finding: &Finding) -> bool {
+    finding.rule == RULE && finding.severity == Severity::High
+}
+
+/// What a run has shown: where the block was split.
+fn evidence(finding: &Finding) -> String {
+    let steps = finding.witnesses.iter().flat_map(|witness| &witness.steps);
+    let places = ["first", "second"].into_iter().filter_map(|role| {
+        let mut steps = steps.clone();
+        steps.find(|step| step.role == role).map(|step| place(&step.site))
+    });
+    format!("# {RULE}: {}", places.collect::<Vec<_>>().join(", then "))
+}
+
+/// `Account.java:12`, else the method.
+fn place(site: &Site) -> String {
+    let text = match (&site.file, site.line) {
+        (Some(file), Some(line)) => {
+            format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
+        }
+        _ => site.method_name(),
+    };
+    text.chars().filter(|character| !character.is_control()).collect()
+}
+
+/// A text of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            _ if character.is_control() => {
+                quoted.push_str(&format!("\\u{:04X}", u32::from(character)));
+            }
+            _ => quoted.push(character),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// The comments right above the entries of a file that was written here, and perhaps edited since.
+fn comments(text: &str) -> BTreeMap<String, Vec<String>> {
+    let mut above: Vec<String> = Vec::new();
+    let mut comments = BTreeMap::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('#') {
+            above.push(line.to_string());
+            continue;
+        }
+        let entry = line.trim_end_matches(',');
+        if let Some(name) = entry.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            comments.insert(name.to_string(), std::mem::take(&mut above));
+        }
+        above.clear();
+    }
+    comments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use findings::{Cycle, Evidence, Step, Witness};
+
+    fn site(method: &str, line: u32) -> Site {
+        Site {
+            class: "p.Account".into(),
+            method: method.into(),
+            descriptor: "()V".into(),
+            offset: None,
+            file: Some("p/Account.java".into()),
+            line: Some(line),
+        }
+    }
+
+    fn finding(method: &str, severity: Severity, outer: &[&str]) -> Finding {
+        let cycle = Cycle {
+            transactions: Vec::new(),
+            edges: Vec::new(),
+            outer_blocks: outer.iter().map(|method| site(method, 1)).collect(),
+            count: 1,
+        };
+        let steps = vec![Step::at("first", site(method, 12)), Step::at("second", site(method, 14))];
+        Finding {
+            rule: RULE,
+            evidence: Evidence::Observed,
+            severity,
+            blame: site(method, 11),
+            subjects: BTreeMap::new(),
+            stable_subjects: BTreeMap::new(),
+            witnesses: vec![Witness { analysis: "velodrome", steps, cycle: Some(cycle) }],
+            distance: 0,
+            fingerprint: None,
+        }
+    }
+
+    #[test]
+    fn what_is_learned_is_read_again_with_its_evidence() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("learned.toml");
+        let mut spec = LearnedSpec::read(&path).unwrap();
+        assert!(spec.exclusions().is_empty());
+        let found = [
+            finding("withdraw", Severity::High, &["transfer"]),
+            finding("cycle", Severity::Medium, &[]),
+            finding("waits", Severity::Low, &[]),
+        ];
+        assert_eq!(spec.learn(found.iter()), 2);
+        spec.write().unwrap();
+        let written = fs::read_to_string(&path).unwrap();
+        assert!(written.starts_with(HEAD));
+        assert!(written.ends_with(
+            "[atomic]
+exclude = [
+    # not-serializable: Account.java:12, then Account.java:14
+    \"p.Account.transfer\",
+    # not-serializable: Account.java:12, then Account.java:14
+    \"p.Account.withdraw\",
+]
+"
+        ));
+        // What people add stays, and what is known is not learned twice.
+        let edited = written.replace(
+            "    # not-serializable: Account.java:12, then Account.java:14\n    \"p.Account.t",
+            "    # Of the old days.\n    \"p.Old\",\n    # We know.\n    \"p.Account.t",
+        );
+        fs::write(&path, &edited).unwrap();
+        let mut spec = LearnedSpec::read(&path).unwrap();
+        let excluded: Vec<String> = spec.exclusions().iter().map(ToString::to_string).collect();
+        assert_eq!(excluded, ["p.Account.transfer", "p.Account.withdraw", "p.Old"]);
+        assert_eq!(spec.learn(found.iter()), 0);
+        spec.write().unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("    # We know.\n    \"p.Account.transfer\",\n"), "{text}");
+        assert!(text.contains("    # Of the old days.\n    \"p.Old\",\n]"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_says_more_is_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("scission.toml");
+        for (text, why) in [
+            ("paths = []", "unknown key `paths`"),
+            ("[atomic]\ninclude = [\"a\"]", "unknown key `include`"),
+            ("[atomic", "is not TOML"),
+            ("[atomic]\nexclude = [\"a b\"]", "is not a pattern"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = LearnedSpec::read(&path).unwrap_err().to_string();
+            assert!(error.starts_with("cannot use the learned specification `"), "{error}");
+            assert!(error.contains(why), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        let error = LearnedSpec::read(directory.path()).unwrap_err().to_string();
+        assert!(error.ends_with("it is a directory"), "{error}");
+    }
+}

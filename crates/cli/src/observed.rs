@@ -1,0 +1,138 @@
+//! From what monitors saw to a report: what `run` and `trace` do alike, once they know what was found.
+
+use std::path::{Path, PathBuf};
+
+use classes::LoadConfig;
+use findings::{Finding, Results};
+use program::pattern::Pattern;
+use program::{BuildConfig, Program};
+use report::{Baseline, Sources};
+
+use crate::flags::LookFlags;
+use crate::graphs;
+use crate::learned::LearnedSpec;
+use crate::output::{self, Destination, Screen, Style};
+use crate::remembered::{read_baseline, write_baseline};
+use crate::settings::ReportSettings;
+use crate::triage::{open_sources, triage};
+
+/// What it takes to report.
+pub(crate) struct ObservedReport<'a> {
+    settings: &'a ReportSettings,
+    look: &'a LookFlags,
+    written: Written<'a>,
+    sources: Sources,
+    baseline: Option<Baseline>,
+    learned: Option<LearnedSpec>,
+}
+
+/// What is written, and where to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Written<'a> {
+    /// The report; to a screen if nowhere else.
+    pub(crate) report: Option<&'a Path>,
+    /// The methods that were found not to be atomic.
+    pub(crate) learned: Option<&'a Path>,
+    /// The directory for graphs of cycles.
+    pub(crate) graphs: Option<&'a Path>,
+}
+
+/// Whether something was found that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    NothingThatCounts,
+    Findings,
+}
+
+impl<'a> ObservedReport<'a> {
+    /// Reads all that a report needs, before anything runs: what is wrong is better said at once.
+    pub(crate) fn prepare(
+        settings: &'a ReportSettings,
+        look: &'a LookFlags,
+        written: Written<'a>,
+    ) -> anyhow::Result<ObservedReport<'a>> {
+        Ok(ObservedReport {
+            settings,
+            look,
+            written,
+            sources: open_sources(&settings.triage)?,
+            baseline: read_baseline(&settings.triage)?,
+            learned: written.learned.map(LearnedSpec::read).transpose()?,
+        })
+    }
+
+    /// Methods that earlier runs have shown not to be atomic.
+    pub(crate) fn learned_exclusions(&self) -> Vec<Pattern> {
+        self.learned.as_ref().map_or(Vec::new(), LearnedSpec::exclusions)
+    }
+
+    /// Sorts out what is shown, and writes it to its file or to this screen. Graphs, baseline and learned
+    /// specification are written whatever becomes of the report.
+    pub(crate) fn deliver(
+        mut self,
+        mut findings: Vec<Finding>,
+        mut results: Results,
+        screen: Screen,
+    ) -> anyhow::Result<Verdict> {
+        findings.retain(|finding| self.settings.covers(finding.rule, &finding.blame.method_name()));
+        let program = annotated_program(&self.settings.paths, &findings, &mut results);
+        let baseline = self.baseline.as_ref();
+        let settings = &self.settings.triage;
+        triage(findings, program.as_ref(), settings, baseline, None, &mut results);
+
+        let destination = Destination::new(self.written.report);
+        let graphs = self.written.graphs;
+        let drawn = graphs.map_or(Ok(()), |directory| graphs::write(&results, directory));
+        let style = Style::new(self.look).with_graphs(graphs);
+        let delivered = output::deliver(&results, &destination, &style, &self.sources, screen);
+        // What did not happen in this run may happen in the next.
+        let written = write_baseline(&results, settings, baseline, |_| true);
+        let learned = self.learned.as_mut().map_or(Ok(()), |learned| {
+            let known = results.baseline.iter().flat_map(|baseline| &baseline.known);
+            let added = learned.learn(results.findings.iter().chain(known));
+            learned.write()?;
+            if added > 0 && !self.look.quiet {
+                let (count, file) = (methods(added), learned.name());
+                anstream::eprintln!("note: {count} added to `{file}`: runs with it exclude them");
+            }
+            Ok(())
+        });
+        delivered.and(drawn).and(written).and(learned)?;
+        let counts = |finding: &Finding| settings.fail_on.includes(finding.severity);
+        Ok(if results.findings.iter().any(counts) {
+            Verdict::Findings
+        } else {
+            Verdict::NothingThatCounts
+        })
+    }
+}
+
+fn methods(count: usize) -> String {
+    match count {
+        1 => "1 method".to_string(),
+        _ => format!("{count} methods"),
+    }
+}
+
+/// The classes that the configuration names, for the annotations in them. They are read only when there
+/// is something that an annotation may speak of.
+fn annotated_program(
+    paths: &[PathBuf],
+    findings: &[Finding],
+    results: &mut Results,
+) -> Option<Program> {
+    if paths.is_empty() || findings.is_empty() {
+        return None;
+    }
+    match classes::load(paths, &LoadConfig::default(), &()) {
+        Ok(loaded) => {
+            let config = BuildConfig { library: program::Library::Model };
+            Some(program::build(loaded, None, &config))
+        }
+        Err(error) => {
+            let remark = format!("annotations in the code were not looked at: {error}");
+            results.remarks.push(remark);
+            None
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! `scission trace --monitor`: what monitors say to a run that was recorded, as if they had been there.
+//!
+//! What the run did is all in the trace. What the configuration can still decide is which of its blocks are
+//! not meant to be atomic: those of excluded methods are left out, and what was done in them was done in
+//! the blocks around them.
+
+use anyhow::bail;
+use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
+use findings::Results;
+use monitors::{Monitor, Registration};
+use program::pattern::Pattern;
+use rustc_hash::FxHashMap;
+
+use crate::Outcome;
+use crate::cancel::Cancel;
+use crate::flags::TraceFlags;
+use crate::observed::{ObservedReport, Verdict, Written};
+use crate::output::Screen;
+use crate::progress::Progress;
+use crate::settings::TraceSettings;
+use crate::trace::{Trace, input, unreadable};
+
+/// How many events are looked at before somebody may say stop, or is told how far it is.
+const STEP: u64 = 1 << 18;
+
+/// A damaged trace may have more to say than anybody reads.
+const SHOWN_NOTES: usize = 20;
+
+pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
+    let settings = TraceSettings::new(flags)?;
+    let report = ObservedReport::prepare(
+        &settings.report,
+        &flags.look,
+        Written {
+            report: flags.output.as_deref(),
+            learned: flags.learn_spec.as_deref(),
+            graphs: flags.graphs.as_deref(),
+        },
+    )?;
+    let name = flags.file.file_name().unwrap_or(flags.file.as_os_str()).to_string_lossy();
+    let mut trace = TraceReader::with_lines_as_sites(input(&flags.file)?, &name)
+        .map_err(|error| unreadable(&flags.file, &error))?;
+    let mut excluded = settings.atomic_exclude;
+    excluded.extend(report.learned_exclusions());
+    let cancel = Cancel::on_interrupt();
+    let progress = Progress::new(!flags.look.quiet && !flags.no_progress);
+    let mut look = Look::new(&settings.monitors, Blocks::new(excluded));
+    let looked = look.at(&mut trace, &cancel, &progress);
+    progress.finish();
+
+    let mut remarks = notes(&trace, &look.registrations);
+    // What was seen before the place that cannot be read is worth reporting all the same.
+    let broken = match looked {
+        Ok(()) => None,
+        Err(error) => {
+            remarks.push(format!("only what stands before was looked at: {error}"));
+            Some(unreadable(&flags.file, &error))
+        }
+    };
+    let tables = trace.tables();
+    let results = Results {
+        remarks,
+        stats: vec![("threads", tables.threads.len() as u64), ("events", look.events)],
+        interrupted: cancel.is_requested(),
+        ..Results::default()
+    };
+    let interrupted = results.interrupted;
+    let findings = look.monitors.iter().flat_map(|monitor| monitor.findings(tables)).collect();
+    let screen = Screen::standard_output(flags.look.color);
+    match (report.deliver(findings, results, screen)?, broken) {
+        (Verdict::Findings, _) => Ok(Outcome::Findings),
+        (Verdict::NothingThatCounts, Some(error)) => bail!("{error}"),
+        (Verdict::NothingThatCounts, None) if interrupted => {
+            Ok(Outcome::InterruptedWithoutFindings)
+        }
+        (Verdict::NothingThatCounts, None) => Ok(Outcome::NothingFound),
+    }
+}
+
+/// What is missing from the trace, and from what a monitor would have liked to know.
+fn notes(trace: &Trace, monitors: &[&Registration]) -> Vec<String> {
+    let mut notes = trace.notes();
+    if let Some(more @ 1..) = notes.len().checked_sub(SHOWN_NOTES) {
+        notes.truncate(SHOWN_NOTES);
+        notes.push(format!("{more} more notes like these"));
+    }
+    let has_locksets = trace.form() != Form::Binary || trace.header().get("locksets").is_some();
+    for monitor in monitors.iter().filter(|monitor| monitor.needs.locksets && !has_locksets) {
+        notes.push(format!(
+            "`{name}` may miss something: record with `--monitor {name}` to give it all accesses",
+            name = monitor.name
+        ));
+    }
+    notes
+}
+
+/// The monitors at work.
+struct Look {
+    registrations: Vec<&'static Registration>,
+    monitors: Vec<Box<dyn Monitor + Send>>,
+    blocks: Blocks,
+    events: u64,
+}
+
+impl Look {
+    fn new(names: &[&'static str], blocks: Blocks) -> Look {
+        let registrations: Vec<_> = names.iter().filter_map(|name| monitors::named(name)).collect();
+        let monitors = registrations.iter().map(|monitor| (monitor.start)()).collect();
+        Look { registrations, monitors, blocks, events: 0 }
+    }
+
+    /// Shows the trace to the monitors, up to its end or until somebody says stop.
+    fn at(
+        &mut self,
+        trace: &mut Trace,
+        cancel: &Cancel,
+        progress: &Progress,
+    ) -> Result<(), events::TraceError> {
+        while let Some(event) = trace.next_event()? {
+            if self.events.is_multiple_of(STEP) {
+                if cancel.is_requested() {
+                    break;
+                }
+                progress.phase(&format!("{:.1} million events", self.events as f64 / 1e6));
+            }
+            self.events += 1;
+            if self.blocks.keep(&event, trace.tables()) {
+                self.monitors.iter_mut().for_each(|monitor| monitor.event(&event));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which blocks of the trace are meant to be atomic.
+struct Blocks {
+    excluded: Vec<Pattern>,
+    /// Whether the block of a site is left out, as far as that was asked.
+    left_out: FxHashMap<SiteId, bool>,
+    /// The blocks that are open in each thread, and whether they are left out.
+    open: FxHashMap<ThreadId, Vec<(SiteId, bool)>>,
+}
+
+impl Blocks {
+    fn new(excluded: Vec<Pattern>) -> Blocks {
+        Blocks { excluded, left_out: FxHashMap::default(), open: FxHashMap::default() }
+    }
+
+    /// Whether monitors are to see this event: they see all but the ends of blocks that are left out.
+    fn keep(&mut self, event: &Event, tables: &Tables) -> bool {
+        if self.excluded.is_empty() {
+            return true;
+        }
+        match event.action {
+            Action::Begin => {
+                let excluded = &self.excluded;
+                let is_left_out = *self.left_out.entry(event.site).or_insert_with(|| {
+                    tables.sites.get(event.site.0 as usize).is_some_and(|entry| {
+                        let name = entry.site.method_name();
+                        excluded.iter().any(|pattern| pattern.matches(&name))
+                    })
+                });
+                self.open.entry(event.thread).or_default().push((event.site, is_left_out));
+                !is_left_out
+            }
+            Action::End => {
+                let open = self.open.entry(event.thread).or_default();
+                // An end names its block, except in traces that people write.
+                let ended = open.iter().rposition(|(site, _)| *site == event.site);
+                let ended = ended.or(open.len().checked_sub(1));
+                ended.is_none_or(|at| {
+                    let (_, is_left_out) = open[at];
+                    open.truncate(at);
+                    !is_left_out
+                })
+            }
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_excluded_methods_are_not_seen() {
+        let text = "\
+t1 begin A.outer
+t1 begin A.inner
+t1 rd x
+t1 end
+t1 begin A.other
+t1 end A.other
+t1 end A.outer
+t2 end
+";
+        let mut reader = TraceReader::new(text.as_bytes()).unwrap();
+        let mut blocks = Blocks::new(vec![Pattern::new("A.inner"), Pattern::new("A.outer")]);
+        let mut seen = Vec::new();
+        let mut line = 0;
+        while let Some(event) = reader.next_event().unwrap() {
+            line += 1;
+            if blocks.keep(&event, reader.tables()) {
+                seen.push(line);
+            }
+        }
+        assert_eq!(seen, [3, 5, 6, 8]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Threads that are held back: what only then comes to light, and what must not change.
+
+use std::fs;
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use crate::Case;
+use crate::jvm::{Run, Seen, torture_classes};
+use crate::setup::{Need, Setup};
+
+/// Any release will do; the torture tests hold threads back on all of them.
+const RELEASE: u32 = 17;
+
+/// Blocks of the program `Windows` that can be split.
+const SPLITTABLE: [&str; 5] =
+    ["read-modify-write", "static", "synchronized-methods", "synchronized-blocks", "library-calls"];
+/// Blocks of it that cannot.
+const SOLID: [&str; 2] = ["locked", "handed-over"];
+
+/// Longer than the patience of the class `Turns`, even when halved by chance.
+const ADVERSARIAL: [&str; 5] = ["--adversarial", "--seed", "7", "--hold-for", "800"];
+/// A few are enough, and more take their time.
+const FEW: [&str; 2] = ["--holds-per-site", "3"];
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |name: String, body: fn(&Setup, &str) -> Result<(), Failed>, argument| {
+        cases.push(Case::new(format!("adversary/{name}"), [Need::Jvm(RELEASE)], move |setup| {
+            body(setup, argument)
+        }));
+    };
+    for window in SPLITTABLE {
+        add(window.to_string(), only_the_adversary_splits_it, window);
+    }
+    for window in SOLID {
+        add(window.to_string(), nobody_splits_it, window);
+    }
+    add("alone".to_string(), holds_end_when_nothing_else_can_run, "");
+    add("interrupted".to_string(), interrupts_are_left_alone, "");
+    add("budgets".to_string(), budgets_are_kept, "");
+    cases
+}
+
+/// What a watched run said, and its report.
+struct Watched {
+    seen: Seen,
+    report: Value,
+}
+
+impl Watched {
+    /// Runs a program under `scission run`, with Velodrome alone.
+    fn run(setup: &Setup, flags: &[&str], program: &[&str]) -> Result<Watched, Failed> {
+        let run = Run::new(env!("CARGO_BIN_EXE_scission").into())?;
+        let file = run.folder.path().join("report.json");
+        let run = run
+            .arguments(["run", "--no-config", "--require-agent", "--monitor", "velodrome"])
+            .arguments(["--exclude", "torture.Turns", "--fail-on", "never"])
+            .argument("--agent")
+            .argument(setup.agent())
+            .arguments(["--format", "json", "--output"])
+            .argument(&file)
+            .arguments(flags)
+            .argument("--")
+            .argument(setup.jvm(RELEASE).join("bin/java"))
+            .argument("-cp")
+            .argument(torture_classes()?)
+            .arguments(program);
+        let seen = run.finish()?;
+        if seen.code != Some(0) {
+            return Err(format!("it ended with {:?}: {}", seen.code, seen.error).into());
+        }
+        let report = serde_json::from_slice(&fs::read(file)?)?;
+        Ok(Watched { seen, report })
+    }
+
+    /// How many blocks were split.
+    fn findings(&self) -> usize {
+        self.report["findings"].as_array().map_or(0, Vec::len)
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        self.report["stats"][name].as_u64().unwrap_or_default()
+    }
+
+    fn remarks(&self) -> String {
+        self.report["remarks"].to_string()
+    }
+}
+
+fn assert(is_so: bool, what: impl Fn() -> String) -> Result<(), Failed> {
+    if is_so { Ok(()) } else { Err(what().into()) }
+}
+
+fn only_the_adversary_splits_it(setup: &Setup, window: &str) -> Result<(), Failed> {
+    let program = ["torture.Windows", window];
+    let plain = Watched::run(setup, &[], &program)?;
+    assert(plain.findings() == 0, || format!("split without help: {}", plain.report))?;
+    assert(plain.count("holds") == 0, || "somebody was held back".to_string())?;
+    let split = Watched::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
+    assert(split.findings() > 0, || {
+        format!("not split, with {} holds: {}", split.count("holds"), split.report)
+    })?;
+    assert(split.report["findings"][0]["rule"] == "not-serializable", || split.report.to_string())?;
+    assert(split.remarks().contains("`--seed 7`"), || split.remarks())
+}
+
+fn nobody_splits_it(setup: &Setup, window: &str) -> Result<(), Failed> {
+    let program = ["torture.Windows", window];
+    let plain = Watched::run(setup, &[], &program)?;
+    let held = Watched::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
+    assert(held.findings() == 0, || format!("a correct block is blamed: {}", held.report))?;
+    assert(plain.seen == held.seen, || "the program says something else".to_string())
+}
+
+/// Every hold ends after the two looks that it takes to see that nothing else can run.
+fn holds_end_when_nothing_else_can_run(setup: &Setup, _: &str) -> Result<(), Failed> {
+    let plain = Watched::run(setup, &[], &["torture.Alone"])?;
+    let held = Watched::run(setup, &ADVERSARIAL, &["torture.Alone"])?;
+    let (holds, slices) = (held.count("holds"), held.count("hold_slices"));
+    assert(holds > 0 && slices <= 2 * holds, || format!("{holds} holds took {slices} slices"))?;
+    assert(plain.seen == held.seen, || "the program says something else".to_string())
+}
+
+fn interrupts_are_left_alone(setup: &Setup, _: &str) -> Result<(), Failed> {
+    let flags = [&ADVERSARIAL[..], &["--holds-per-site", "127"]].concat();
+    let held = Watched::run(setup, &flags, &["torture.Alone", "interrupt"])?;
+    assert(held.count("holds") > 10, || format!("only {} holds", held.count("holds")))?;
+    let output = &held.seen.output;
+    assert(output.starts_with("interrupted\n"), || output.clone())
+}
+
+fn budgets_are_kept(setup: &Setup, _: &str) -> Result<(), Failed> {
+    let program = ["torture.Windows", "synchronized-blocks"];
+    let holds = |flags: &[&str]| -> Result<u64, Failed> {
+        let flags = [&ADVERSARIAL[..], flags].concat();
+        Ok(Watched::run(setup, &flags, &program)?.count("holds"))
+    };
+    // One place is suspicious, the second block.
+    let few = holds(&["--holds-per-site", "2"])?;
+    assert(few == 2, || format!("{few} holds at one place, and not 2"))?;
+    let none = holds(&["--hold-budget", "0"])?;
+    assert(none == 0, || format!("{none} holds without a budget"))
+}

@@ -1,0 +1,150 @@
+//! Defects in programs that nobody here wrote: a driver of ours makes them happen, and a run with the agent
+//! names them. `docs/real-programs.md` tells what is wrong in each.
+
+use std::fmt;
+use std::process::Command;
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use crate::Case;
+use crate::real::driver;
+use crate::setup::{Need, Setup};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        Case::new("defects/log4j-54325", [Need::Program("log4j")], appender_list),
+        Case::new("defects/dbcp-369", [Need::Program("dbcp")], data_sources),
+    ]
+}
+
+/// `Category.isAttached` holds no lock when it looks at its appenders: whether there is a list, how long it is,
+/// what is in it. `Category.removeAllAppenders` holds one, and takes all of that away in between.
+fn appender_list(setup: &Setup) -> Result<(), Failed> {
+    let found = observe(setup, "log4j", "AppenderList", "2000000", &[])?;
+    let list = "org.apache.log4j.helpers.AppenderAttachableImpl";
+    require(&found, "not-serializable", &format!("{list}.isAttached"), |finding| {
+        finding.steps.contains(&step("first", list, "isAttached"))
+            && finding.steps.contains(&step("interferes", list, "removeAllAppenders"))
+            && finding.steps.contains(&step("second", list, "isAttached"))
+    })?;
+    let category = "org.apache.log4j.Category";
+    let is_expected = |finding: &Found| {
+        let takes_part = |method: &str| {
+            finding.steps.iter().any(|(_, at)| *at == format!("{category}.{method}"))
+        };
+        takes_part("isAttached")
+            && (takes_part("removeAllAppenders") || takes_part("addAppender"))
+            && finding.subjects.iter().all(|subject| subject.ends_with(".aai"))
+    };
+    require_any(&found, "happens-before-race", is_expected)
+}
+
+/// `InstanceKeyObjectFactory.getObjectInstance` looks for a data source in a map and adds one
+/// when there is none, without a lock.
+fn data_sources(setup: &Setup) -> Result<(), Failed> {
+    let found = observe(setup, "dbcp", "DataSources", "20000", &["--collections"])?;
+    let factory = "org.apache.commons.dbcp.datasources.InstanceKeyObjectFactory";
+    let method = format!("{factory}.getObjectInstance");
+    require(&found, "not-serializable", &method, |finding| {
+        ["first", "interferes", "second"]
+            .iter()
+            .all(|role| finding.steps.contains(&step(role, factory, "getObjectInstance")))
+    })?;
+    let race = |finding: &Found| {
+        finding.steps.len() == 2 && finding.steps.iter().all(|(_, place)| *place == method)
+    };
+    require_any(&found, "happens-before-race", race)
+}
+
+fn step(role: &str, class: &str, method: &str) -> (String, String) {
+    (role.to_string(), format!("{class}.{method}"))
+}
+
+/// What is told of a finding.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) rule: String,
+    pub(crate) blame: String,
+    /// The role of each step of the first witness, and its method.
+    pub(crate) steps: Vec<(String, String)>,
+    pub(crate) subjects: Vec<String>,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in {}: {:?} of {:?}", self.rule, self.blame, self.steps, self.subjects)
+    }
+}
+
+/// Runs a driver under `scission run`, and returns what was found.
+fn observe(
+    setup: &Setup,
+    program: &str,
+    class: &str,
+    rounds: &str,
+    flags: &[&str],
+) -> Result<Vec<Found>, Failed> {
+    let class_path = driver(setup, program, class)?;
+    let mut command = scission(flags);
+    command.arg("--").arg(setup.jdk_program("java"));
+    command.arg("-cp").arg(class_path).arg(format!("real.{class}")).arg(rounds);
+    findings(command)
+}
+
+/// `scission run` without a configuration, with its report as JSON on standard output.
+pub(crate) fn scission(flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+    command.env_remove("JAVA_TOOL_OPTIONS").env_remove("JDK_JAVA_OPTIONS");
+    command.args(["run", "--no-config", "--require-agent", "--fail-on", "never"]);
+    command.args(["--format", "json", "--output", "-"]).args(flags);
+    command.arg("--agent").arg(Setup::get().agent());
+    command
+}
+
+/// The findings that a command reports.
+pub(crate) fn findings(mut command: Command) -> Result<Vec<Found>, Failed> {
+    let output = command.output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("it ended with {}: {said}", output.status).into());
+    }
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    let all = report["findings"].as_array().ok_or("the report has no findings")?;
+    Ok(all.iter().map(found).collect())
+}
+
+fn found(finding: &Value) -> Found {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let method = |site: &Value| format!("{}.{}", text(&site["class"]), text(&site["method"]));
+    let steps = finding["witness"].as_array().into_iter().flatten();
+    let subjects = finding["subjects"].as_object().into_iter().flatten();
+    Found {
+        rule: text(&finding["rule"]),
+        blame: method(&finding["blame"]),
+        steps: steps.map(|step| (text(&step["role"]), method(step))).collect(),
+        subjects: subjects.map(|(_, subject)| text(subject)).collect(),
+    }
+}
+
+/// There is a finding of a rule that blames a method and is as expected.
+fn require(
+    found: &[Found],
+    rule: &str,
+    blame: &str,
+    is_expected: impl Fn(&Found) -> bool,
+) -> Result<(), Failed> {
+    require_any(found, rule, |finding| finding.blame == blame && is_expected(finding))
+}
+
+fn require_any(
+    found: &[Found],
+    rule: &str,
+    is_expected: impl Fn(&Found) -> bool,
+) -> Result<(), Failed> {
+    if found.iter().any(|finding| finding.rule == rule && is_expected(finding)) {
+        return Ok(());
+    }
+    let all: Vec<String> = found.iter().map(ToString::to_string).collect();
+    Err(format!("no {rule} is as expected among these:\n{}", all.join("\n")).into())
+}
