@@ -8,5 +8,5 @@ import java.lang.annotation.Target;
 /** Marks a method that is not meant to happen all at once, because it waits for other threads on its way. */
 @Retention(RetentionPolicy.CLASS)
 @Target(ElementType.METHOD)
-@interface NotAtomic {
+public @interface NotAtomic {
 }

@@ -1,4 +1,4 @@
-//! The agent as developers start it: built from this tree, and loaded into a JVM in one of three ways.
+//! The agent as developers start it: built from this tree, and loaded into a JVM in one of several ways.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,23 @@ pub(crate) enum Mode {
     HooksOnly,
     /// Every event goes to a file.
     Recording,
+    /// Every event goes to Velodrome.
+    Velodrome,
+    /// Every event goes to the monitors that run unless others are chosen.
+    Monitors,
 }
 
 impl Mode {
-    pub(crate) const ALL: [Mode; 3] = [Mode::Plain, Mode::HooksOnly, Mode::Recording];
+    pub(crate) const ALL: [Mode; 5] =
+        [Mode::Plain, Mode::HooksOnly, Mode::Recording, Mode::Velodrome, Mode::Monitors];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::Plain => "plain",
             Mode::HooksOnly => "hooks only",
             Mode::Recording => "recording",
+            Mode::Velodrome => "velodrome",
+            Mode::Monitors => "monitors",
         }
     }
 }
@@ -63,6 +70,8 @@ impl Agent {
             Mode::Plain => return Vec::new(),
             Mode::HooksOnly => "hooks-only=true".to_string(),
             Mode::Recording => format!("record={}", trace.display()),
+            Mode::Velodrome => "monitor=velodrome".to_string(),
+            Mode::Monitors => "monitor=velodrome,monitor=happens-before".to_string(),
         };
         for pattern in include {
             options.push_str(",include=");

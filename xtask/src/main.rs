@@ -9,8 +9,11 @@ mod configuration_page;
 mod debian;
 mod demo;
 mod documents;
+mod generated_run;
 mod jdk;
 mod jvms;
+mod monitor_bench;
+mod mutants;
 mod program_run;
 mod real_programs;
 mod rule_pages;
@@ -18,6 +21,7 @@ mod soak;
 mod suite;
 mod test_programs;
 mod timed_run;
+mod transactions;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -25,6 +29,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 use agent_bench::Rounds;
+use monitor_bench::Length;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -36,6 +41,12 @@ usage: cargo xtask COMMAND
   bench static   time and memory of `scission check` on java.base, and how they grow
   bench agent [--quick] [PROGRAM]...
                  what the agent costs in time and heap, in five rounds or in one
+  bench monitors [--quick] [RUN]...
+                 events a second of each monitor, on generated runs of 100 million or 10 million events
+  bench mutants [PROGRAM]...
+                 how many locks can be taken out of programs without anybody noticing
+  bench transactions
+                 how many transactions Velodrome makes and keeps on the programs of bench agent
   bench soak     the memory of the agent under very many threads and events
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
@@ -53,6 +64,12 @@ fn main() -> ExitCode {
         ["bench", "static"] => bench::measure_static(),
         ["bench", "agent", "--quick", names @ ..] => agent_bench::measure(Rounds::Quick, names),
         ["bench", "agent", names @ ..] => agent_bench::measure(Rounds::Full, names),
+        ["bench", "monitors", "--quick", names @ ..] => {
+            monitor_bench::measure(Length::Quick, names)
+        }
+        ["bench", "monitors", names @ ..] => monitor_bench::measure(Length::Full, names),
+        ["bench", "mutants", names @ ..] => mutants::measure(names),
+        ["bench", "transactions"] => transactions::count(),
         ["bench", "soak"] => soak::soak(),
         ["real-programs"] => real_programs::check_all(),
         ["help" | "--help" | "-h"] => {

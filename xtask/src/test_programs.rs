@@ -9,23 +9,28 @@ use anyhow::{Context, Result, bail};
 
 use crate::{debian, jdk, jvms, run, target_directory};
 
-/// A program from Debian that the agent must not change.
+/// A program from Debian that the agent must not change, or one with a defect that it must find.
 struct Program {
     name: &'static str,
-    package: &'static str,
-    /// What the names of the jars begin with; all of the package when empty.
+    packages: &'static [&'static str],
+    /// What the names of the jars begin with; all of the packages when empty.
     jars: &'static [&'static str],
 }
 
-const PROGRAMS: [Program; 4] = [
-    Program { name: "h2", package: "libh2-java", jars: &[] },
+const PROGRAMS: [Program; 5] = [
+    Program { name: "h2", packages: &["libh2-java"], jars: &[] },
     Program {
         name: "lucene",
-        package: "liblucene4.10-java",
+        packages: &["liblucene4.10-java"],
         jars: &["lucene-core-", "lucene-analyzers-common-", "lucene-queryparser-"],
     },
-    Program { name: "tomcat", package: "libtomcat10-java", jars: &[] },
-    Program { name: "log4j", package: "liblog4j1.2-java", jars: &[] },
+    Program { name: "tomcat", packages: &["libtomcat10-java"], jars: &[] },
+    Program { name: "log4j", packages: &["liblog4j1.2-java"], jars: &[] },
+    Program {
+        name: "dbcp",
+        packages: &["libcommons-dbcp-java", "libcommons-pool-java"],
+        jars: &["commons-dbcp", "commons-pool"],
+    },
 ];
 
 /// Another agent for JVMs, to be used together with ours.
@@ -39,7 +44,8 @@ pub(crate) const JDK_PART: &str = "java.base/java/util";
 /// Gets everything that is missing.
 pub(crate) fn prepare() -> Result<()> {
     let home = jdk::ensure()?;
-    let mut packages: Vec<&str> = PROGRAMS.iter().map(|program| program.package).collect();
+    let mut packages: Vec<&str> =
+        PROGRAMS.iter().flat_map(|program| program.packages).copied().collect();
     packages.extend([COVERAGE_PACKAGE, LOAD_PACKAGE]);
     debian::ensure(&packages)?;
     jvms::ensure_all()?;
@@ -72,13 +78,16 @@ pub(crate) fn jdk_source(home: &Path) -> Result<PathBuf> {
 }
 
 fn class_path(program: &Program) -> Result<String> {
-    let mut jars = debian::jars_of(program.package)?;
+    let mut jars = Vec::new();
+    for package in program.packages {
+        jars.extend(debian::jars_of(package)?);
+    }
     jars.retain(|jar| {
         let name = jar.file_name().unwrap_or_default().to_string_lossy();
         program.jars.is_empty() || program.jars.iter().any(|start| name.starts_with(start))
     });
     if jars.len() < program.jars.len() {
-        bail!("{} has not all of {}", program.package, program.jars.join(", "));
+        bail!("{} has not all of {}", program.packages.join(", "), program.jars.join(", "));
     }
     let joined = std::env::join_paths(jars)?;
     joined.into_string().ok().context("a path is no Unicode")

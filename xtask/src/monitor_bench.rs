@@ -1,0 +1,342 @@
+//! `cargo xtask bench monitors`: what the monitors cost for each event, on generated runs. See
+//! `bench/README.md`.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use events::Event;
+use monitors::velodrome::{self, Config, Statistics, Velodrome};
+use monitors::{Monitor, Registration, happens_before};
+use nix::time::{ClockId, clock_gettime};
+
+use crate::generated_run::{GeneratedRun, Shape, Style, Work};
+use crate::{agent_bench, progress};
+
+/// Events are made and given to the monitors in turns of this many, so that making them leaves the
+/// caches alone most of the time.
+const BATCH: usize = 1 << 17;
+
+/// The limits.
+const LEAST_VELODROME: f64 = 10e6;
+const LEAST_HAPPENS_BEFORE: f64 = 20e6;
+/// Transactions that may be alive at a time, and how many more for each thread: most threads of a generated
+/// run are in the middle of one.
+const MOST_ALIVE: usize = 32;
+const MOST_ALIVE_OF_THREAD: usize = 4;
+const MOST_GROWTH_MIB: f64 = 16.0;
+
+/// How long the runs are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// 100 million events each, as the limits mean it.
+    Full,
+    /// A tenth of that, to see whether something is far off.
+    Quick,
+}
+
+impl Length {
+    fn events(self) -> usize {
+        match self {
+            Length::Full => 100_000_000,
+            Length::Quick => 10_000_000,
+        }
+    }
+}
+
+/// The runs that the limits are for: a name, what the threads do, and how many there are.
+const RUNS: [(&str, Work, u32); 16] = [
+    ("few-transactions", Work::FewTransactions, 8),
+    ("few-transactions", Work::FewTransactions, 64),
+    ("many-transactions", Work::ManyTransactions, 8),
+    ("many-transactions", Work::ManyTransactions, 64),
+    ("tsp", Work::Tsp, 8),
+    ("elevator", Work::Elevator, 8),
+    ("elevator", Work::Elevator, 64),
+    ("sor", Work::Sor, 8),
+    ("moldyn", Work::MolDyn, 8),
+    ("montecarlo", Work::MonteCarlo, 8),
+    ("jbb", Work::Jbb, 8),
+    ("jbb", Work::Jbb, 64),
+    ("mtrt", Work::Mtrt, 8),
+    ("mtrt", Work::Mtrt, 64),
+    ("multiset", Work::Multiset, 8),
+    ("pool", Work::Pool, 8),
+];
+
+const STYLES: [Style; 2] = [Style::Agent, Style::Plain];
+
+/// A table of what the cost of an event depends on: the quantity, and for each value of it what the threads
+/// do and how many there are.
+struct CostTable {
+    quantity: &'static str,
+    rows: Vec<(u32, Work, u32)>,
+}
+
+fn cost_tables() -> [CostTable; 3] {
+    let threads = [2, 4, 8, 16, 32, 64, 128, 256];
+    let variables = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+    let open = [1, 2, 4, 8, 16, 32, 64];
+    [
+        CostTable {
+            quantity: "threads",
+            rows: threads.map(|value| (value, Work::ManyTransactions, value)).to_vec(),
+        },
+        CostTable {
+            quantity: "variables",
+            rows: variables.map(|value| (value, Work::Spread(value), 8)).to_vec(),
+        },
+        CostTable {
+            quantity: "open-blocks",
+            rows: open.map(|value| (value, Work::Open(value), 8 + value)).to_vec(),
+        },
+    ]
+}
+
+/// Measures every monitor on the runs and in the tables of these names, or in all, and prints the results;
+/// under a limit is a failure.
+pub(crate) fn measure(length: Length, names: &[&str]) -> Result<()> {
+    let tables = cost_tables();
+    let mut known: Vec<&str> = RUNS.iter().map(|(name, ..)| *name).collect();
+    known.extend(tables.iter().map(|table| table.quantity));
+    known.dedup();
+    if let Some(name) = names.iter().find(|name| !known.contains(name)) {
+        bail!("there is no {name}, only {}", known.join(", "));
+    }
+    let is_chosen = |name: &str| names.is_empty() || names.contains(&name);
+    println!(
+        "millions of events a second on one core (processor time inside the monitor; making the events \
+         is not counted), {} million events a run",
+        length.events() / 1_000_000
+    );
+    let mut rows = Vec::new();
+    for style in STYLES {
+        for (name, work, threads) in RUNS.into_iter().filter(|(name, ..)| is_chosen(name)) {
+            if rows.is_empty() {
+                print_head();
+            }
+            let shape = Shape { work, threads, style };
+            progress(&format!("{name}, {threads} threads, {}", style_name(style)));
+            let row = Row { name, shape, measured: run(shape, length.events())? };
+            row.print();
+            rows.push(row);
+        }
+    }
+    for table in tables.iter().filter(|table| is_chosen(table.quantity)) {
+        table.print(length)?;
+    }
+    judge(&rows)
+}
+
+fn style_name(style: Style) -> &'static str {
+    match style {
+        Style::Plain => "plain",
+        Style::Agent => "agent",
+    }
+}
+
+/// What one monitor took.
+#[derive(Clone, Debug)]
+struct Cost {
+    monitor: &'static str,
+    time: Duration,
+}
+
+/// What a run took.
+#[derive(Clone, Debug)]
+struct Measured {
+    events: usize,
+    costs: Vec<Cost>,
+    statistics: Statistics,
+    /// How many reports Velodrome would have made.
+    violations: u64,
+    /// How much the resident set grew from the first tenth of the run to its end, with the monitors that run
+    /// by default, and with the others.
+    growth_mib: f64,
+    growth_of_others_mib: f64,
+}
+
+impl Measured {
+    fn rate(&self, monitor: &str) -> f64 {
+        let cost = self.costs.iter().find(|cost| cost.monitor == monitor);
+        cost.map_or(f64::NAN, |cost| self.events as f64 / cost.time.as_secs_f64())
+    }
+}
+
+/// Runs the monitors that run by default, and then the others on the same events: what a monitor keeps in
+/// memory is only seen where no other does the same.
+fn run(shape: Shape, length: usize) -> Result<Measured> {
+    let mut velodrome = Velodrome::new(Config::default());
+    let others = monitors::ALL.iter().filter(|other| other.name != velodrome::MONITOR.name);
+    let (defaults, others): (Vec<_>, Vec<_>) = others.partition(|other| other.on_by_default);
+    let start = |registration: &&'static Registration| (registration.name, (registration.start)());
+    let mut defaults: Vec<_> = defaults.iter().map(start).collect();
+    let mut group: Vec<(&'static str, &mut dyn Monitor)> =
+        vec![(velodrome::MONITOR.name, &mut velodrome)];
+    group.extend(defaults.iter_mut().map(|(name, monitor)| (*name, &mut **monitor as _)));
+    let Passed { events, mut costs, growth_mib } = pass(shape, length, &mut group)?;
+    drop(defaults);
+    let (statistics, violations) = (velodrome.statistics(), velodrome.violations());
+    drop(velodrome);
+    let mut others: Vec<_> = others.iter().map(start).collect();
+    let mut group: Vec<(&'static str, &mut dyn Monitor)> =
+        others.iter_mut().map(|(name, monitor)| (*name, &mut **monitor as _)).collect();
+    let passed = pass(shape, length, &mut group)?;
+    costs.extend(passed.costs);
+    let growth_of_others_mib = passed.growth_mib;
+    Ok(Measured { events, costs, statistics, violations, growth_mib, growth_of_others_mib })
+}
+
+/// What some monitors took for a run.
+struct Passed {
+    events: usize,
+    costs: Vec<Cost>,
+    growth_mib: f64,
+}
+
+fn pass(
+    shape: Shape,
+    length: usize,
+    monitors: &mut [(&'static str, &mut dyn Monitor)],
+) -> Result<Passed> {
+    let mut generated = GeneratedRun::new(shape);
+    let mut costs: Vec<Cost> =
+        monitors.iter().map(|(monitor, _)| Cost { monitor, time: Duration::ZERO }).collect();
+    let mut batch: Vec<Event> = Vec::with_capacity(BATCH + BATCH / 8);
+    let mut events = 0;
+    let mut early_mib = None;
+    while events < length {
+        batch.clear();
+        generated.fill(&mut batch, BATCH);
+        events += batch.len();
+        for ((_, monitor), cost) in monitors.iter_mut().zip(&mut costs) {
+            cost.time += time(&mut **monitor, &batch)?;
+        }
+        if early_mib.is_none() && events >= length / 10 {
+            early_mib = Some(resident_mib()?);
+        }
+    }
+    let growth_mib = resident_mib()? - early_mib.unwrap_or_default();
+    Ok(Passed { events, costs, growth_mib })
+}
+
+/// How long a monitor takes for these events. Time in which others have the processor is not its own.
+fn time(monitor: &mut dyn Monitor, events: &[Event]) -> Result<Duration> {
+    let clock = ClockId::CLOCK_THREAD_CPUTIME_ID;
+    let before = Duration::from(clock_gettime(clock)?);
+    for event in events {
+        monitor.event(event);
+    }
+    Ok(Duration::from(clock_gettime(clock)?) - before)
+}
+
+fn resident_mib() -> Result<f64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    let kib: f64 = kib.context("the resident set is not known")?.trim().parse()?;
+    Ok(kib / 1024.0)
+}
+
+struct Row {
+    name: &'static str,
+    shape: Shape,
+    measured: Measured,
+}
+
+fn print_head() {
+    print!("{:20}{:>8}{:>7}", "run", "threads", "style");
+    for monitor in monitors::ALL {
+        print!("{:>16}", monitor.name);
+    }
+    println!(
+        "{:>13}{:>7}{:>12}{:>12}{:>12}",
+        "nodes", "alive", "violations", "growth MiB", "of others"
+    );
+}
+
+impl Row {
+    fn print(&self) {
+        let style = style_name(self.shape.style);
+        print!("{:20}{:>8}{:>7}", self.name, self.shape.threads, style);
+        for monitor in monitors::ALL {
+            print!("{:>16.1}", self.measured.rate(monitor.name) / 1e6);
+        }
+        let Statistics { allocated, most_alive, .. } = self.measured.statistics;
+        let Measured { violations, growth_mib, growth_of_others_mib, .. } = self.measured;
+        println!(
+            "{allocated:>13}{most_alive:>7}{violations:>12}{growth_mib:>12.1}{growth_of_others_mib:>12.1}"
+        );
+    }
+}
+
+impl CostTable {
+    fn print(&self, length: Length) -> Result<()> {
+        println!("\nnanoseconds an event, all reported");
+        print!("{:>20}", self.quantity);
+        for monitor in monitors::ALL {
+            print!("{:>16}", monitor.name);
+        }
+        println!("{:>7}", "alive");
+        for (value, work, threads) in &self.rows {
+            progress(&format!("{}: {value}", self.quantity));
+            let shape = Shape { work: *work, threads: *threads, style: Style::Plain };
+            let measured = run(shape, length.events() / 10)?;
+            print!("{value:>20}");
+            for monitor in monitors::ALL {
+                print!("{:>16.1}", 1e9 / measured.rate(monitor.name));
+            }
+            println!("{:>7}", measured.statistics.most_alive);
+        }
+        Ok(())
+    }
+}
+
+/// Compares the runs with the limits. Somebody may want to see nothing but a table.
+fn judge(rows: &[Row]) -> Result<()> {
+    let mut problems = Vec::new();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    println!();
+    for (monitor, least) in [
+        (velodrome::MONITOR.name, LEAST_VELODROME),
+        (happens_before::MONITOR.name, LEAST_HAPPENS_BEFORE),
+    ] {
+        let rates = rows.iter().map(|row| row.measured.rate(monitor));
+        let mean = agent_bench::geometric_mean(rates);
+        let worst = rows
+            .iter()
+            .min_by(|a, b| a.measured.rate(monitor).total_cmp(&b.measured.rate(monitor)));
+        if let Some(worst) = worst {
+            println!(
+                "{monitor}: {:.1} million events a second in the geometric mean; worst {:.1} ({}, {} \
+                 threads, {})",
+                mean / 1e6,
+                worst.measured.rate(monitor) / 1e6,
+                worst.name,
+                worst.shape.threads,
+                style_name(worst.shape.style)
+            );
+        }
+        if !mean.is_finite() || mean < least {
+            problems.push(format!(
+                "{monitor} takes {:.1} million events a second, under {:.0}",
+                mean / 1e6,
+                least / 1e6
+            ));
+        }
+    }
+    for row in rows {
+        let what = || format!("{}, {} threads", row.name, row.shape.threads);
+        let Measured { statistics, growth_mib, .. } = row.measured;
+        let most_alive = MOST_ALIVE + MOST_ALIVE_OF_THREAD * row.shape.threads as usize;
+        if statistics.most_alive > most_alive {
+            problems.push(format!("{}: {} transactions alive", what(), statistics.most_alive));
+        }
+        if growth_mib > MOST_GROWTH_MIB {
+            problems.push(format!("{}: memory grows by {growth_mib:.0} MiB", what()));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
+}
