@@ -217,17 +217,14 @@ fn finding(
     let context_site = program.site(method, pattern.context_offset);
     let held = vec![HeldLock { lock: subjects["context"].clone(), taken_at: context_site.clone() }];
     let step = |role, acquisition: &Acquisition| Step {
-        role,
-        site: program.site(twice.place.method, acquisition.offset),
         call_chain: acquisition_chain(program, solved, acquisition),
         held_locks: held.clone(),
+        ..Step::at(role, program.site(twice.place.method, acquisition.offset))
     };
     let steps = vec![
         Step {
-            role: "context",
-            site: context_site.clone(),
             call_chain: context_chain(program, solved, twice),
-            held_locks: Vec::new(),
+            ..Step::at("context", context_site.clone())
         },
         step("first", &twice.place.first),
         step("second", &twice.place.second),
@@ -246,7 +243,7 @@ fn finding(
         blame: context_site,
         subjects,
         stable_subjects,
-        witnesses: vec![Witness { analysis: ANALYSIS.name, steps }],
+        witnesses: vec![Witness::new(ANALYSIS.name, steps)],
         distance,
         fingerprint: None,
     })

@@ -84,28 +84,16 @@ fn finding(
         .collect();
     let mut steps = vec![
         Step {
-            role: "read",
-            site: site(suspicion.read),
             call_chain: chains.of_read(suspicion),
             held_locks,
+            ..Step::at("read", site(suspicion.read))
         },
-        Step {
-            role: "released",
-            site: site(suspicion.released),
-            call_chain: Vec::new(),
-            held_locks: Vec::new(),
-        },
-        Step {
-            role: "used",
-            site: site(suspicion.used),
-            call_chain: Vec::new(),
-            held_locks: Vec::new(),
-        },
+        Step::at("released", site(suspicion.released)),
+        Step::at("used", site(suspicion.used)),
     ];
     if let Some(written) = suspicion.written {
         let call_chain = chains.of_write(&written);
-        let site = site(written.offset);
-        steps.push(Step { role: "written", site, call_chain, held_locks: Vec::new() });
+        steps.push(Step { call_chain, ..Step::at("written", site(written.offset)) });
     }
     Finding {
         rule: STALE_VALUE,
@@ -115,7 +103,7 @@ fn finding(
         blame: site(0),
         subjects,
         stable_subjects,
-        witnesses: vec![Witness { analysis: ANALYSIS.name, steps }],
+        witnesses: vec![Witness::new(ANALYSIS.name, steps)],
         distance: suspicion.distance,
         fingerprint: None,
     }
