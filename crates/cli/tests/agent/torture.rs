@@ -63,7 +63,7 @@ pub(crate) fn cases() -> Vec<Case> {
             let arguments = std::slice::from_ref(ending);
             add(format!("java{release}/ending/{ending}"), "Endings", arguments, "");
         }
-        for ending in [&["return-while-daemons-work"], &["exit-while-others-work"]] {
+        for ending in [&["exit-while-others-work"], &["exit-while-others-report"]] {
             let name = format!("java{release}/ending/{}/monitors", ending[0]);
             add(name, "Endings", ending, MONITORS);
         }

@@ -33,6 +33,11 @@ public class Endings {
                 awaitWork();
                 System.exit(8);
                 break;
+            case "exit-while-others-report":
+                new Thread(Endings::reportForEver).start();
+                pause(500);
+                System.exit(8);
+                break;
             case "exit-holding-locks":
                 busy.start();
                 synchronized (LOCK) {
@@ -98,6 +103,15 @@ public class Endings {
     private static void recurse() {
         work++;
         recurse();
+    }
+
+    private static volatile long told;
+
+    /** Makes events faster than anybody can look at them. */
+    private static void reportForEver() {
+        while (true) {
+            told++;
+        }
     }
 
     private static void workForEver() {
