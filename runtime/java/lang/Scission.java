@@ -61,7 +61,7 @@ import jdk.internal.vm.annotation.Stable;
 public final class Scission {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    // What the agent decided, constant for the run. See `configuration.rs` of the agent.
+    // What the agent decided, constant for the run. See `configuration` in `natives.rs` of the agent.
     private static final long RING = configuration(0);
     private static final long RING_MASK = configuration(1);
     private static final long TAIL = configuration(2);
