@@ -223,7 +223,9 @@ fn origin<'a>(site: &Site) -> Origin<'a> {
 fn step_place(step: &Step, finding: &Finding) -> String {
     let place = words::place(&step.site);
     let names_method = words::file(&step.site).is_none() || step.site.line.is_none();
-    if names_method || same_method(&step.site, &finding.blame) {
+    // A trace of another tool knows lines and no methods.
+    let has_none = step.site.method.is_empty();
+    if names_method || has_none || same_method(&step.site, &finding.blame) {
         place
     } else {
         format!("{place} in `{}`", step.site.method_name())
