@@ -8,6 +8,8 @@ import java.util.Vector;
  */
 public final class Windows {
     private static final int ROUNDS = 12;
+    /** Between two turns, so that what is suspected in one is known in the next. */
+    private static final int PAUSE_MILLISECONDS = 20;
 
     private Windows() { }
 
@@ -135,6 +137,7 @@ public final class Windows {
         try {
             for (int round = 0; round < ROUNDS; round++) {
                 turns.await(2 * round + number);
+                Thread.sleep(PAUSE_MILLISECONDS);
                 action.act(number + 1);
                 turns.done();
             }
