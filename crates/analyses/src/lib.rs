@@ -4,9 +4,12 @@
 //! and reads no file.
 
 pub mod annotations;
+pub mod execution;
+pub mod heap;
 pub mod lock_pattern;
 pub mod locks;
 pub mod stale_value;
+pub mod whole_program;
 
 use findings::{Finding, Gap};
 use program::callgraph::CallGraph;

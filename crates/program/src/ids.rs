@@ -11,13 +11,15 @@ pub trait Id: Copy + Eq + Ord + std::hash::Hash {
     fn index(self) -> usize;
 }
 
-macro_rules! ids {
+/// Declares kinds of typed indices: `typed_ids! { /// A thing. ThingId "thing"; }`.
+#[macro_export]
+macro_rules! typed_ids {
     ($($(#[$doc:meta])+ $name:ident $prefix:literal;)+) => {$(
         $(#[$doc])+
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u32);
 
-        impl Id for $name {
+        impl $crate::ids::Id for $name {
             fn new(index: usize) -> $name {
                 $name(u32::try_from(index).expect("no program has four billion of anything"))
             }
@@ -41,7 +43,7 @@ macro_rules! ids {
     )+};
 }
 
-ids! {
+typed_ids! {
     /// A class or interface of the program, present or missing.
     ClassId "class";
     /// A method declared by a class.

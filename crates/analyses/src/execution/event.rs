@@ -1,0 +1,206 @@
+//! What the symbolic execution tells its listeners: abstract events on objects that threads may share.
+
+use program::MethodId;
+
+use crate::heap::{ObjectId, Place, Slot, ThreadSet};
+
+program::typed_ids! {
+    /// A method in one context: what its parameters are, which locks are held, and what has happened before.
+    ContextId "context";
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LockMode {
+    /// By one thread at a time.
+    Exclusive,
+    /// By any number of readers.
+    Shared,
+}
+
+/// How a held lock lies to the object that is accessed. It tells that two accesses to one object are made under one
+/// lock although nobody knows which of many it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// The lock is what these slots of the accessed object lead to; without any, the object itself.
+    Inside(Vec<Slot>),
+    /// The accessed object is what these slots (at least one) of the locked object lead to.
+    Around(Vec<Slot>),
+    /// Not known.
+    Unknown,
+}
+
+/// A lock that is held. Re-entrant acquisitions are not listed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HeldLock {
+    /// The abstract object that is locked; for a lock with several faces (read-write locks) the lock they belong to.
+    /// None where only the thread itself knows the lock.
+    pub object: Option<ObjectId>,
+    /// How it is held.
+    pub mode: LockMode,
+    /// Where it was taken.
+    pub taken_at: Place,
+}
+
+/// A variable that orders threads when it is written and then read: a volatile field, a latch, a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SyncVariable {
+    /// The object.
+    pub object: ObjectId,
+    /// The volatile field; none for library objects, which synchronise as a whole.
+    pub slot: Option<Slot>,
+}
+
+/// What is known to have happened before a point, and what may have, in the thread that gets there. All sets are
+/// about the one thread; what its own starter did is found through the places where it is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Order {
+    /// The threads that this thread, or one that it started, may have started before; none if all may run already.
+    pub may_have_started: Option<ThreadSet>,
+    /// The threads of which all instances have certainly ended.
+    pub has_joined: ThreadSet,
+    /// What this thread may have published to before, sorted.
+    pub may_have_published: Vec<SyncVariable>,
+    /// What this thread has certainly received from, sorted.
+    pub has_received: Vec<SyncVariable>,
+}
+
+/// Read or write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessKind {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+}
+
+/// What is known of the reference that an access goes through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
+pub struct Base {
+    /// It is `this` of the method at hand.
+    pub is_this: bool,
+    /// The object is new, and no other thread knows it yet (NEW-safe).
+    pub is_fresh: bool,
+    /// It is the very object that the current thread was started with.
+    pub is_own_root: bool,
+    /// It is a thread or task whose end the current thread has waited for.
+    pub is_joined: bool,
+}
+
+/// An access to a variable of an object that threads may share.
+#[derive(Clone, Debug)]
+pub struct Access<'a> {
+    /// In which context.
+    pub context: ContextId,
+    /// Where.
+    pub place: Place,
+    /// To which object.
+    pub object: ObjectId,
+    /// To which variable of it.
+    pub slot: Slot,
+    /// Read or write.
+    pub kind: AccessKind,
+    /// Whether the variable is volatile, atomic, or otherwise safe to touch by itself: it never races.
+    pub is_atomic: bool,
+    /// What is known of the reference.
+    pub base: Base,
+    /// The locks that are held, outermost first, each with its relation to the object.
+    pub locks: &'a [(HeldLock, Relation)],
+    /// What happened before.
+    pub order: &'a Order,
+    /// The shared object, if any, that is written into the variable, or read from it.
+    pub value: Option<ObjectId>,
+    /// Whether the value that is written is an object that no other thread knows yet.
+    pub value_is_fresh: bool,
+    /// Whether this happens in a constructor (or a method that only constructors call) of the very object.
+    pub is_in_constructor: bool,
+}
+
+/// A lock is taken that was not held.
+#[derive(Clone, Debug)]
+pub struct Acquisition<'a> {
+    /// In which context.
+    pub context: ContextId,
+    /// Where.
+    pub place: Place,
+    /// Which lock.
+    pub lock: &'a HeldLock,
+    /// The locks that are held already, outermost first.
+    pub held: &'a [HeldLock],
+    /// Whether the same abstract object is among the held ones, and this may be another instance of it: not known to be
+    /// re-entrant.
+    pub is_other_instance: bool,
+    /// Whether the acquisition gives up after a while, or at once.
+    pub gives_up: bool,
+    /// What happened before.
+    pub order: &'a Order,
+}
+
+/// An object that threads may share is allocated.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocation {
+    /// In which context.
+    pub context: ContextId,
+    /// Where.
+    pub place: Place,
+    /// The object.
+    pub object: ObjectId,
+}
+
+/// Threads are started, or their end is waited for.
+#[derive(Clone, Debug)]
+pub struct ThreadControl<'a> {
+    /// In which context.
+    pub context: ContextId,
+    /// Where.
+    pub place: Place,
+    /// The abstract threads.
+    pub threads: &'a ThreadSet,
+    /// The thread or task object, where threads may share it.
+    pub object: Option<ObjectId>,
+    /// Whether they are started, or have ended.
+    pub is_start: bool,
+}
+
+/// A thread waits for a notification, or gives one.
+#[derive(Clone, Debug)]
+pub struct Signal<'a> {
+    /// In which context.
+    pub context: ContextId,
+    /// Where.
+    pub place: Place,
+    /// The object; for a condition, the condition itself.
+    pub object: Option<ObjectId>,
+    /// The lock that is given back while waiting.
+    pub lock: Option<ObjectId>,
+    /// The locks that are held, outermost first.
+    pub held: &'a [HeldLock],
+    /// What is done.
+    pub kind: SignalKind,
+}
+
+/// Waiting, and being woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignalKind {
+    /// Waits, for good or for some time.
+    Wait {
+        /// Whether it ends after some time by itself.
+        is_timed: bool,
+    },
+    /// Wakes one waiter or all.
+    Notify,
+}
+
+/// A call from one context to another.
+#[derive(Clone, Copy, Debug)]
+pub struct Invocation {
+    /// The context that calls.
+    pub from: ContextId,
+    /// Where.
+    pub place: Place,
+    /// The context that is called.
+    pub to: ContextId,
+    /// The method that is called.
+    pub callee: MethodId,
+}

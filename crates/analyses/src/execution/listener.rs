@@ -1,0 +1,83 @@
+//! Who listens to the symbolic execution, and what they may ask.
+
+use program::ids::{MethodId, TypedVec};
+
+use super::event::{Access, Acquisition, Allocation, ContextId, Invocation, Signal, ThreadControl};
+use crate::heap::{Heap, ObjectId, Place, ThreadId, ThreadSet};
+use crate::{Context, Outcome};
+
+/// Everything that is known when the symbolic execution is over.
+pub struct World<'a> {
+    /// The program, its call graph and what the user asked for.
+    pub context: &'a Context<'a>,
+    /// The heap shape graph; uniqueness is known by now.
+    pub heap: &'a Heap,
+    /// The method of each context.
+    pub methods: &'a TypedVec<ContextId, MethodId>,
+    /// The abstract threads that get to each context.
+    pub threads: &'a TypedVec<ContextId, ThreadSet>,
+    /// For each context one that calls it and where; none for those that threads begin with.
+    pub called_from: &'a TypedVec<ContextId, Option<(ContextId, Place)>>,
+}
+
+impl World<'_> {
+    /// The calls that lead from the beginning of a thread to a context, outermost first: a witness, one of many.
+    #[must_use]
+    pub fn call_chain(&self, context: ContextId) -> Vec<Place> {
+        let mut chain = Vec::new();
+        let mut at = context;
+        while let Some((caller, place)) = self.called_from[at] {
+            chain.push(place);
+            at = caller;
+        }
+        chain.reverse();
+        chain
+    }
+
+    /// A name for an abstract object that tells people which one is meant: its class, or how it is reached.
+    #[must_use]
+    pub fn describe(&self, object: ObjectId) -> String {
+        self.heap.describe(self.context.program, object)
+    }
+
+    /// A few words for an abstract thread.
+    #[must_use]
+    pub fn describe_thread(&self, thread: ThreadId) -> String {
+        self.heap.describe_thread(self.context.program, thread)
+    }
+}
+
+/// Something that learns from the symbolic execution. Every method does nothing unless it is implemented. What a
+/// listener is told of one context is told once; a context may belong to several threads, which are known at the end.
+pub trait Listener {
+    /// A variable of an object that threads may share is touched.
+    fn access(&mut self, _access: &Access<'_>) {}
+
+    /// An object that threads may share is allocated.
+    fn allocation(&mut self, _allocation: Allocation) {}
+
+    /// Threads are started or joined.
+    fn thread_control(&mut self, _control: &ThreadControl<'_>) {}
+
+    /// A lock is taken.
+    fn acquisition(&mut self, _acquisition: &Acquisition<'_>) {}
+
+    /// A thread waits, or wakes another.
+    fn signal(&mut self, _signal: &Signal<'_>) {}
+
+    /// A method calls another.
+    fn invocation(&mut self, _invocation: Invocation) {}
+
+    /// The execution is over.
+    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome;
+}
+
+/// A kind of listener.
+pub struct Client {
+    /// Its name, as witnesses carry it.
+    pub name: &'static str,
+    /// The rules it reports.
+    pub rules: &'static [&'static str],
+    /// Makes one.
+    pub listen: for<'a> fn(&'a Context<'a>, &'a Heap) -> Box<dyn Listener + 'a>,
+}

@@ -1,0 +1,99 @@
+//! Method shapes: the summary of one method in the reference analysis (dissertation, 3.3.2).
+
+use program::ids::{ClassId, LambdaId, ValueId};
+
+use super::{Name, Slot};
+
+program::typed_ids! {
+    /// A node of one method's shape: an alias set.
+    NodeId "node";
+}
+
+/// A variable of the objects of an alias set, in the scope of one method and all it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Which variable.
+    pub slot: Slot,
+    /// What it refers to, when it holds references.
+    pub target: Option<NodeId>,
+    /// Whether it is read.
+    pub is_read: bool,
+    /// Whether it is written.
+    pub is_written: bool,
+}
+
+/// What happens to the objects of an alias set, in the scope of one method and all it calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
+pub struct Happenings {
+    /// Some are allocated.
+    pub is_allocated: bool,
+    /// Some are locked, waited on or notified.
+    pub is_locked: bool,
+    /// Some are started, or handed to others to run.
+    pub is_started: bool,
+    /// A reference outlives the method that handles it (3.3.5).
+    pub escapes: bool,
+    /// A reference is used outside of the methods of an object that keeps it in a field (3.3.6).
+    pub escapes_object: bool,
+}
+
+/// An alias set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Its variables, sorted by slot.
+    pub edges: Vec<Edge>,
+    /// The names it has everywhere; a node with a name is global. Sorted.
+    pub names: Vec<Name>,
+    /// The classes that are allocated, sorted.
+    pub classes: Vec<ClassId>,
+    /// The lambdas that are created, sorted.
+    pub lambdas: Vec<LambdaId>,
+    /// What happens to it.
+    pub happenings: Happenings,
+}
+
+impl Node {
+    /// Where a variable leads.
+    #[must_use]
+    pub fn target(&self, slot: Slot) -> Option<NodeId> {
+        let at = self.edges.binary_search_by_key(&slot, |edge| edge.slot).ok()?;
+        self.edges[at].target
+    }
+}
+
+/// What a method does to references, whoever calls it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// The alias sets. The first `exposed` of them can be known to callers: those that parameters, the result and
+    /// thrown exceptions lead to.
+    pub nodes: Vec<Node>,
+    /// How many nodes can be known to callers.
+    pub exposed: usize,
+    /// The parameters that are references, the receiver first.
+    pub parameters: Vec<Option<NodeId>>,
+    /// The result, if it is a reference.
+    pub result: Option<NodeId>,
+    /// What is thrown.
+    pub thrown: Option<NodeId>,
+    /// The node of every value of the body that is a reference.
+    pub values: Vec<Option<NodeId>>,
+}
+
+impl Shape {
+    /// The node of a value; none for numbers, strings and other values that nobody can change.
+    #[must_use]
+    pub fn node_of(&self, value: ValueId) -> Option<NodeId> {
+        use program::ids::Id;
+        *self.values.get(value.index())?
+    }
+}
+
+impl std::ops::Index<NodeId> for Shape {
+    type Output = Node;
+
+    fn index(&self, node: NodeId) -> &Node {
+        use program::ids::Id;
+        &self.nodes[node.index()]
+    }
+}
