@@ -4,51 +4,62 @@
 use std::collections::VecDeque;
 
 use program::Program;
-use program::ids::{Id, MethodId};
+use program::ids::{ClassId, Id, MethodId};
 use program::models;
 use program::threads::task_methods_of;
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
 use super::method::Builder;
-use super::{Name, Node, NodeId, Root, Shape, Slot};
+use super::{Limits, Name, Node, NodeId, Root, Shape, Slot};
 
 pub(super) fn finish(mut builder: Builder<'_>) -> Shape {
     let program = builder.around.program;
-    name_tasks(program, &mut builder.sets);
+    let limits = builder.around.limits;
+    name_tasks(program, builder.around.bodies, &mut builder.sets);
     builder.settle_submissions();
     spread_names(&mut builder.sets);
-    let mut ends = ends(&mut builder);
-    let mut exposed = reachable(&mut builder.sets, &ends);
-    if exposed.len() > builder.around.limits.most_exposed {
-        merge_by_slot(&mut builder.sets, &exposed);
-        name_tasks(program, &mut builder.sets);
-        spread_names(&mut builder.sets);
-        ends = self::ends(&mut builder);
-        exposed = reachable(&mut builder.sets, &ends);
-    }
+    let ends = ends(&mut builder);
+    let exposed = reachable(&mut builder.sets, &ends, limits);
     keep(builder, exposed)
 }
 
-/// The bodies of the tasks that an alias set stands for.
-fn bodies(program: &Program, node: &Node) -> Vec<MethodId> {
-    let of_lambdas = node.lambdas.iter().map(|lambda| program.lambdas[*lambda].implementation);
-    let of_classes = node.classes.iter().flat_map(|class| {
-        let is_task = program
-            .hierarchy
-            .supertypes(*class)
-            .into_iter()
-            .any(|supertype| models::is_run_elsewhere(&program.classes[supertype].name));
-        let methods = if is_task { task_methods_of(program, *class) } else { Vec::new() };
-        methods.into_iter().filter(|method| runs_elsewhere(program, *method))
-    });
-    let mut bodies: Vec<MethodId> = of_lambdas
-        .chain(of_classes)
-        .filter(|method| program.body(*method).is_some() || program.methods[*method].is_native())
-        .collect();
-    bodies.sort_unstable();
-    bodies.dedup();
-    bodies
+/// The methods that run when objects of a class are run as tasks.
+pub(super) struct TaskBodies {
+    of_classes: FxHashMap<ClassId, Vec<MethodId>>,
+}
+
+impl TaskBodies {
+    pub(super) fn of(program: &Program) -> TaskBodies {
+        let mut of_classes = FxHashMap::default();
+        for (class, declared) in program.classes.iter_with_ids() {
+            if !declared.is_concrete() {
+                continue;
+            }
+            let mut bodies = task_methods_of(program, class);
+            bodies.retain(|method| {
+                program.body(*method).is_some() && runs_elsewhere(program, *method)
+            });
+            if !bodies.is_empty() {
+                of_classes.insert(class, bodies);
+            }
+        }
+        TaskBodies { of_classes }
+    }
+
+    /// The bodies of the tasks that an alias set stands for.
+    fn of_node(&self, program: &Program, node: &Node) -> Vec<MethodId> {
+        let of_lambdas = node
+            .lambdas
+            .iter()
+            .map(|lambda| program.lambdas[*lambda].implementation)
+            .filter(|method| program.body(*method).is_some());
+        let of_classes = node.classes.iter().filter_map(|class| self.of_classes.get(class));
+        let mut bodies: Vec<MethodId> = of_lambdas.chain(of_classes.flatten().copied()).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        bodies
+    }
 }
 
 /// Whether a method can be the body of a task: what comparators and the like do is done by whoever asks them.
@@ -65,14 +76,14 @@ fn runs_elsewhere(program: &Program, method: MethodId) -> bool {
 }
 
 /// What is started is known to a thread: it gets the name of the task's body.
-fn name_tasks(program: &Program, sets: &mut AliasSets) {
+fn name_tasks(program: &Program, task_bodies: &TaskBodies, sets: &mut AliasSets) {
     let mut todo: Vec<NodeId> = (0..sets.len()).map(NodeId::new).collect();
     while let Some(node) = todo.pop() {
         if sets.find(node) != node || !sets.node(node).happenings.is_started {
             continue;
         }
         sets.node(node).happenings.escapes = true;
-        let bodies = bodies(program, sets.node(node));
+        let bodies = task_bodies.of_node(program, sets.node(node));
         for body in bodies {
             sets.name(node, Name::new(Root::Task(body)));
         }
@@ -126,47 +137,38 @@ fn ends(builder: &mut Builder<'_>) -> Vec<NodeId> {
     found
 }
 
-/// Everything that the ends lead to, nearest first.
-fn reachable(sets: &mut AliasSets, ends: &[NodeId]) -> Vec<NodeId> {
+/// What the ends lead to, nearest first: as far, and as much, as callers are to know.
+fn reachable(sets: &mut AliasSets, ends: &[NodeId], limits: &Limits) -> Vec<NodeId> {
     let mut seen = vec![false; sets.len()];
     let mut found: Vec<NodeId> = ends.to_vec();
     for end in ends {
         seen[end.index()] = true;
     }
     let mut next = 0;
-    while next < found.len() {
-        let node = found[next];
-        next += 1;
-        let targets: Vec<NodeId> =
-            sets.node(node).edges.iter().filter_map(|edge| edge.target).collect();
-        for target in targets {
-            let target = sets.find(target);
-            if !std::mem::replace(&mut seen[target.index()], true) {
-                found.push(target);
+    for _ in 0..limits.most_steps {
+        let end = found.len();
+        while next < end && found.len() < limits.most_exposed {
+            let node = found[next];
+            next += 1;
+            // What has a name is known to callers by it; so is what it leads to.
+            if !sets.node(node).names.is_empty() {
+                continue;
+            }
+            let targets: Vec<NodeId> =
+                sets.node(node).edges.iter().filter_map(|edge| edge.target).collect();
+            for target in targets {
+                let target = sets.find(target);
+                if !std::mem::replace(&mut seen[target.index()], true) {
+                    found.push(target);
+                }
             }
         }
     }
     found
 }
 
-/// Takes what is reached through the same field for one.
-fn merge_by_slot(sets: &mut AliasSets, nodes: &[NodeId]) {
-    let mut first: FxHashMap<Slot, NodeId> = FxHashMap::default();
-    for node in nodes {
-        let edges = sets.node(*node).edges.clone();
-        for edge in edges {
-            let (Some(target), Slot::Field(_)) = (edge.target, edge.slot) else { continue };
-            match first.get(&edge.slot) {
-                Some(known) => sets.unify(*known, target),
-                None => {
-                    first.insert(edge.slot, target);
-                }
-            }
-        }
-    }
-}
-
-/// Keeps what callers can know, what has a name, and what leads there; numbers it anew.
+/// Keeps what callers can know, what the body itself touches if it leads to or comes from there, and what has a name;
+/// numbers it anew.
 fn keep(mut builder: Builder<'_>, exposed: Vec<NodeId>) -> Shape {
     let sets = &mut builder.sets;
     let mut is_kept = vec![false; sets.len()];
@@ -195,6 +197,23 @@ fn keep(mut builder: Builder<'_>, exposed: Vec<NodeId>) -> Shape {
         for owner in std::mem::take(&mut referred_by[at]) {
             if !std::mem::replace(&mut is_kept[owner as usize], true) {
                 todo.push(owner as usize);
+            }
+        }
+    }
+    // What the body touches further away than callers know: whoever knows the objects on the way finds it.
+    let touched: Vec<NodeId> = builder.values.iter().flatten().copied().collect();
+    let mut wanted = vec![false; sets.len()];
+    for node in touched {
+        wanted[sets.find(node).index()] = true;
+    }
+    let mut todo: Vec<NodeId> = exposed.clone();
+    while let Some(node) = todo.pop() {
+        let targets: Vec<NodeId> =
+            sets.node(node).edges.iter().filter_map(|edge| edge.target).collect();
+        for target in targets {
+            let target = sets.find(target);
+            if wanted[target.index()] && !std::mem::replace(&mut is_kept[target.index()], true) {
+                todo.push(target);
             }
         }
     }

@@ -155,12 +155,13 @@ fn threads_by_method(
 ) -> TypedVec<MethodId, ThreadSet> {
     let mut reached: TypedVec<MethodId, ThreadSet> =
         TypedVec::filled(ThreadSet::default(), program.methods.len());
+    let mut callees: FxHashMap<MethodId, Vec<MethodId>> = FxHashMap::default();
     for (number, thread) in threads.iter().enumerate() {
         let id = ThreadId::new(number);
         let mut todo = thread.entries.clone();
         while let Some(method) = todo.pop() {
             if reached[method].insert(id) {
-                todo.extend(graph.callees(method));
+                todo.extend(&*callees.entry(method).or_insert_with(|| graph.callees(method)));
             }
         }
     }

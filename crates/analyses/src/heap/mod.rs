@@ -28,6 +28,7 @@ use rustc_hash::FxHashMap;
 use references::Immutables;
 
 pub use describe::slot_label;
+pub(crate) use library::operand_values;
 pub use object::{AbstractObject, Marks, ObjectId, Variable};
 pub use shape::{Edge, Happenings, Node, NodeId, Shape};
 pub use slot::{LONGEST_NAME, Name, Root, Slot};
@@ -45,8 +46,10 @@ pub struct Place {
 /// How much context the reference analysis keeps.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Nodes of a shape that callers can know, at most, before what is reached through the same field is taken for one.
+    /// Nodes of a shape that callers get to know, at most, or a few more; the nearest come first.
     pub most_exposed: usize,
+    /// How far from a parameter or result callers get to know the shape.
+    pub most_steps: usize,
     /// A call with more targets than this sees only the ends of each of them.
     pub thin_above: usize,
     /// How often the methods of a recursion are gone through.
@@ -55,7 +58,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { most_exposed: 96, thin_above: 12, most_rounds: 3 }
+        Limits { most_exposed: 32, most_steps: 3, thin_above: 6, most_rounds: 2 }
     }
 }
 
@@ -82,6 +85,7 @@ impl Heap {
         limits: &Limits,
     ) -> Heap {
         let immutables = Immutables::of(program);
+        let bodies = finish::TaskBodies::of(program);
         let count = program.methods.len();
         let shapes =
             summaries::solve_in_rounds(graph, count, limits.most_rounds, |method, known| {
@@ -92,6 +96,7 @@ impl Heap {
                     graph,
                     immutables: &immutables,
                     limits,
+                    bodies: &bodies,
                     shape_of: &shape_of,
                 };
                 method::shape(around, body)
@@ -159,6 +164,21 @@ impl Heap {
     #[must_use]
     pub fn target(&self, object: ObjectId, slot: Slot) -> Option<ObjectId> {
         self.objects[object].variables.get(&slot)?.target
+    }
+
+    /// What a variable of an object refers to; a new object if nothing is known of it. Shapes do not tell callers what is
+    /// far away; what is found there is shared if the way to it is.
+    pub fn target_or_new(&mut self, object: ObjectId, slot: Slot) -> ObjectId {
+        if let Some(target) = self.target(object, slot) {
+            return target;
+        }
+        let mut made =
+            AbstractObject { referred_by: vec![(object, slot)], ..AbstractObject::default() };
+        made.marks.is_shared = self.objects[object].marks.is_shared;
+        made.marks.escapes = true;
+        let target = self.objects.push(made);
+        self.objects[object].variables.entry(slot).or_default().target = Some(target);
+        target
     }
 
     /// Whether two threads at run time that belong to these abstract threads can be different ones, so that what they
