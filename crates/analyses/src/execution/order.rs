@@ -24,14 +24,14 @@ use program::callgraph::{CallGraph, Via};
 use program::dataflow::{self, Edge, Forward, Passage};
 use program::ids::{BlockId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Constant, Instruction, Operation, Terminator};
-use program::models::{Effect, Mode, Operand, Ordering, Outcome};
+use program::models::{Effect, Mode, Operand, Ordering, Outcome, Runner};
 use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
 use super::binding::{Scene, Subject, class_object, correspondence, given};
 use super::faces::{Faces, is_volatile};
 use super::loops::Loops;
-use crate::heap::{Heap, Place, Slot, ThreadSet};
+use crate::heap::{self, Heap, Name, Place, Slot, ThreadSet};
 use crate::locks::expression::{Expressions, LockExpression, Root, Step};
 
 /// A variable that orders threads: an object and, for volatile fields, the field.
@@ -310,11 +310,15 @@ impl<'a> OrderSteps<'a> {
                         Operand::Elements(_) | Operand::Callbacks => true,
                         _ => self.is_executor(call),
                     };
-                    for task in operand(*task) {
-                        for task in self.scene.tasks(task) {
-                            let joined = Pending::Joined((task, is_all));
-                            settle(delta, joined, *outcome, result);
-                        }
+                    let mut tasks: Vec<Subject> = operand(*task)
+                        .into_iter()
+                        .flat_map(|task| self.scene.tasks(task))
+                        .collect();
+                    if is_all && let Some(executor) = self.scene.operand_value(call, *task) {
+                        tasks.extend(self.given_to(executor));
+                    }
+                    for task in tasks {
+                        settle(delta, Pending::Joined((task, is_all)), *outcome, result);
                     }
                 }
                 Effect::Publish { to }
@@ -354,6 +358,29 @@ impl<'a> OrderSteps<'a> {
         if let Some(threads) = self.ground.started_at.get(&place) {
             delta.started_threads.extend(threads);
         }
+    }
+
+    /// The tasks that an executor was given: by all that is called here, and by this very body where nobody else knows
+    /// the executor.
+    fn given_to(&self, executor: ValueId) -> Vec<Subject> {
+        let shape = self.scene.shape;
+        let node = shape.node_of(executor);
+        let bodies = node.iter().flat_map(|node| &shape[*node].runs);
+        let named = |body: &MethodId| self.ground.heap.named(&Name::new(heap::Root::Task(*body)));
+        let mut tasks: Vec<Subject> = bodies.filter_map(named).map(Subject::Object).collect();
+        let name = self.expressions.of(executor);
+        for instruction in self.scene.body.instructions() {
+            let Operation::Call(call) = &instruction.operation else { continue };
+            for effect in effects_here(self.ground.program, call.method) {
+                if let Effect::Submit { task, to: Runner::Executor(to), .. } = effect
+                    && let Some(to) = self.scene.operand_value(call, *to)
+                    && self.expressions.of(to) == name
+                {
+                    tasks.extend(self.scene.operand(call, instruction.result, *task));
+                }
+            }
+        }
+        tasks
     }
 
     fn is_executor(&self, call: &Call) -> bool {
