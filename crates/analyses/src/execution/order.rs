@@ -24,7 +24,7 @@ use program::callgraph::{CallGraph, Via};
 use program::dataflow::{self, Edge, Forward, Passage};
 use program::ids::{BlockId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Constant, Instruction, Operation, Terminator};
-use program::models::{Effect, Mode, Operand, Ordering, Outcome, Runner};
+use program::models::{self, Effect, Mode, Operand, Ordering, Outcome, Runner};
 use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
@@ -387,10 +387,13 @@ impl<'a> OrderSteps<'a> {
         let supertypes = self.ground.program.hierarchy.supertypes(call.class);
         supertypes.into_iter().any(|class| {
             let name = &*self.ground.program.classes[class].name;
-            matches!(
-                name,
-                "java/util/concurrent/Executor" | "java/util/concurrent/StructuredTaskScope"
-            )
+            let runs_tasks = |name: &str| {
+                matches!(
+                    name,
+                    "java/util/concurrent/Executor" | "java/util/concurrent/StructuredTaskScope"
+                )
+            };
+            runs_tasks(name) || models::supertypes(name).iter().any(|name| runs_tasks(name))
         })
     }
 

@@ -191,15 +191,15 @@ fn callees_start_and_join_for_their_callers() {
     let source = "
         public class Main {
             static int value;
-            static Thread worker = new Thread(() -> { value++; });
             public static void main(String[] args) throws InterruptedException {
-                go();
+                Thread worker = new Thread(() -> { value++; });
+                go(worker);
                 between();
-                halt();
+                halt(worker);
                 after();
             }
-            static void go() { worker.start(); }
-            static void halt() throws InterruptedException { worker.join(); }
+            static void go(Thread it) { it.start(); }
+            static void halt(Thread it) throws InterruptedException { it.join(); }
             static void between() { value += 3; }
             static void after() { value += 4; }
         }
