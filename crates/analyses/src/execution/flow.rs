@@ -1043,6 +1043,7 @@ impl Writer<'_, '_> {
             let given = given(program, call, target, callee.parameters.len());
             let nodes =
                 correspondence(&self.flow.scene, &given, instruction.result, callee);
+            self.control_by_callee(state, instruction.offset, target.method, &nodes);
             let terms = self.flow.expressions.terms(call, instruction.offset, true);
             let expressions = (0..callee.parameters.len()).map(|number| {
                 callee.parameters[number]?;
@@ -1071,6 +1072,36 @@ impl Writer<'_, '_> {
         }
         if !calls.is_empty() {
             self.push(state, instruction.offset, Action::Call(calls));
+        }
+    }
+
+    /// Tasks that a callee starts or joins without seeing them: it gets a thread, and only this method knows what the
+    /// thread wraps.
+    fn control_by_callee(
+        &mut self,
+        state: &State,
+        offset: u32,
+        callee: MethodId,
+        nodes: &[Option<NodeId>],
+    ) {
+        let setting = self.flow.setting;
+        let (delta, shape) = (&setting.deltas[callee], &setting.heap().shapes[callee]);
+        let wrapped = |subject: &Subject| {
+            let Subject::Node(node) = subject else { return Vec::new() };
+            if shape[*node].target(Slot::Task).is_some() {
+                return Vec::new();
+            }
+            let Some(ours) = nodes.get(node.index()).copied().flatten() else { return Vec::new() };
+            self.flow.scene.tasks(self.flow.scene.of_node(ours)).split_off(1)
+        };
+        let started: Vec<Subject> = delta.started.iter().flat_map(wrapped).collect();
+        let joined: Vec<Subject> = delta.joined.iter().flat_map(|(it, _)| wrapped(it)).collect();
+        for (tasks, is_start) in [(started, true), (joined, false)] {
+            if !tasks.is_empty() {
+                let threads = ThreadSet::default();
+                let action = Action::Control { tasks, threads, is_start, runs_often: false };
+                self.push(state, offset, action);
+            }
         }
     }
 

@@ -421,7 +421,9 @@ impl<'a> OrderSteps<'a> {
                 }
             };
             let channel = |(subject, slot): &Channel| Some((ours(subject)?, *slot));
-            theirs.started.iter().filter_map(ours).for_each(|task| delta.start(task));
+            for task in theirs.started.iter().filter_map(ours) {
+                self.scene.tasks(task).into_iter().for_each(|task| delta.start(task));
+            }
             delta.started_threads.extend(&theirs.started_threads);
             for published in theirs.published.iter().filter_map(channel) {
                 insert(&mut delta.published, published);
@@ -431,7 +433,7 @@ impl<'a> OrderSteps<'a> {
             }
             let mut here = Delta::default();
             for (task, is_all) in &theirs.joined {
-                if let Some(task) = ours(task) {
+                for task in ours(task).into_iter().flat_map(|task| self.scene.tasks(task)) {
                     insert(&mut here.joined, (task, *is_all));
                 }
             }

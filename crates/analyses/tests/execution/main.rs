@@ -208,6 +208,7 @@ fn callees_start_and_join_for_their_callers() {
     let between = run.access("Main.between", "value");
     assert_eq!(between.may_have_started.as_ref().map(|it| it.iter().count()), Some(1));
     assert_eq!(run.access("Main.after", "value").has_joined.iter().count(), 1);
+    assert_eq!(run.told.controls.len(), 2);
 }
 
 #[test]
