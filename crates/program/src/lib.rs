@@ -22,4 +22,4 @@ pub mod threads;
 pub use atomic::AtomicSpec;
 pub use build::{BuildConfig, Library, build};
 pub use ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
-pub use symbols::{Class, Field, Lambda, Method, Origin, Program};
+pub use symbols::{Class, Field, Lambda, LambdaKind, Method, Origin, Program};

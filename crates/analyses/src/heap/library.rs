@@ -48,6 +48,7 @@ impl Builder<'_> {
     pub(super) fn library_call(&mut self, instruction: &Instruction, call: &Call) {
         let program = self.around.program;
         let effects = program.effects_of(call.method);
+        self.touch_by_interface(instruction, call, effects);
         if effects.is_empty() {
             self.unknown_call(instruction, call);
             return;
@@ -57,6 +58,28 @@ impl Builder<'_> {
             effects.iter().any(|effect| matches!(effect, Effect::ThreadLocalAccess { .. }));
         for effect in effects {
             self.effect(instruction, call, effect, is_local);
+        }
+    }
+
+    /// A collection that is known by its interface only is touched as well; the rows of interfaces do not say so.
+    fn touch_by_interface(&mut self, instruction: &Instruction, call: &Call, effects: &[Effect]) {
+        let program = self.around.program;
+        let declared = &program.methods[call.method];
+        let is_told = effects.iter().any(|effect| match effect {
+            Effect::Read { of }
+            | Effect::Write { of }
+            | Effect::AtomicRead { of, .. }
+            | Effect::AtomicWrite { of, .. }
+            | Effect::AtomicUpdate { of, .. } => *of == Operand::Receiver,
+            _ => false,
+        });
+        if is_told || declared.is_static() || declared.is_initializer() {
+            return;
+        }
+        let class = &program.classes[declared.class].name;
+        if let Some(access) = models::contents_access(class, &declared.name, effects) {
+            let is_written = access != models::ContentsAccess::Looks;
+            self.touch_contents(instruction, call, Operand::Receiver, !is_written, is_written);
         }
     }
 

@@ -1,0 +1,316 @@
+//! What the alias sets of a method are in a context: which abstract objects, or nothing that threads share
+//! (dissertation, 3.4.1: the operation *embed*).
+//!
+//! A shape says how a method treats what it is given; a binding says what it is given. The alias sets that callers
+//! can know are bound by walking the shapes of caller and callee side by side, from arguments and result on. The
+//! others have names, or follow from what is bound by the variables that lead to them.
+//!
+//! Deviations. 1. The dissertation clones the callee's summary into the caller's context at each call. Here the shape
+//! of the caller holds these clones already, and only the correspondence is looked up, once for each call and target.
+
+use program::callgraph::{Target, Via};
+use program::ids::{ClassId, Id, ValueId};
+use program::ir::{Body, Call};
+use program::models::{self, Effect, Operand};
+use program::{LambdaKind, Program};
+
+use crate::heap::{Heap, Name, Node, NodeId, ObjectId, Root, Shape, Slot};
+use crate::locks::expression::{self, LockExpression, Step};
+
+/// What an instruction handles: an object that is the same in all contexts, or an alias set whose object depends on
+/// the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Subject {
+    /// A fixed object.
+    Object(ObjectId),
+    /// An alias set of the method at hand.
+    Node(NodeId),
+}
+
+impl Subject {
+    /// The object in a context, given what its alias sets are.
+    pub(super) fn object(self, objects: &[Option<ObjectId>]) -> Option<ObjectId> {
+        match self {
+            Subject::Object(object) => Some(object),
+            Subject::Node(node) => objects.get(node.index()).copied().flatten(),
+        }
+    }
+}
+
+/// The abstract object of a class.
+pub(super) fn class_object(heap: &Heap, class: ClassId) -> Option<ObjectId> {
+    heap.named(&Name::new(Root::Class(class)))
+}
+
+/// One body and its shape: finds what its values are.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
+    pub(super) program: &'a Program,
+    pub(super) heap: &'a Heap,
+    pub(super) body: &'a Body,
+    pub(super) shape: &'a Shape,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(program: &'a Program, heap: &'a Heap, body: &'a Body) -> Scene<'a> {
+        Scene { program, heap, body, shape: &heap.shapes[body.method] }
+    }
+
+    /// What an alias set is.
+    pub(super) fn of_node(&self, node: NodeId) -> Subject {
+        match self.heap.fixed(&self.shape[node]) {
+            Some(object) => Subject::Object(object),
+            None => Subject::Node(node),
+        }
+    }
+
+    /// What a value is.
+    pub(super) fn of_value(&self, value: ValueId) -> Option<Subject> {
+        self.shape.node_of(value).map(|node| self.of_node(node))
+    }
+
+    /// What a variable leads to.
+    pub(super) fn follow(&self, subject: Subject, slot: Slot) -> Option<Subject> {
+        match subject {
+            Subject::Node(node) => self.shape[node].target(slot).map(|node| self.of_node(node)),
+            Subject::Object(object) => self.heap.target(object, slot).map(Subject::Object),
+        }
+    }
+
+    /// What a locking expression names.
+    pub(super) fn of_expression(&self, expression: &LockExpression) -> Option<Subject> {
+        let mut subject = match expression.root {
+            expression::Root::Parameter(number) => {
+                let node = *self.shape.parameters.get(usize::from(number))?;
+                self.of_node(node?)
+            }
+            expression::Root::Static(field) => {
+                let class = class_object(self.heap, self.program.fields[field].class)?;
+                self.follow(Subject::Object(class), Slot::Field(field))?
+            }
+            expression::Root::Class(class) => Subject::Object(class_object(self.heap, class)?),
+            expression::Root::Local(value) => self.of_value(value)?,
+        };
+        for step in expression.steps() {
+            if let Some(slot) = slot_of(step) {
+                subject = self.follow(subject, slot)?;
+            }
+        }
+        Some(subject)
+    }
+
+    /// The value that an operand of a call is, when it is one.
+    pub(super) fn operand_value(&self, call: &Call, operand: Operand) -> Option<ValueId> {
+        let has_receiver = usize::from(!self.program.methods[call.method].is_static());
+        match operand {
+            Operand::Receiver | Operand::Field(_) => call.arguments.first().copied(),
+            Operand::Argument(number) => {
+                call.arguments.get(usize::from(number) + has_receiver).copied()
+            }
+            Operand::Elements(_)
+            | Operand::Contents
+            | Operand::Callbacks
+            | Operand::Wrapped
+            | Operand::CallbackResult
+            | Operand::Result
+            | Operand::Class
+            | Operand::Designated
+            | Operand::CurrentThread => None,
+        }
+    }
+
+    /// What an operand of a call is.
+    pub(super) fn operand(
+        &self,
+        call: &Call,
+        result: Option<ValueId>,
+        operand: Operand,
+    ) -> Vec<Subject> {
+        let argument = |operand| self.of_value(self.operand_value(call, operand)?);
+        let kept = |subject: Subject| {
+            let element = self.follow(subject, Slot::Contents);
+            element.or_else(|| self.follow(subject, Slot::Element))
+        };
+        match operand {
+            Operand::Receiver | Operand::Argument(_) | Operand::Field(_) => {
+                argument(operand).into_iter().collect()
+            }
+            Operand::Elements(number) => {
+                argument(Operand::Argument(number)).and_then(kept).into_iter().collect()
+            }
+            Operand::Contents => argument(Operand::Receiver).and_then(kept).into_iter().collect(),
+            Operand::Callbacks => {
+                models::task_arguments(&self.program.methods[call.method].descriptor)
+                    .into_iter()
+                    .filter_map(|(number, _)| argument(Operand::Argument(number)))
+                    .collect()
+            }
+            Operand::Wrapped => {
+                let wrapper = argument(Operand::Receiver);
+                wrapper.and_then(|it| self.follow(it, Slot::Task)).into_iter().collect()
+            }
+            Operand::Result => result.and_then(|it| self.of_value(it)).into_iter().collect(),
+            Operand::Class => {
+                let class = self.program.methods[call.method].class;
+                class_object(self.heap, class).map(Subject::Object).into_iter().collect()
+            }
+            Operand::CallbackResult | Operand::Designated | Operand::CurrentThread => Vec::new(),
+        }
+    }
+
+    /// The tasks behind something that is started or joined: the object itself, or what it runs.
+    pub(super) fn tasks(&self, subject: Subject) -> Vec<Subject> {
+        let mut tasks = vec![subject];
+        while let Some(next) = tasks.last().and_then(|it| self.follow(*it, Slot::Task))
+            && !tasks.contains(&next)
+        {
+            tasks.push(next);
+        }
+        tasks
+    }
+}
+
+/// The variable that a step of a locking expression goes through; none for views, which are what they show.
+pub(super) fn slot_of(step: &Step) -> Option<Slot> {
+    match step {
+        Step::Field(field) => Some(Slot::Field(*field)),
+        Step::Element(_) => Some(Slot::Element),
+        Step::Captured(_, number) => Some(Slot::Captured(*number)),
+        Step::View | Step::None => None,
+    }
+}
+
+/// Where a parameter of a call's target comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// It is this argument.
+    Argument(ValueId),
+    /// It was captured, at this position, by the lambda that is this argument.
+    Captured(ValueId, u16),
+    /// It is what the collection that is this argument keeps.
+    Kept(ValueId),
+    /// It is the object that the call makes.
+    Made,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// Where each parameter of a target comes from.
+pub(super) fn given(program: &Program, call: &Call, target: &Target, count: usize) -> Vec<Given> {
+    let argument = |at: usize| call.arguments.get(at).map_or(Given::Unknown, |it| Given::Argument(*it));
+    let (lambda, holder) = match target.via {
+        Via::Direct => return (0..count).map(argument).collect(),
+        Via::Lambda(lambda) => (lambda, 0),
+        Via::Callback { lambda, argument, .. } => (lambda, usize::from(argument)),
+    };
+    let lambda = &program.lambdas[lambda];
+    let makes = usize::from(lambda.kind == LambdaKind::Constructor);
+    let fed = program.effects_of(call.method).iter().find_map(|effect| match effect {
+        Effect::Feeds { from: Operand::Receiver, .. } => call.arguments.first(),
+        Effect::Feeds { from: Operand::Argument(number), .. } => {
+            let has_receiver = usize::from(!program.methods[call.method].is_static());
+            call.arguments.get(usize::from(*number) + has_receiver)
+        }
+        _ => None,
+    });
+    let of_position = |position: usize| {
+        let Some(position) = position.checked_sub(makes) else { return Given::Made };
+        match position.checked_sub(lambda.captured) {
+            None => call
+                .arguments
+                .get(holder)
+                .map_or(Given::Unknown, |it| Given::Captured(*it, position as u16)),
+            Some(position) => match target.via {
+                Via::Callback { .. } => fed.map_or(Given::Unknown, |it| Given::Kept(*it)),
+                Via::Direct | Via::Lambda(_) => argument(position + 1),
+            },
+        }
+    };
+    (0..count).map(of_position).collect()
+}
+
+/// For each alias set of a callee that callers can know, the alias set of the caller that it is at one call.
+pub(super) fn correspondence(
+    scene: &Scene<'_>,
+    given: &[Given],
+    result: Option<ValueId>,
+    callee: &Shape,
+) -> Box<[Option<NodeId>]> {
+    let mut known: Vec<Option<NodeId>> = vec![None; callee.exposed];
+    let caller = scene.shape;
+    let node_of = |value: &ValueId| caller.node_of(*value);
+    let mut todo: Vec<(NodeId, NodeId)> = Vec::new();
+    for (parameter, given) in callee.parameters.iter().zip(given) {
+        let Some(parameter) = parameter else { continue };
+        let node = match given {
+            Given::Argument(value) => node_of(value),
+            Given::Captured(holder, number) => {
+                node_of(holder).and_then(|it| caller[it].target(Slot::Captured(*number)))
+            }
+            Given::Kept(holder) => node_of(holder).and_then(|it| {
+                caller[it].target(Slot::Contents).or_else(|| caller[it].target(Slot::Element))
+            }),
+            Given::Made => result.as_ref().and_then(node_of),
+            Given::Unknown => None,
+        };
+        todo.extend(node.map(|node| (*parameter, node)));
+    }
+    if let (Some(returned), Some(result)) = (callee.result, result.as_ref().and_then(node_of)) {
+        todo.push((returned, result));
+    }
+    todo.reverse();
+    while let Some((theirs, ours)) = todo.pop() {
+        let Some(entry @ None) = known.get_mut(theirs.index()) else { continue };
+        *entry = Some(ours);
+        for edge in &callee[theirs].edges {
+            if let (Some(theirs), Some(ours)) = (edge.target, caller[ours].target(edge.slot)) {
+                todo.push((theirs, ours));
+            }
+        }
+    }
+    known.into_boxed_slice()
+}
+
+/// What every alias set of a method is, given what those are that callers can know.
+pub(super) fn complete(
+    heap: &Heap,
+    shape: &Shape,
+    exposed: &[Option<ObjectId>],
+) -> Vec<Option<ObjectId>> {
+    let mut objects: Vec<Option<ObjectId>> = shape
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(at, node)| heap.fixed(node).or_else(|| exposed.get(at).copied().flatten()))
+        .collect();
+    let mut todo: Vec<usize> = (0..objects.len()).rev().filter(|at| objects[*at].is_some()).collect();
+    while let Some(at) = todo.pop() {
+        let Some(object) = objects[at] else { continue };
+        for edge in &shape.nodes[at].edges {
+            if let Some(target) = edge.target
+                && objects[target.index()].is_none()
+                && let Some(led_to) = heap.target(object, edge.slot)
+            {
+                objects[target.index()] = Some(led_to);
+                todo.push(target.index());
+            }
+        }
+    }
+    objects
+}
+
+/// The alias sets of a shape that may be an object of the heap shape graph in some context.
+pub(super) fn bindable(shape: &Shape) -> Vec<bool> {
+    let is_known = |at: usize, node: &Node| at < shape.exposed || !node.names.is_empty();
+    let mut bindable: Vec<bool> =
+        shape.nodes.iter().enumerate().map(|(at, node)| is_known(at, node)).collect();
+    let mut todo: Vec<usize> = (0..bindable.len()).filter(|at| bindable[*at]).collect();
+    while let Some(at) = todo.pop() {
+        for target in shape.nodes[at].edges.iter().filter_map(|edge| edge.target) {
+            if !std::mem::replace(&mut bindable[target.index()], true) {
+                todo.push(target.index());
+            }
+        }
+    }
+    bindable
+}

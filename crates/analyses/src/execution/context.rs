@@ -1,0 +1,298 @@
+//! Contexts: a method, and what its caller tells about objects, locks and order (dissertation, 3.4.2: site contexts).
+//!
+//! Two calls that agree in all of this are one context; what happens in it is looked at once (call caching).
+//!
+//! Deviations. 1. The thread is no part of a context: what a method does depends on the thread only through what it is
+//! given. Which threads get to a context is found afterwards, along calls. 2. Beyond the abstract objects that
+//! are locked, a context knows how the callee would name each lock, so that locks of many instances can be told apart
+//! where the code does; and it knows what may have happened before. 3. Where a lock was taken does not make contexts
+//! differ: the first place stands for all.
+
+use program::ids::{MethodId, TypedVec};
+use rustc_hash::FxHashMap;
+
+use super::binding::slot_of;
+use super::event::ContextId;
+use super::{HeldLock, LockMode, Order, Relation};
+use crate::heap::{ObjectId, Slot};
+use crate::locks::expression::{Index, LockExpression, Root, Step};
+
+program::typed_ids! {
+    /// What the alias sets of a method are.
+    BindingId "binding";
+    /// A list of held locks.
+    LocksId "locks";
+    /// What has happened before.
+    OrderId "order";
+}
+
+/// The longest way from a lock to an object that is remembered across calls.
+const LONGEST_WAY: usize = 4;
+
+/// A lock that is held when a method is called.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ContextLock {
+    /// The lock.
+    pub(super) lock: HeldLock,
+    /// How the method names it.
+    pub(super) expression: Option<LockExpression>,
+    /// Parameters that are what these slots of the locked object lead to.
+    pub(super) around: Vec<(u16, Vec<Slot>)>,
+}
+
+/// What makes a lock differ from another, for a context.
+type LockIdentity = (Option<ObjectId>, LockMode, Option<LockExpression>, Vec<(u16, Vec<Slot>)>);
+
+impl ContextLock {
+    fn identity(&self) -> LockIdentity {
+        (self.lock.object, self.lock.mode, self.expression, self.around.clone())
+    }
+
+    /// How the lock lies to an object that this expression names.
+    pub(super) fn relation(
+        &self,
+        class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
+        object: Option<&LockExpression>,
+    ) -> Relation {
+        let Some(object) = object else { return Relation::Unknown };
+        let (object_root, object_steps) = way(class_of_static, object);
+        if let Some(lock) = &self.expression {
+            let (lock_root, lock_steps) = way(class_of_static, lock);
+            if lock_root == object_root {
+                if let Some(rest) = lock_steps.strip_prefix(&object_steps[..]) {
+                    return Relation::Inside(rest.iter().filter_map(slot_of).collect());
+                }
+                if let Some(rest) = object_steps.strip_prefix(&lock_steps[..]) {
+                    return Relation::Around(rest.iter().filter_map(slot_of).collect());
+                }
+            }
+        }
+        if let Root::Parameter(number) = object_root
+            && let Some((_, slots)) = self.around.iter().find(|(of, _)| *of == number)
+        {
+            let mut slots = slots.clone();
+            slots.extend(object_steps.iter().filter_map(slot_of));
+            return Relation::Around(slots);
+        }
+        Relation::Unknown
+    }
+
+    /// The lock as a callee sees it, whose parameters the caller names like this.
+    pub(super) fn in_callee(
+        &self,
+        class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
+        arguments: &[Option<LockExpression>],
+    ) -> ContextLock {
+        let mut around = Vec::new();
+        for (number, argument) in arguments.iter().enumerate() {
+            if let Relation::Around(slots) = self.relation(class_of_static, argument.as_ref())
+                && slots.len() <= LONGEST_WAY
+                && !slots.is_empty()
+            {
+                around.push((number as u16, slots));
+            }
+        }
+        let expression = self.expression.and_then(|lock| name_in_callee(&lock, arguments));
+        ContextLock { lock: self.lock.clone(), expression, around }
+    }
+}
+
+/// Where an expression begins and how it goes on; views are left out, and a static field is a variable of its class.
+fn way(
+    class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
+    expression: &LockExpression,
+) -> (Root, Vec<Step>) {
+    let steps = expression.steps().iter().copied().filter(|step| *step != Step::View);
+    match expression.root {
+        Root::Static(field) => {
+            let steps = std::iter::once(Step::Field(field)).chain(steps).collect();
+            (Root::Class(class_of_static(field)), steps)
+        }
+        root @ (Root::Parameter(_) | Root::Class(_) | Root::Local(_)) => (root, steps.collect()),
+    }
+}
+
+/// How a callee names a lock of its caller: through the parameter that is nearest, or because the name means the same
+/// everywhere.
+fn name_in_callee(
+    lock: &LockExpression,
+    arguments: &[Option<LockExpression>],
+) -> Option<LockExpression> {
+    let is_fixed = |step: &Step| match step {
+        Step::Element(Index::Local(_) | Index::Parameter(_)) => false,
+        Step::Element(Index::Constant(_))
+        | Step::Field(_)
+        | Step::View
+        | Step::Captured(..)
+        | Step::None => true,
+    };
+    let through = arguments.iter().enumerate().filter_map(|(number, argument)| {
+        let argument = argument.as_ref()?;
+        let rest = lock.steps().strip_prefix(argument.steps())?;
+        if argument.root != lock.root || !rest.iter().all(is_fixed) {
+            return None;
+        }
+        let start = LockExpression::new(Root::Parameter(number as u16));
+        rest.iter().try_fold(start, |expression, step| expression.then(*step))
+    });
+    let nearest = through.min_by_key(|expression| (expression.steps().len(), *expression));
+    match lock.root {
+        Root::Static(_) | Root::Class(_) if lock.steps().iter().all(is_fixed) => {
+            // Through a parameter it can be told from what is accessed through that parameter.
+            Some(nearest.unwrap_or(*lock))
+        }
+        Root::Static(_) | Root::Class(_) | Root::Parameter(_) | Root::Local(_) => nearest,
+    }
+}
+
+/// What is known of a parameter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Facts {
+    /// It is new, and no other thread knows it.
+    pub(super) is_fresh: bool,
+    /// It is the object that the thread was started with.
+    pub(super) is_own_root: bool,
+    /// Its end was waited for.
+    pub(super) is_joined: bool,
+}
+
+/// A method in a context.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ContextKey {
+    pub(super) method: MethodId,
+    pub(super) binding: BindingId,
+    /// By parameter; nothing is known of those that are left out.
+    pub(super) facts: Box<[Facts]>,
+    pub(super) locks: LocksId,
+    pub(super) order: OrderId,
+    /// Whether the receiver is under construction.
+    pub(super) is_constructing: bool,
+}
+
+/// All contexts, and what they are made of.
+#[derive(Default)]
+pub(super) struct Contexts {
+    pub(super) keys: TypedVec<ContextId, ContextKey>,
+    ids: FxHashMap<ContextKey, ContextId>,
+    pub(super) locks: TypedVec<LocksId, Vec<ContextLock>>,
+    locks_ids: FxHashMap<Vec<LockIdentity>, LocksId>,
+    pub(super) orders: TypedVec<OrderId, Order>,
+    order_ids: FxHashMap<Order, OrderId>,
+}
+
+impl Contexts {
+    /// The number of a list of locks.
+    pub(super) fn intern_locks(&mut self, locks: Vec<ContextLock>) -> LocksId {
+        let identity: Vec<LockIdentity> = locks.iter().map(ContextLock::identity).collect();
+        *self.locks_ids.entry(identity).or_insert_with(|| self.locks.push(locks))
+    }
+
+    /// The number of an order.
+    pub(super) fn intern_order(&mut self, order: &Order) -> OrderId {
+        match self.order_ids.get(order) {
+            Some(known) => *known,
+            None => {
+                let id = self.orders.push(order.clone());
+                self.order_ids.insert(order.clone(), id);
+                id
+            }
+        }
+    }
+
+    /// A context that is there already.
+    pub(super) fn known(&self, key: &ContextKey) -> Option<ContextId> {
+        self.ids.get(key).copied()
+    }
+
+    /// A new context.
+    pub(super) fn add(&mut self, key: ContextKey) -> ContextId {
+        let id = self.keys.push(key.clone());
+        self.ids.insert(key, id);
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use program::ids::{ClassId, FieldId, Id};
+
+    use super::*;
+    use crate::heap::Place;
+
+    fn field(number: usize) -> Step {
+        Step::Field(FieldId::new(number))
+    }
+
+    fn named(root: Root, steps: &[Step]) -> LockExpression {
+        steps.iter().fold(LockExpression::new(root), |name, step| name.then(*step).unwrap())
+    }
+
+    fn lock(expression: Option<LockExpression>) -> ContextLock {
+        let taken_at = Place { method: MethodId::new(0), offset: 0 };
+        let lock = HeldLock {
+            object: Some(ObjectId::new(0)),
+            mode: LockMode::Exclusive,
+            taken_at,
+        };
+        ContextLock { lock, expression, around: Vec::new() }
+    }
+
+    fn class_of_static(_: FieldId) -> ClassId {
+        ClassId::new(7)
+    }
+
+    #[test]
+    fn a_host_lock_stays_around_its_part_in_callees() {
+        let host = named(Root::Local(program::ids::ValueId::new(3)), &[]);
+        let part = host.then(field(1)).unwrap();
+        let held = lock(Some(host));
+        let slot = Slot::Field(FieldId::new(1));
+        assert_eq!(
+            held.relation(&class_of_static, Some(&part)),
+            Relation::Around(vec![slot])
+        );
+        let in_part = held.in_callee(&class_of_static, &[Some(part)]);
+        assert_eq!(in_part.expression, None);
+        let this = named(Root::Parameter(0), &[]);
+        assert_eq!(in_part.relation(&class_of_static, Some(&this)), Relation::Around(vec![slot]));
+        let deeper = this.then(field(2)).unwrap();
+        let in_deeper = in_part.in_callee(&class_of_static, &[None, Some(deeper)]);
+        let second = named(Root::Parameter(1), &[]);
+        assert_eq!(
+            in_deeper.relation(&class_of_static, Some(&second)),
+            Relation::Around(vec![slot, Slot::Field(FieldId::new(2))])
+        );
+    }
+
+    #[test]
+    fn a_lock_in_a_field_of_the_object_is_inside() {
+        let this = named(Root::Parameter(0), &[]);
+        let mutex = this.then(field(1)).unwrap();
+        let held = lock(Some(mutex));
+        assert_eq!(
+            held.relation(&class_of_static, Some(&this)),
+            Relation::Inside(vec![Slot::Field(FieldId::new(1))])
+        );
+        assert_eq!(lock(Some(this)).relation(&class_of_static, Some(&this)), Relation::Inside(vec![]));
+    }
+
+    #[test]
+    fn a_static_lock_is_inside_its_class() {
+        let held = lock(Some(named(Root::Static(FieldId::new(4)), &[])));
+        let class = named(Root::Class(ClassId::new(7)), &[]);
+        assert_eq!(
+            held.relation(&class_of_static, Some(&class)),
+            Relation::Inside(vec![Slot::Field(FieldId::new(4))])
+        );
+    }
+
+    #[test]
+    fn an_index_of_the_caller_means_nothing_to_the_callee() {
+        let this = named(Root::Parameter(0), &[]);
+        let stripe = named(
+            Root::Parameter(0),
+            &[field(1), Step::Element(Index::Parameter(1))],
+        );
+        assert_eq!(name_in_callee(&stripe, &[Some(this)]), None);
+    }
+}

@@ -1,0 +1,1135 @@
+//! The data flow of one body: locks, fresh objects and order, point by point (dissertation, 3.4.1 and Figure 3.8).
+//!
+//! What a method does is computed once, in its own terms, and written down as a script: the events that it may cause,
+//! each with the state in which it happens. A context only fills in what the alias sets are, which locks callers hold
+//! and what has happened before.
+//!
+//! Property: a lock of a state is held on every path to its point, if the locks of callers are as the context says.
+//!
+//! Misses locks that are taken on some paths only, and those that cannot be named when they are given back. Two
+//! acquisitions are of one lock when its names say so, see [`crate::locks::aliases`].
+//!
+//! Deviations. 1. The dissertation walks the statements once for each context; the walk is the same for all of them.
+//! 2. Locks of `java.util.concurrent` are no stack: they are given back by name, and may be left to the caller.
+
+use program::callgraph::Via;
+use program::dataflow::{self, Forward, Passage};
+use program::ids::{FieldId, Id, MethodId, ValueId};
+use program::ir::{
+    Block, Body, Call, DeclaredType, Definition, DynamicTarget, Instruction, Operation,
+};
+use program::models::{self, Effect, Mode, Operand, Outcome, Times, WaitKind};
+
+use super::binding::{Given, Scene, Subject, bindable, class_object, correspondence, given};
+use super::faces::{behind, is_volatile};
+use super::fresh::{FreshSteps, Freshness};
+use super::loops::Loops;
+use super::order::{Delta, Ground, OrderSteps, effects_here, tested};
+use super::setting::Setting;
+use super::{AccessKind, LockMode, SignalKind};
+use crate::heap::{NodeId, Place, Slot, ThreadSet};
+use crate::locks::expression::{Expressions, LockExpression, Root, Step};
+use crate::locks::implicit_lock;
+
+/// A lock as the code of one method sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SymbolicLock {
+    /// What is locked, if threads may share it.
+    pub(super) subject: Option<Subject>,
+    /// How it is held.
+    pub(super) mode: LockMode,
+    /// How the code names it.
+    pub(super) expression: Option<LockExpression>,
+    /// The object whose monitor it is, when it is one.
+    value: Option<ValueId>,
+    /// An object that stands for the acquisition, and gives the lock back when it is closed.
+    handle: Option<ValueId>,
+    /// Where it was taken.
+    pub(super) offset: u32,
+    /// Whether it was held before: such an acquisition changes nothing.
+    pub(super) is_reentrant: bool,
+}
+
+impl SymbolicLock {
+    /// Whether it is a monitor.
+    fn is_monitor(&self) -> bool {
+        self.value.is_some()
+    }
+}
+
+/// What is known at one point of a body.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct State {
+    /// The locks that were taken here and are held, outermost first.
+    pub(super) held: Vec<SymbolicLock>,
+    /// Locks of callers that may have been given back.
+    pub(super) released: Vec<LockExpression>,
+    /// Locks that are held if a value turns out to be true, or false.
+    conditional: Vec<(ValueId, bool, SymbolicLock)>,
+    /// Threads and tasks whose end was waited for.
+    pub(super) joined: Vec<LockExpression>,
+    /// What is fresh.
+    pub(super) fresh: Freshness,
+    /// What was added to the order.
+    pub(super) order: Delta,
+}
+
+/// One event that a method may cause.
+pub(super) struct ScriptStep {
+    /// Where.
+    pub(super) offset: u32,
+    /// Whether one call of the method may do it more than once.
+    pub(super) is_repeated: bool,
+    /// The state before, among the states of the script.
+    pub(super) state: usize,
+    /// What happens.
+    pub(super) action: Action,
+}
+
+/// The reference that an access goes through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Through {
+    /// What it refers to.
+    pub(super) subject: Subject,
+    /// The value, without casts; none for classes.
+    pub(super) value: Option<ValueId>,
+    /// How the code names it.
+    pub(super) expression: Option<LockExpression>,
+}
+
+/// What is done to a variable.
+pub(super) struct AccessStep {
+    /// The reference.
+    pub(super) through: Through,
+    /// The variable.
+    pub(super) slot: Slot,
+    /// Read or write.
+    pub(super) kind: AccessKind,
+    /// Whether it is safe by itself.
+    pub(super) is_atomic: bool,
+    /// What is read or written.
+    pub(super) value: Option<Subject>,
+    /// The value that is written.
+    pub(super) written: Option<ValueId>,
+    /// A lock that the accessing library method takes itself.
+    pub(super) own: Option<SymbolicLock>,
+}
+
+/// A call of one method.
+pub(super) struct CallStep {
+    /// The method.
+    pub(super) method: MethodId,
+    /// For each alias set that the callee shares with its callers, that of this method.
+    pub(super) nodes: Box<[Option<NodeId>]>,
+    /// The values of the arguments, without casts, where they are values of this method.
+    pub(super) values: Vec<Option<ValueId>>,
+    /// How the code names the arguments.
+    pub(super) expressions: Vec<Option<LockExpression>>,
+    /// A lock that the library method in between holds.
+    pub(super) own: Option<SymbolicLock>,
+    /// Whether the receivers of this method and of the callee are the same object.
+    pub(super) is_on_this: bool,
+    /// Whether the call may run it more than once.
+    pub(super) is_repeated: bool,
+}
+
+/// What happens in a step.
+pub(super) enum Action {
+    /// A variable is touched.
+    Access(Box<AccessStep>),
+    /// The contents of a library object are touched; how depends on its class.
+    Contents {
+        /// The reference to it.
+        through: Through,
+        /// The method that is called on it.
+        method: MethodId,
+        /// What is read or written.
+        value: Option<Subject>,
+        /// The value that is written.
+        written: Option<ValueId>,
+    },
+    /// A lock is taken.
+    Acquire {
+        /// The lock.
+        lock: SymbolicLock,
+        /// Whether the attempt ends after a while.
+        gives_up: bool,
+    },
+    /// A thread waits, or wakes another.
+    Signal {
+        /// The object or condition.
+        subject: Option<Subject>,
+        /// The lock that is given back while waiting.
+        lock: Option<Subject>,
+        /// What is done.
+        kind: SignalKind,
+    },
+    /// Threads are started or joined.
+    Control {
+        /// Their tasks.
+        tasks: Vec<Subject>,
+        /// The threads, where they are known.
+        threads: ThreadSet,
+        /// Whether they are started.
+        is_start: bool,
+        /// Whether one start may run the task more than once.
+        runs_often: bool,
+    },
+    /// An object is made.
+    Allocate(Subject),
+    /// Methods are called.
+    Call(Vec<CallStep>),
+}
+
+/// All events that a method may cause.
+#[derive(Default)]
+pub(super) struct Script {
+    /// The states that steps refer to.
+    pub(super) states: Vec<State>,
+    /// The events, block by block.
+    pub(super) steps: Vec<ScriptStep>,
+}
+
+/// What an instruction does to locks.
+enum LockChange {
+    Acquire(SymbolicLock),
+    Try { lock: SymbolicLock, result: ValueId, expected: bool },
+    Release { expression: Option<LockExpression>, mode: Option<LockMode>, value: Option<ValueId> },
+}
+
+struct Flow<'a> {
+    setting: &'a Setting<'a>,
+    scene: Scene<'a>,
+    expressions: &'a Expressions<'a>,
+    order: OrderSteps<'a>,
+    fresh: FreshSteps<'a>,
+}
+
+fn insert<T: Ord>(into: &mut Vec<T>, item: T) -> bool {
+    match into.binary_search(&item) {
+        Ok(_) => false,
+        Err(at) => {
+            into.insert(at, item);
+            true
+        }
+    }
+}
+
+impl State {
+    fn join(&mut self, other: &State) -> bool {
+        let before = (self.held.len(), self.conditional.len(), self.joined.len());
+        self.held.retain(|lock| other.held.contains(lock));
+        self.conditional.retain(|lock| other.conditional.contains(lock));
+        self.joined.retain(|joined| other.joined.contains(joined));
+        let mut changed =
+            before != (self.held.len(), self.conditional.len(), self.joined.len());
+        for released in &other.released {
+            changed |= insert(&mut self.released, *released);
+        }
+        changed |= self.fresh.join(&other.fresh);
+        changed |= self.order.join(&other.order);
+        changed
+    }
+
+    /// A value is defined anew: what was named after it has another name, or none.
+    fn redefine(&mut self, value: ValueId) {
+        for lock in &mut self.held {
+            if lock.expression.is_some_and(|name| name.depends_on_value(value)) {
+                lock.expression = None;
+            }
+        }
+        self.joined.retain(|name| !name.depends_on_value(value));
+        self.conditional.retain(|(result, _, _)| *result != value);
+    }
+
+    /// A field, or the elements of an array, are assigned.
+    fn assign(&mut self, depends: impl Fn(&LockExpression) -> bool) {
+        for lock in &mut self.held {
+            if lock.expression.as_ref().is_some_and(&depends) {
+                lock.expression = None;
+            }
+        }
+        self.joined.retain(|name| !depends(name));
+    }
+}
+
+impl Flow<'_> {
+    fn body(&self) -> &Body {
+        self.scene.body
+    }
+
+    /// A lock that is taken through a value.
+    fn lock(&self, value: ValueId, mode: LockMode, is_monitor: bool, offset: u32) -> SymbolicLock {
+        let program = self.setting.program();
+        let faces = self.setting.ground.faces;
+        let name = self.expressions.of(value);
+        let (lock, mode) = if is_monitor {
+            (value, mode)
+        } else if let Some((lock, face)) = behind(program, self.body(), value) {
+            (lock, face.unwrap_or(mode))
+        } else {
+            let field = name.and_then(|name| last_field(&name));
+            (value, field.and_then(|field| faces.mode(field)).unwrap_or(mode))
+        };
+        let expression = if is_monitor { name } else { name.map(|name| faces.lock_behind(name)) };
+        let by_name = || expression.as_ref().and_then(|name| self.scene.of_expression(name));
+        SymbolicLock {
+            subject: self.scene.of_value(lock).or_else(by_name),
+            mode,
+            expression,
+            value: is_monitor.then_some(value),
+            handle: None,
+            offset,
+            is_reentrant: false,
+        }
+    }
+
+    /// A lock that is known by its name only.
+    fn named_lock(&self, expression: Option<LockExpression>, offset: u32) -> SymbolicLock {
+        SymbolicLock {
+            subject: expression.as_ref().and_then(|name| self.scene.of_expression(name)),
+            mode: LockMode::Exclusive,
+            expression,
+            value: None,
+            handle: None,
+            offset,
+            is_reentrant: false,
+        }
+    }
+
+    /// How a lock is held that is taken in this mode through this value; none if that keeps nobody out.
+    fn mode(&self, mode: Mode, value: ValueId) -> Option<LockMode> {
+        match mode {
+            Mode::Exclusive => Some(LockMode::Exclusive),
+            Mode::Shared | Mode::Any => Some(LockMode::Shared),
+            Mode::Optimistic => None,
+            Mode::Permit => {
+                let field = self.expressions.of(value).and_then(|name| last_field(&name))?;
+                let is_single = self.setting.ground.faces.is_single_permit(field);
+                is_single.then_some(LockMode::Exclusive)
+            }
+        }
+    }
+
+    fn lock_changes(&self, instruction: &Instruction) -> Vec<LockChange> {
+        let program = self.setting.program();
+        let offset = instruction.offset;
+        match &instruction.operation {
+            Operation::MonitorEnter(object) => {
+                vec![LockChange::Acquire(self.lock(*object, LockMode::Exclusive, true, offset))]
+            }
+            Operation::MonitorExit(object) => vec![LockChange::Release {
+                expression: self.expressions.of(*object),
+                mode: None,
+                value: Some(*object),
+            }],
+            Operation::Call(call) => {
+                let mut changes = Vec::new();
+                for effect in effects_here(program, call.method) {
+                    match effect {
+                        Effect::Acquire { lock, mode, outcome } => {
+                            let Some(value) = self.scene.operand_value(call, *lock) else {
+                                continue;
+                            };
+                            let Some(mode) = self.mode(*mode, value) else { continue };
+                            let lock = self.lock(value, mode, false, offset);
+                            let expected = match outcome {
+                                Outcome::Always => {
+                                    changes.push(LockChange::Acquire(lock));
+                                    continue;
+                                }
+                                Outcome::IfTrue | Outcome::IfNonZero | Outcome::IfNonNull => true,
+                                Outcome::IfFalse => false,
+                                Outcome::Unknown => continue,
+                            };
+                            if let Some(result) = instruction.result {
+                                changes.push(LockChange::Try { lock, result, expected });
+                            }
+                        }
+                        Effect::Release { lock, mode, .. } => {
+                            let Some(value) = self.scene.operand_value(call, *lock) else {
+                                continue;
+                            };
+                            let Some(held) = self.mode(*mode, value) else { continue };
+                            let lock = self.lock(value, held, false, offset);
+                            let mode = (*mode != Mode::Any).then_some(lock.mode);
+                            let expression = lock.expression;
+                            changes.push(LockChange::Release { expression, mode, value: None });
+                        }
+                        _ => {}
+                    }
+                }
+                if changes.is_empty() {
+                    self.changes_by_callee(instruction, call, &mut changes);
+                }
+                changes
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What the only method that a call can run does to the locks of its caller.
+    fn changes_by_callee(
+        &self,
+        instruction: &Instruction,
+        call: &Call,
+        changes: &mut Vec<LockChange>,
+    ) {
+        let Ground { program, graph, faces, .. } = self.setting.ground;
+        let [target] = graph.targets(self.body().method, instruction.offset) else { return };
+        let theirs = &self.setting.changes[target.method];
+        if theirs.acquired.is_empty() && theirs.released.is_empty() {
+            return;
+        }
+        let terms = self.expressions.terms(call, instruction.offset, true);
+        let named = |lock: &LockExpression| {
+            let translated = terms.translate(program, *lock, target)?;
+            Some(faces.lock_behind(translated.expression))
+        };
+        for released in &theirs.released {
+            let expression = named(released);
+            changes.push(LockChange::Release { expression, mode: None, value: None });
+        }
+        let is_constructor = &*program.methods[call.method].name == "<init>";
+        for acquired in &theirs.acquired {
+            let mut lock = self.named_lock(named(acquired), instruction.offset);
+            lock.handle = match is_constructor {
+                true => call.arguments.first().copied(),
+                false => instruction.result,
+            };
+            changes.push(LockChange::Acquire(lock));
+        }
+    }
+
+    fn are_one(&self, one: &LockExpression, other: &LockExpression) -> bool {
+        self.setting.are_one(self.body().method, one, other)
+    }
+
+    /// Whether a lock is held already, as far as this method tells.
+    fn is_held(&self, state: &State, lock: &SymbolicLock) -> bool {
+        state.held.iter().any(|held| {
+            let covers = held.mode == LockMode::Exclusive || lock.mode == LockMode::Shared;
+            let same = match (&held.expression, &lock.expression) {
+                (Some(one), Some(other)) => self.are_one(one, other),
+                _ => false,
+            };
+            covers && same
+        })
+    }
+
+    fn acquire(&self, state: &mut State, mut lock: SymbolicLock) {
+        lock.is_reentrant = self.is_held(state, &lock);
+        state.held.push(lock);
+    }
+
+    fn release(
+        &self,
+        state: &mut State,
+        expression: Option<LockExpression>,
+        mode: Option<LockMode>,
+        value: Option<ValueId>,
+    ) {
+        let held = &state.held;
+        let by_value =
+            value.and_then(|value| held.iter().rposition(|lock| lock.value == Some(value)));
+        let named = |lock: &SymbolicLock| lock.expression == expression && lock.value.is_none();
+        let by_mode = || {
+            mode.and_then(|mode| held.iter().rposition(|lock| named(lock) && lock.mode == mode))
+        };
+        let by_name = || held.iter().rposition(named);
+        let by_handle = || {
+            let Root::Local(handle) = expression?.root else { return None };
+            held.iter().rposition(|lock| {
+                lock.handle.is_some_and(|it| self.body().without_casts(it) == handle)
+            })
+        };
+        let found = by_value.or_else(|| match value {
+            // A monitor is given back by the method that took it.
+            Some(_) => None,
+            None => by_mode().or_else(by_name).or_else(by_handle),
+        });
+        match (found, expression) {
+            (Some(at), _) => {
+                state.held.remove(at);
+            }
+            (None, Some(expression)) if value.is_none() && !expression.is_local() => {
+                insert(&mut state.released, expression);
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn apply(&self, state: &mut State, instruction: &Instruction) {
+        if let Some(result) = instruction.result {
+            state.redefine(result);
+        }
+        match &instruction.operation {
+            Operation::PutField { field, .. } | Operation::PutStatic { field, .. } => {
+                state.assign(|name| name.depends_on_field(*field));
+            }
+            Operation::ArrayStore { .. } => state.assign(LockExpression::depends_on_elements),
+            _ => {}
+        }
+        for change in self.lock_changes(instruction) {
+            match change {
+                LockChange::Acquire(lock) => self.acquire(state, lock),
+                LockChange::Try { lock, result, expected } => {
+                    state.conditional.push((result, expected, lock));
+                }
+                LockChange::Release { expression, mode, value } => {
+                    self.release(state, expression, mode, value);
+                }
+            }
+        }
+        self.note_join(state, instruction);
+        self.fresh.step(&mut state.fresh, instruction);
+        self.order.step(&mut state.order, instruction);
+    }
+
+    /// Remembers the names of threads whose end was waited for.
+    fn note_join(&self, state: &mut State, instruction: &Instruction) {
+        let Operation::Call(call) = &instruction.operation else { return };
+        for effect in effects_here(self.setting.program(), call.method) {
+            if let Effect::Join { task, outcome: Outcome::Always, .. } = effect
+                && let Some(value) = self.scene.operand_value(call, *task)
+                && let Some(name) = self.expressions.of(value)
+            {
+                insert(&mut state.joined, name);
+            }
+        }
+    }
+}
+
+fn last_field(expression: &LockExpression) -> Option<FieldId> {
+    match (expression.steps().last(), expression.root) {
+        (Some(Step::Field(field)), _) => Some(*field),
+        (None, Root::Static(field)) => Some(field),
+        _ => None,
+    }
+}
+
+impl Forward for Flow<'_> {
+    type State = State;
+
+    fn entry(&mut self, _body: &Body) -> State {
+        State { fresh: self.fresh.at_entry(), ..State::default() }
+    }
+
+    fn join(&mut self, into: &mut State, from: &State) -> bool {
+        into.join(from)
+    }
+
+    fn enter_block(&mut self, state: &mut State, block: &Block) {
+        for phi in &block.phis {
+            state.redefine(phi.result);
+        }
+    }
+
+    fn instruction(&mut self, state: &mut State, instruction: &Instruction) {
+        self.apply(state, instruction);
+    }
+
+    fn thrown(&mut self, state: &State, instruction: &Instruction) -> State {
+        let mut thrown = state.clone();
+        if matches!(instruction.operation, Operation::Call(_)) {
+            // What was handed over may have escaped before the exception.
+            self.fresh.step(&mut thrown.fresh, instruction);
+            self.note_join(&mut thrown, instruction);
+        }
+        self.order.thrown(&mut thrown.order, instruction);
+        thrown
+    }
+
+    fn leave_by(&mut self, state: &mut State, passage: &Passage<'_>) {
+        self.order.pass(&mut state.order, passage);
+        if state.conditional.is_empty() {
+            return;
+        }
+        let Some((value, is_true)) = tested(self.body(), passage.block, passage.edge) else {
+            return;
+        };
+        let (known, open): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut state.conditional).into_iter().partition(|it| it.0 == value);
+        state.conditional = open;
+        for (_, expected, lock) in known {
+            if expected == is_true {
+                self.acquire(state, lock);
+            }
+        }
+    }
+}
+
+/// Writes down what a method may do.
+pub(super) fn script(setting: &Setting<'_>, body: &Body) -> Script {
+    let ground = setting.ground;
+    let scene = Scene::new(ground.program, ground.heap, body);
+    let bindable = bindable(scene.shape);
+    let returned = |method: MethodId| ground.returned[method];
+    let expressions = Expressions::new(ground.program, ground.graph, body, &returned);
+    let loops = Loops::of(body);
+    let mut flow = Flow {
+        setting,
+        scene,
+        expressions: &expressions,
+        order: OrderSteps::new(ground, &expressions, &setting.deltas, &loops),
+        fresh: FreshSteps { scene, graph: ground.graph, bindable: &bindable, treatment: &|method| setting.treatment(method) },
+    };
+    let states = dataflow::solve(body, &mut flow);
+    let mut writer =
+        Writer { flow: &flow, bindable: &bindable, script: Script::default(), is_repeated: false };
+    for (id, block) in body.blocks.iter_with_ids() {
+        let Some(mut state) = states[id].clone() else { continue };
+        flow.enter_block_for(&mut state, block);
+        writer.is_repeated = loops.is_repeated(id);
+        for instruction in &block.instructions {
+            writer.write(&state, instruction);
+            flow.apply(&mut state, instruction);
+        }
+    }
+    writer.script
+}
+
+impl Flow<'_> {
+    fn enter_block_for(&self, state: &mut State, block: &Block) {
+        for phi in &block.phis {
+            state.redefine(phi.result);
+        }
+    }
+}
+
+/// Writes the script of one body.
+struct Writer<'a, 'b> {
+    flow: &'b Flow<'a>,
+    bindable: &'b [bool],
+    script: Script,
+    is_repeated: bool,
+}
+
+impl Writer<'_, '_> {
+    /// Whether anybody wants to know what is done to a subject.
+    fn is_noted(&self, subject: Subject) -> bool {
+        match subject {
+            Subject::Object(object) => self.flow.setting.is_noted[object],
+            Subject::Node(node) => self.bindable[node.index()],
+        }
+    }
+
+    fn push(&mut self, state: &State, offset: u32, action: Action) {
+        if self.script.states.last() != Some(state) {
+            self.script.states.push(state.clone());
+        }
+        self.script.steps.push(ScriptStep {
+            offset,
+            is_repeated: self.is_repeated,
+            state: self.script.states.len() - 1,
+            action,
+        });
+    }
+
+    fn through(&self, value: ValueId) -> Option<Through> {
+        let subject = self.flow.scene.of_value(value)?;
+        self.is_noted(subject).then(|| Through {
+            subject,
+            value: Some(self.flow.body().without_casts(value)),
+            expression: self.flow.expressions.of(value),
+        })
+    }
+
+    fn through_class(&self, field: FieldId) -> Option<Through> {
+        let class = self.flow.setting.program().fields[field].class;
+        let object = class_object(self.flow.setting.heap(), class)?;
+        let subject = Subject::Object(object);
+        self.is_noted(subject).then(|| Through {
+            subject,
+            value: None,
+            expression: Some(LockExpression::new(Root::Class(class))),
+        })
+    }
+
+    fn write(&mut self, state: &State, instruction: &Instruction) {
+        let offset = instruction.offset;
+        match &instruction.operation {
+            Operation::GetField { object, field } => {
+                if !self.is_settled(*field) {
+                    let through = self.through(*object);
+                    self.field(state, offset, through, *field, instruction.result, None);
+                }
+            }
+            Operation::PutField { object, field, value } => {
+                if !self.is_settled(*field) {
+                    let through = self.through(*object);
+                    self.field(state, offset, through, *field, None, Some(*value));
+                }
+            }
+            Operation::GetStatic(field) => {
+                if !self.is_settled(*field) {
+                    let through = self.through_class(*field);
+                    self.field(state, offset, through, *field, instruction.result, None);
+                }
+            }
+            Operation::PutStatic { field, value } => {
+                if !self.is_settled(*field) {
+                    let through = self.through_class(*field);
+                    self.field(state, offset, through, *field, None, Some(*value));
+                }
+            }
+            Operation::ArrayLoad { array, .. } => {
+                let through = self.through(*array);
+                self.access(state, offset, through, Slot::Element, false, instruction.result, None);
+            }
+            Operation::ArrayStore { array, value, .. } => {
+                let through = self.through(*array);
+                self.access(state, offset, through, Slot::Element, false, None, Some(*value));
+            }
+            Operation::New(_) | Operation::NewArray { .. } => {
+                self.allocate(state, offset, instruction.result);
+            }
+            Operation::DynamicCall(call) => {
+                if matches!(call.target, DynamicTarget::Lambda(_)) {
+                    self.allocate(state, offset, instruction.result);
+                }
+            }
+            Operation::MonitorEnter(_) => self.locks(state, instruction, false),
+            Operation::Call(call) => self.call(state, instruction, call),
+            Operation::Constant(_)
+            | Operation::ArrayLength(_)
+            | Operation::Cast { .. }
+            | Operation::InstanceOf { .. }
+            | Operation::Binary { .. }
+            | Operation::Unary(_)
+            | Operation::Compare(..)
+            | Operation::MonitorExit(_) => {}
+        }
+    }
+
+    /// Whether a field never changes once other threads can see it.
+    fn is_settled(&self, field: FieldId) -> bool {
+        self.flow.setting.program().fields[field].is_final()
+    }
+
+    fn field(
+        &mut self,
+        state: &State,
+        offset: u32,
+        through: Option<Through>,
+        field: FieldId,
+        read: Option<ValueId>,
+        written: Option<ValueId>,
+    ) {
+        let is_atomic = is_volatile(self.flow.setting.program(), field);
+        self.access(state, offset, through, Slot::Field(field), is_atomic, read, written);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "an access is all of this")]
+    fn access(
+        &mut self,
+        state: &State,
+        offset: u32,
+        through: Option<Through>,
+        slot: Slot,
+        is_atomic: bool,
+        read: Option<ValueId>,
+        written: Option<ValueId>,
+    ) {
+        let Some(through) = through else { return };
+        let value = read.or(written).and_then(|value| self.flow.scene.of_value(value));
+        let kind = if written.is_some() { AccessKind::Write } else { AccessKind::Read };
+        let written = written.map(|value| self.flow.body().without_casts(value));
+        let access =
+            AccessStep { through, slot, kind, is_atomic, value, written, own: None };
+        self.push(state, offset, Action::Access(Box::new(access)));
+    }
+
+    fn allocate(&mut self, state: &State, offset: u32, result: Option<ValueId>) {
+        let subject = result.and_then(|result| self.flow.scene.of_value(result));
+        if let Some(subject) = subject.filter(|subject| self.is_noted(*subject)) {
+            self.push(state, offset, Action::Allocate(subject));
+        }
+    }
+
+    /// The locks that an instruction takes.
+    fn locks(&mut self, state: &State, instruction: &Instruction, is_timed: bool) {
+        for change in self.flow.lock_changes(instruction) {
+            let (lock, gives_up) = match change {
+                LockChange::Acquire(lock) => (lock, is_timed),
+                LockChange::Try { lock, .. } => (lock, true),
+                LockChange::Release { .. } => continue,
+            };
+            // What a callee takes and keeps is told there.
+            if lock.handle.is_none() {
+                self.lock(state, instruction.offset, lock, gives_up);
+            }
+        }
+    }
+
+    fn lock(&mut self, state: &State, offset: u32, mut lock: SymbolicLock, gives_up: bool) {
+        lock.is_reentrant = self.flow.is_held(state, &lock);
+        if lock.subject.is_some_and(|subject| self.is_noted(subject)) && !lock.is_reentrant {
+            self.push(state, offset, Action::Acquire { lock, gives_up });
+        }
+    }
+
+    fn call(&mut self, state: &State, instruction: &Instruction, call: &Call) {
+        let program = self.flow.setting.program();
+        let effects = effects_here(program, call.method);
+        let offset = instruction.offset;
+        let own = match effects.is_empty() {
+            true => None,
+            false => self.own_lock(instruction, call),
+        };
+        if let Some(own) = &own {
+            self.lock(state, offset, own.clone(), false);
+        }
+        if !effects.is_empty() {
+            let is_timed =
+                effects.iter().any(|effect| matches!(effect, Effect::Blocks { timed: true, .. }));
+            self.locks(state, instruction, is_timed);
+            self.contents(state, instruction, call, effects, own.as_ref());
+            self.signals(state, instruction, call, effects);
+            self.control(state, instruction, call, effects);
+            if effects.contains(&Effect::ReturnsFresh) {
+                self.allocate(state, offset, instruction.result);
+            }
+        } else if program.body(call.method).is_none() {
+            self.contents(state, instruction, call, effects, None);
+        }
+        self.targets(state, instruction, call, own);
+    }
+
+    /// The monitor that a library method holds while it runs.
+    fn own_lock(&self, instruction: &Instruction, call: &Call) -> Option<SymbolicLock> {
+        let program = self.flow.setting.program();
+        if !program.methods[call.method].is_synchronized()
+            && !effects_here(program, call.method)
+                .iter()
+                .any(|effect| matches!(effect, Effect::Synchronized { .. }))
+        {
+            return None;
+        }
+        let lock = implicit_lock(program, call.method)?;
+        let expression = match lock.root {
+            // The mutex of a wrapper is the wrapper itself, nearly always.
+            Root::Parameter(number) => {
+                let value = *call.arguments.get(usize::from(number))?;
+                let mut taken =
+                    self.flow.lock(value, LockMode::Exclusive, true, instruction.offset);
+                taken.value = None;
+                return Some(taken);
+            }
+            Root::Static(_) | Root::Class(_) | Root::Local(_) => lock,
+        };
+        Some(self.flow.named_lock(Some(expression), instruction.offset))
+    }
+
+    /// What a library call does to the contents of objects.
+    fn contents(
+        &mut self,
+        state: &State,
+        instruction: &Instruction,
+        call: &Call,
+        effects: &[Effect],
+        own: Option<&SymbolicLock>,
+    ) {
+        let program = self.flow.setting.program();
+        let offset = instruction.offset;
+        let stored = effects.iter().find_map(|effect| match effect {
+            Effect::Store { value, into: Operand::Receiver } => {
+                self.flow.scene.operand_value(call, *value)
+            }
+            _ => None,
+        });
+        let mut is_told = false;
+        for effect in effects {
+            let (of, kinds) = match effect {
+                Effect::Read { of } | Effect::AtomicRead { of, .. } => (of, &[AccessKind::Read][..]),
+                Effect::Write { of } | Effect::AtomicWrite { of, .. } => {
+                    (of, &[AccessKind::Write][..])
+                }
+                Effect::AtomicUpdate { of, .. } => (of, &[AccessKind::Read, AccessKind::Write][..]),
+                _ => continue,
+            };
+            is_told |= *of == Operand::Receiver;
+            let Some(base) = self.flow.scene.operand_value(call, *of) else { continue };
+            let Some(through) = self.through(base) else { continue };
+            if *of != Operand::Receiver && !self.is_array(base) {
+                // By its own methods: how safe that is depends on what it is.
+                self.contents_by_class(state, offset, through, kinds, None);
+                continue;
+            }
+            let is_atomic = match effect {
+                Effect::AtomicRead { ordering, .. }
+                | Effect::AtomicWrite { ordering, .. }
+                | Effect::AtomicUpdate { ordering, .. } => *ordering != models::Ordering::Plain,
+                _ => false,
+            };
+            let slot = if self.is_array(base) { Slot::Element } else { Slot::Contents };
+            for kind in kinds {
+                let value = match kind {
+                    AccessKind::Read => instruction.result,
+                    AccessKind::Write => stored,
+                };
+                let access = AccessStep {
+                    through,
+                    slot,
+                    kind: *kind,
+                    is_atomic,
+                    value: value.and_then(|value| self.flow.scene.of_value(value)),
+                    written: stored.filter(|_| *kind == AccessKind::Write),
+                    own: own.cloned(),
+                };
+                self.push(state, offset, Action::Access(Box::new(access)));
+            }
+        }
+        let declared = &program.methods[call.method];
+        if !is_told
+            && !declared.is_static()
+            && !declared.is_initializer()
+            && let Some(through) = call.arguments.first().and_then(|base| self.through(*base))
+        {
+            let value = stored.or(instruction.result);
+            let value = value.and_then(|value| self.flow.scene.of_value(value));
+            let action =
+                Action::Contents { through, method: call.method, value, written: stored };
+            self.push(state, offset, action);
+        }
+    }
+
+    fn is_array(&self, value: ValueId) -> bool {
+        let declared = self.flow.body().declared_type(self.flow.setting.program(), value);
+        declared == DeclaredType::Array
+    }
+
+    /// An argument's contents are read or written by its own methods.
+    fn contents_by_class(
+        &mut self,
+        state: &State,
+        offset: u32,
+        through: Through,
+        kinds: &[AccessKind],
+        value: Option<Subject>,
+    ) {
+        let program = self.flow.setting.program();
+        for kind in kinds {
+            // Any method that does just this stands for those that the library calls.
+            let (name, descriptor) = match kind {
+                AccessKind::Read => ("size", "()I"),
+                AccessKind::Write => ("clear", "()V"),
+            };
+            let Some(method) = ["java/util/Collection", "java/util/Map"]
+                .into_iter()
+                .find_map(|class| program.method_named(class, name, descriptor))
+            else {
+                continue;
+            };
+            let action = Action::Contents { through, method, value, written: None };
+            self.push(state, offset, action);
+        }
+    }
+
+    fn signals(
+        &mut self,
+        state: &State,
+        instruction: &Instruction,
+        call: &Call,
+        effects: &[Effect],
+    ) {
+        for effect in effects {
+            let (on, kind, is_condition) = match effect {
+                Effect::Wait { on, kind: WaitKind::Monitor, timed } => {
+                    (on, SignalKind::Wait { is_timed: *timed }, false)
+                }
+                Effect::Wait { on, kind: WaitKind::Condition, timed } => {
+                    (on, SignalKind::Wait { is_timed: *timed }, true)
+                }
+                Effect::Notify { on, .. } => (on, SignalKind::Notify, false),
+                _ => continue,
+            };
+            let Some(value) = self.flow.scene.operand_value(call, *on) else { continue };
+            let subject = self.flow.scene.of_value(value).or_else(|| {
+                let name = self.flow.expressions.of(value)?;
+                self.flow.scene.of_expression(&name)
+            });
+            let lock = match is_condition {
+                true => self.lock_of_condition(state, value),
+                false => subject,
+            };
+            let is_noted = [subject, lock].into_iter().flatten().any(|it| self.is_noted(it));
+            if is_noted {
+                let lock = lock.filter(|_| kind != SignalKind::Notify);
+                self.push(state, instruction.offset, Action::Signal { subject, lock, kind });
+            }
+        }
+    }
+
+    /// The lock that waiting for a condition gives back: the one it belongs to, or the only one that is held here.
+    fn lock_of_condition(&self, state: &State, condition: ValueId) -> Option<Subject> {
+        let flow = self.flow;
+        let program = flow.setting.program();
+        if let Some((lock, _)) = behind(program, flow.body(), condition) {
+            return flow.scene.of_value(lock);
+        }
+        let name = flow.expressions.of(condition);
+        let owner = name.and_then(|name| {
+            let owner = flow.setting.ground.faces.lock_behind(name);
+            (owner != name).then_some(owner)
+        });
+        if let Some(owner) = owner {
+            return flow.scene.of_expression(&owner);
+        }
+        let mut held = state.held.iter().filter(|lock| !lock.is_monitor() && !lock.is_reentrant);
+        match (held.next(), held.next()) {
+            (Some(only), None) => only.subject,
+            _ => None,
+        }
+    }
+
+    fn control(
+        &mut self,
+        state: &State,
+        instruction: &Instruction,
+        call: &Call,
+        effects: &[Effect],
+    ) {
+        let scene = &self.flow.scene;
+        let (mut started, mut joined) = (Vec::new(), Vec::new());
+        let mut runs_often = false;
+        for effect in effects {
+            let (task, list) = match effect {
+                Effect::Fork { task } => (task, &mut started),
+                Effect::Submit { task, times, .. } => {
+                    runs_often |= *times != Times::Once;
+                    (task, &mut started)
+                }
+                Effect::Join { task, .. } => (task, &mut joined),
+                _ => continue,
+            };
+            for task in scene.operand(call, instruction.result, *task) {
+                list.extend(scene.tasks(task));
+            }
+        }
+        let place = Place { method: self.flow.body().method, offset: instruction.offset };
+        let threads = self.flow.setting.ground.started_at.get(&place).cloned();
+        runs_often |= started.is_empty() && threads.is_some();
+        let threads = threads.unwrap_or_default();
+        for (tasks, threads, is_start) in
+            [(started, threads, true), (joined, ThreadSet::default(), false)]
+        {
+            if !tasks.is_empty() || !threads.is_empty() {
+                let action = Action::Control { tasks, threads, is_start, runs_often };
+                self.push(state, instruction.offset, action);
+            }
+        }
+    }
+
+    fn targets(
+        &mut self,
+        state: &State,
+        instruction: &Instruction,
+        call: &Call,
+        own: Option<SymbolicLock>,
+    ) {
+        let setting = self.flow.setting;
+        let Ground { program, graph, heap, .. } = setting.ground;
+        let is_modelled = !effects_here(program, call.method).is_empty();
+        let mut calls = Vec::new();
+        for target in graph.targets(self.flow.body().method, instruction.offset) {
+            let is_followed = program.body(target.method).is_some()
+                && (program.is_application(target.method) || !is_modelled)
+                && !setting.is_silent[target.method];
+            if !is_followed {
+                continue;
+            }
+            let callee = &heap.shapes[target.method];
+            let given = given(program, call, target, callee.parameters.len());
+            let nodes =
+                correspondence(&self.flow.scene, &given, instruction.result, callee);
+            self.control_by_callee(state, instruction.offset, target.method, &nodes);
+            let terms = self.flow.expressions.terms(call, instruction.offset, true);
+            let expressions = (0..callee.parameters.len()).map(|number| {
+                callee.parameters[number]?;
+                let parameter = LockExpression::new(Root::Parameter(number as u16));
+                Some(terms.translate(program, parameter, target)?.expression)
+            });
+            let is_repeated = match target.via {
+                Via::Callback { repeatedly, .. } => repeatedly,
+                Via::Direct | Via::Lambda(_) => false,
+            };
+            let values: Vec<Option<ValueId>> =
+                given.iter().map(|given| self.value_of(*given)).collect();
+            let is_instance = !program.methods[self.flow.body().method].is_static()
+                && !program.methods[target.method].is_static();
+            let is_on_this = is_instance
+                && values.first().copied().flatten() == self.flow.body().parameters.first().copied();
+            calls.push(CallStep {
+                method: target.method,
+                nodes,
+                expressions: expressions.collect(),
+                values,
+                own: own.clone().filter(|_| matches!(target.via, Via::Callback { .. })),
+                is_on_this,
+                is_repeated,
+            });
+        }
+        if !calls.is_empty() {
+            self.push(state, instruction.offset, Action::Call(calls));
+        }
+    }
+
+    /// Tasks that a callee starts or joins without seeing them: it gets a thread, and only this method knows what the
+    /// thread wraps.
+    fn control_by_callee(
+        &mut self,
+        state: &State,
+        offset: u32,
+        callee: MethodId,
+        nodes: &[Option<NodeId>],
+    ) {
+        let setting = self.flow.setting;
+        let (delta, shape) = (&setting.deltas[callee], &setting.heap().shapes[callee]);
+        let wrapped = |subject: &Subject| {
+            let Subject::Node(node) = subject else { return Vec::new() };
+            if shape[*node].target(Slot::Task).is_some() {
+                return Vec::new();
+            }
+            let Some(ours) = nodes.get(node.index()).copied().flatten() else { return Vec::new() };
+            self.flow.scene.tasks(self.flow.scene.of_node(ours)).split_off(1)
+        };
+        let started: Vec<Subject> = delta.started.iter().flat_map(wrapped).collect();
+        let joined: Vec<Subject> = delta.joined.iter().flat_map(|(it, _)| wrapped(it)).collect();
+        for (tasks, is_start) in [(started, true), (joined, false)] {
+            if !tasks.is_empty() {
+                let threads = ThreadSet::default();
+                let action = Action::Control { tasks, threads, is_start, runs_often: false };
+                self.push(state, offset, action);
+            }
+        }
+    }
+
+    fn value_of(&self, given: Given) -> Option<ValueId> {
+        let body = self.flow.body();
+        match given {
+            Given::Argument(value) => Some(body.without_casts(value)),
+            Given::Captured(holder, number) => {
+                let holder = body.without_casts(holder);
+                let Operation::DynamicCall(call) = &body.defining_instruction(holder)?.operation
+                else {
+                    return None;
+                };
+                let captured = call.arguments.get(usize::from(number))?;
+                Some(body.without_casts(*captured))
+            }
+            Given::Kept(_) | Given::Made | Given::Unknown => None,
+        }
+    }
+}
+
+/// The number of the parameter that a value is, if it is one.
+pub(super) fn parameter_number(body: &Body, value: ValueId) -> Option<u16> {
+    match body.definitions[value] {
+        Definition::Parameter(number) => Some(number),
+        Definition::Phi(_)
+        | Definition::Caught(_)
+        | Definition::Instruction(..)
+        | Definition::Removed => None,
+    }
+}

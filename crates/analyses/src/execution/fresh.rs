@@ -1,0 +1,512 @@
+//! Objects that are new, and that no other thread knows yet (dissertation, 4.3.2: NEW-safe events).
+//!
+//! Property: at a point where a value is fresh, the object it refers to was allocated by the current thread, and no
+//! path to the point has made it reachable from a static field, from an object that is not fresh itself, or from a
+//! started thread.
+//!
+//! Parameters are taken as fresh; whether they are is a matter of the context, which is asked where the facts are
+//! used. An object that is stored in a fresh one stays fresh, but is tied to it: it escapes when its owner does.
+//!
+//! Misses fresh objects behind phis, and behind more than [`MOST_VALUES`] values. May take an object for fresh that an
+//! unknown method of a library keeps.
+//!
+//! Deviations. 1. The dissertation decides this on the object use graph, between NEW and the first ESCAPE event. The
+//! flow here says the same without building that graph for objects that need no further argument. 2. Factories: a
+//! result whose alias set a callee allocates, names nowhere and hands to nobody else is fresh.
+
+use program::Origin;
+use program::callgraph::CallGraph;
+use program::ids::{Id, MethodId, ValueId};
+use program::ir::{Call, Definition, DynamicTarget, Instruction, Operation};
+use program::models::{self, Effect, Operand};
+
+use super::binding::{Given, Scene, given};
+use super::order::effects_here;
+use crate::heap::{NodeId, Shape, Slot};
+
+/// Values that are tracked at once, at most; others are not fresh.
+const MOST_VALUES: usize = 48;
+
+/// What is fresh at one point. All lists are sorted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Freshness {
+    /// The values that refer to fresh objects.
+    values: Vec<ValueId>,
+    /// Those that were stored somewhere, so that they may be loaded again.
+    stored: Vec<ValueId>,
+    /// Which fresh objects keep which.
+    ties: Vec<(ValueId, ValueId)>,
+    /// What fields of fresh objects refer to.
+    fields: Vec<(ValueId, Slot, ValueId)>,
+    /// Values that refer to the same object as another one.
+    same: Vec<(ValueId, ValueId)>,
+}
+
+fn insert<T: Ord>(into: &mut Vec<T>, item: T) -> bool {
+    match into.binary_search(&item) {
+        Ok(_) => false,
+        Err(at) => {
+            into.insert(at, item);
+            true
+        }
+    }
+}
+
+fn intersect<T: Ord>(into: &mut Vec<T>, from: &[T]) -> bool {
+    let before = into.len();
+    into.retain(|item| from.binary_search(item).is_ok());
+    before != into.len()
+}
+
+impl Freshness {
+    /// Joins the facts of another path; says whether that changes anything.
+    pub(super) fn join(&mut self, other: &Freshness) -> bool {
+        let mut changed = intersect(&mut self.values, &other.values)
+            | intersect(&mut self.fields, &other.fields)
+            | intersect(&mut self.same, &other.same);
+        for value in &other.stored {
+            changed |= self.is_tracked(*value) && insert(&mut self.stored, *value);
+        }
+        for tie in &other.ties {
+            changed |= self.is_tracked(tie.1) && insert(&mut self.ties, *tie);
+        }
+        let values = &self.values;
+        self.stored.retain(|value| values.binary_search(value).is_ok());
+        self.ties.retain(|(_, kept)| values.binary_search(kept).is_ok());
+        changed
+    }
+
+    fn is_tracked(&self, value: ValueId) -> bool {
+        self.values.binary_search(&value).is_ok()
+    }
+
+    /// The value that stands for all values that refer to this object.
+    fn root(&self, value: ValueId) -> ValueId {
+        match self.same.binary_search_by_key(&value, |(value, _)| *value) {
+            Ok(at) => self.same[at].1,
+            Err(_) => value,
+        }
+    }
+
+    /// Whether a value (without casts) is fresh, if parameters are as the context says.
+    pub(super) fn is_fresh(
+        &self,
+        scene_definition: &dyn Fn(ValueId) -> Definition,
+        value: ValueId,
+        is_parameter_fresh: &dyn Fn(u16) -> bool,
+    ) -> bool {
+        if self.values.is_empty() {
+            return false;
+        }
+        let mut todo = vec![self.root(value)];
+        let mut next = 0;
+        while let Some(value) = todo.get(next).copied() {
+            next += 1;
+            if !self.is_tracked(value) {
+                return false;
+            }
+            if let Definition::Parameter(number) = scene_definition(value)
+                && !is_parameter_fresh(number)
+            {
+                return false;
+            }
+            for (owner, kept) in &self.ties {
+                if *kept == value && !todo.contains(owner) {
+                    todo.push(*owner);
+                }
+            }
+        }
+        true
+    }
+
+    fn make(&mut self, value: ValueId) {
+        self.forget(value);
+        if self.values.len() < MOST_VALUES {
+            insert(&mut self.values, value);
+        }
+    }
+
+    /// Drops all that is known of a value.
+    fn forget(&mut self, value: ValueId) {
+        if self.values.is_empty() && self.same.is_empty() {
+            return;
+        }
+        self.values.retain(|it| *it != value);
+        self.stored.retain(|it| *it != value);
+        self.ties.retain(|(owner, kept)| *owner != value && *kept != value);
+        self.fields.retain(|(owner, _, kept)| *owner != value && *kept != value);
+        self.same.retain(|(one, other)| *one != value && *other != value);
+    }
+
+    fn drop_with_ties(&mut self, value: ValueId) {
+        let mut todo = vec![value];
+        while let Some(value) = todo.pop() {
+            if self.is_tracked(value) {
+                todo.extend(
+                    self.ties.iter().filter(|(owner, _)| *owner == value).map(|(_, kept)| *kept),
+                );
+                self.forget(value);
+            }
+        }
+    }
+}
+
+/// How a callee treats what it is given, as its shape tells.
+#[derive(Debug, Default)]
+pub(super) struct Treatment {
+    /// Which parameters become known to other threads.
+    leaks: Vec<bool>,
+    /// Which parameters may keep which others afterwards.
+    keeps: Vec<(usize, usize)>,
+    /// Which parameters the result may be, or keep.
+    in_result: Vec<usize>,
+    /// Whether the result is a new object that nobody else knows.
+    is_result_fresh: bool,
+    /// Fields of parameters that refer to new objects that nobody else knows.
+    owned: Vec<(usize, Slot)>,
+    /// Fields of parameters that are written.
+    written: Vec<(usize, Slot)>,
+}
+
+impl Treatment {
+    /// Reads it from a shape.
+    pub(super) fn of(shape: &Shape) -> Treatment {
+        let reach = |from: NodeId| {
+            let mut is_reached = vec![false; shape.nodes.len()];
+            let mut todo = vec![from];
+            while let Some(node) = todo.pop() {
+                if !std::mem::replace(&mut is_reached[node.index()], true) {
+                    todo.extend(shape[node].edges.iter().filter_map(|edge| edge.target));
+                }
+            }
+            is_reached
+        };
+        let reached: Vec<Option<Vec<bool>>> =
+            shape.parameters.iter().map(|parameter| parameter.map(reach)).collect();
+        let is_reached =
+            |by: usize, node: NodeId| reached[by].as_ref().is_some_and(|it| it[node.index()]);
+        let mut treatment = Treatment::default();
+        for (at, parameter) in shape.parameters.iter().enumerate() {
+            let Some(parameter) = *parameter else {
+                treatment.leaks.push(false);
+                continue;
+            };
+            let node = &shape[parameter];
+            treatment.leaks.push(!node.names.is_empty() || node.happenings.is_started);
+            let others = (0..shape.parameters.len()).filter(|other| *other != at);
+            let keepers = others.clone().filter(|other| is_reached(*other, parameter));
+            treatment.keeps.extend(keepers.map(|keeper| (keeper, at)));
+            for edge in &node.edges {
+                if edge.is_written {
+                    treatment.written.push((at, edge.slot));
+                }
+                if let Some(target) = edge.target
+                    && shape[target].names.is_empty()
+                    && shape[target].happenings.is_allocated
+                    && target != parameter
+                    && !others.clone().any(|other| is_reached(other, target))
+                {
+                    treatment.owned.push((at, edge.slot));
+                }
+            }
+        }
+        if let Some(result) = shape.result {
+            let node = &shape[result];
+            let count = shape.parameters.len();
+            treatment.is_result_fresh = node.happenings.is_allocated
+                && !node.happenings.is_started
+                && node.names.is_empty()
+                && !(0..count).any(|at| is_reached(at, result));
+            let reached = reach(result);
+            treatment.in_result = (0..count)
+                .filter(|at| shape.parameters[*at].is_some_and(|it| reached[it.index()]))
+                .collect();
+        }
+        treatment
+    }
+}
+
+/// Applies what instructions do to fresh objects.
+pub(super) struct FreshSteps<'a> {
+    pub(super) scene: Scene<'a>,
+    pub(super) graph: &'a CallGraph,
+    /// Which alias sets may be shared in some context.
+    pub(super) bindable: &'a [bool],
+    /// How callees treat what they are given.
+    pub(super) treatment: &'a (dyn Fn(MethodId) -> &'a Treatment + 'a),
+}
+
+impl FreshSteps<'_> {
+    fn is_bindable(&self, value: ValueId) -> bool {
+        self.scene.shape.node_of(value).is_some_and(|node| self.bindable[node.index()])
+    }
+
+    fn root(&self, state: &Freshness, value: ValueId) -> ValueId {
+        state.root(self.scene.body.without_casts(value))
+    }
+
+    /// What is fresh when the method begins.
+    pub(super) fn at_entry(&self) -> Freshness {
+        let mut state = Freshness::default();
+        for parameter in &self.scene.body.parameters {
+            if self.is_bindable(*parameter) {
+                insert(&mut state.values, *parameter);
+                insert(&mut state.stored, *parameter);
+            }
+        }
+        state
+    }
+
+    /// Another thread may know the object from now on.
+    fn escape(&self, state: &mut Freshness, value: ValueId) {
+        let root = self.root(state, value);
+        if state.is_tracked(root) {
+            state.drop_with_ties(root);
+            return;
+        }
+        // It may be any of the objects of its alias set that were stored before.
+        if let Some(node) = self.scene.shape.node_of(value)
+            && !state.stored.is_empty()
+        {
+            let same_set = |other: &ValueId| self.scene.shape.node_of(*other) == Some(node);
+            let others: Vec<ValueId> = state
+                .stored
+                .iter()
+                .copied()
+                .filter(same_set)
+                .filter(|it| !matches!(self.scene.body.definitions[*it], Definition::Parameter(_)))
+                .collect();
+            others.into_iter().for_each(|other| state.drop_with_ties(other));
+        }
+    }
+
+    /// One object keeps another from now on.
+    fn store(&self, state: &mut Freshness, value: ValueId, into: ValueId, slot: Slot) {
+        let (kept, owner) = (self.root(state, value), self.root(state, into));
+        if state.is_tracked(owner) {
+            state.fields.retain(|(of, field, _)| (*of, *field) != (owner, slot));
+            if state.is_tracked(kept) {
+                insert(&mut state.stored, kept);
+                insert(&mut state.ties, (owner, kept));
+                if matches!(slot, Slot::Field(_)) {
+                    insert(&mut state.fields, (owner, slot, kept));
+                }
+            }
+        } else if self.is_bindable(into) {
+            self.escape(state, value);
+        } else if state.is_tracked(kept) {
+            insert(&mut state.stored, kept);
+        }
+    }
+
+    fn load(&self, state: &mut Freshness, from: ValueId, slot: Slot, result: Option<ValueId>) {
+        let Some(result) = result else { return };
+        state.forget(result);
+        let owner = self.root(state, from);
+        let found = state.fields.iter().find(|(of, field, _)| (*of, *field) == (owner, slot));
+        if let Some((_, _, kept)) = found.copied() {
+            if kept == owner {
+                // The callee that made the object left it here: this value stands for it from now on.
+                state.make(result);
+                if state.is_tracked(result) {
+                    state.fields.retain(|(of, field, _)| (*of, *field) != (owner, slot));
+                    insert(&mut state.fields, (owner, slot, result));
+                    insert(&mut state.ties, (owner, result));
+                    insert(&mut state.stored, result);
+                }
+            } else if state.is_tracked(kept) {
+                insert(&mut state.same, (result, kept));
+            }
+        }
+    }
+
+    /// Applies an instruction.
+    pub(super) fn step(&self, state: &mut Freshness, instruction: &Instruction) {
+        match &instruction.operation {
+            Operation::New(_) | Operation::NewArray { .. } => self.make(state, instruction.result),
+            Operation::DynamicCall(call) => {
+                if !matches!(call.target, DynamicTarget::Lambda(_)) {
+                    return;
+                }
+                self.make(state, instruction.result);
+                if let Some(result) = instruction.result {
+                    for (at, captured) in call.arguments.iter().enumerate() {
+                        self.store(state, *captured, result, Slot::Captured(at as u16));
+                    }
+                }
+            }
+            Operation::PutStatic { value, .. } => self.escape(state, *value),
+            Operation::PutField { object, field, value } => {
+                self.store(state, *value, *object, Slot::Field(*field));
+            }
+            Operation::ArrayStore { array, value, .. } => {
+                self.store(state, *value, *array, Slot::Element);
+            }
+            Operation::GetField { object, field } => {
+                self.load(state, *object, Slot::Field(*field), instruction.result);
+            }
+            Operation::Call(call) => self.call(state, instruction, call),
+            _ => {}
+        }
+    }
+
+    fn make(&self, state: &mut Freshness, result: Option<ValueId>) {
+        if let Some(result) = result {
+            match self.is_bindable(result) {
+                true => state.make(result),
+                false => state.forget(result),
+            }
+        }
+    }
+
+    fn call(&self, state: &mut Freshness, instruction: &Instruction, call: &Call) {
+        let program = self.scene.program;
+        if let Some(result) = instruction.result {
+            state.forget(result);
+        }
+        let targets = self.graph.targets(self.scene.body.method, instruction.offset);
+        let mut is_result_fresh = None;
+        for target in targets {
+            let callee = &self.scene.heap.shapes[target.method];
+            if program.body(target.method).is_none() {
+                continue;
+            }
+            let is_result_wanted = instruction.result.is_some_and(|it| self.is_bindable(it));
+            if state.values.is_empty() && !is_result_wanted {
+                break;
+            }
+            let treatment = (self.treatment)(target.method);
+            let given = given(program, call, target, callee.parameters.len());
+            self.treat(state, treatment, &given, instruction.result);
+            is_result_fresh =
+                Some(is_result_fresh.unwrap_or(true) && treatment.is_result_fresh);
+        }
+        if is_result_fresh == Some(true) && effects_here(program, call.method).is_empty() {
+            self.make(state, instruction.result);
+            return;
+        }
+        if is_result_fresh.is_none() {
+            self.library_call(state, instruction, call);
+        }
+    }
+
+    fn treat(
+        &self,
+        state: &mut Freshness,
+        treatment: &Treatment,
+        given: &[Given],
+        result: Option<ValueId>,
+    ) {
+        let holder = |at: usize| match given.get(at) {
+            Some(Given::Argument(value) | Given::Captured(value, _) | Given::Kept(value)) => {
+                Some(*value)
+            }
+            Some(Given::Made) => result,
+            Some(Given::Unknown) | None => None,
+        };
+        for (at, leaks) in treatment.leaks.iter().enumerate() {
+            if *leaks && let Some(value) = holder(at) {
+                self.escape(state, value);
+            }
+        }
+        for (at, slot) in &treatment.written {
+            if let Some(Given::Argument(value)) = given.get(*at) {
+                let owner = self.root(state, *value);
+                state.fields.retain(|(of, field, _)| (*of, *field) != (owner, *slot));
+            }
+        }
+        for (keeper, kept) in &treatment.keeps {
+            if let (Some(keeper), Some(kept)) = (holder(*keeper), holder(*kept)) {
+                self.store(state, kept, keeper, Slot::Contents);
+            }
+        }
+        for at in &treatment.in_result {
+            if let Some(value) = holder(*at) {
+                let root = self.root(state, value);
+                if state.is_tracked(root) {
+                    insert(&mut state.stored, root);
+                }
+            }
+        }
+        for (at, slot) in &treatment.owned {
+            if let Some(Given::Argument(value)) = given.get(*at) {
+                let owner = self.root(state, *value);
+                if state.is_tracked(owner) {
+                    // A field of its own owner: not loaded yet, so no value stands for it.
+                    insert(&mut state.fields, (owner, *slot, owner));
+                }
+            }
+        }
+    }
+
+    fn library_call(&self, state: &mut Freshness, instruction: &Instruction, call: &Call) {
+        let program = self.scene.program;
+        let effects = effects_here(program, call.method);
+        if effects.is_empty() {
+            if program.class_of(call.method).origin == Origin::Missing {
+                let is_static = program.methods[call.method].is_static();
+                for value in call.arguments.iter().skip(usize::from(!is_static)) {
+                    self.escape(state, *value);
+                }
+            }
+            return;
+        }
+        if effects.contains(&Effect::ReturnsFresh) {
+            self.make(state, instruction.result);
+        }
+        let values = |operand: Operand| match operand {
+            Operand::Callbacks => models::task_arguments(&program.methods[call.method].descriptor)
+                .into_iter()
+                .filter_map(|(at, _)| self.scene.operand_value(call, Operand::Argument(at)))
+                .collect(),
+            Operand::Result => instruction.result.into_iter().collect(),
+            operand => self.scene.operand_value(call, operand).into_iter().collect::<Vec<_>>(),
+        };
+        for effect in effects {
+            match effect {
+                Effect::Store { value, into } | Effect::Wraps { task: value, by: into } => {
+                    for into in values(*into) {
+                        for value in values(*value) {
+                            self.store(state, value, into, Slot::Contents);
+                        }
+                        if let Operand::Elements(at) = value {
+                            for from in values(Operand::Argument(*at)) {
+                                self.store_kept(state, from, into);
+                            }
+                        }
+                    }
+                }
+                Effect::View { of } => {
+                    if let (Some(result), [of]) = (instruction.result, &*values(*of)) {
+                        let root = self.root(state, *of);
+                        if state.is_tracked(root) && root != result {
+                            insert(&mut state.same, (result, root));
+                        }
+                    }
+                }
+                Effect::Fork { task } | Effect::Submit { task, .. } => {
+                    values(*task).into_iter().for_each(|task| self.escape(state, task));
+                    if let Operand::Elements(at) = task {
+                        for from in values(Operand::Argument(*at)) {
+                            self.escape(state, from);
+                        }
+                    }
+                }
+                Effect::Escapes { operand } => {
+                    values(*operand).into_iter().for_each(|value| self.escape(state, value));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What one object keeps, another keeps from now on, too.
+    fn store_kept(&self, state: &mut Freshness, from: ValueId, into: ValueId) {
+        let owner = self.root(state, from);
+        let kept: Vec<ValueId> =
+            state.ties.iter().filter(|(of, _)| *of == owner).map(|(_, kept)| *kept).collect();
+        for value in kept {
+            self.store(state, value, into, Slot::Contents);
+        }
+    }
+}

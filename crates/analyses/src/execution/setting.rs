@@ -1,0 +1,217 @@
+//! What the symbolic execution knows of the program before it begins.
+
+use std::sync::OnceLock;
+
+use program::Program;
+use program::ids::{Id, MethodId, TypedVec};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::binding::bindable;
+use super::faces::Faces;
+use super::fresh::Treatment;
+use super::order::{self, Delta, Ground};
+use crate::Context;
+use crate::heap::{Heap, ObjectId, Place, Shape, ThreadId, ThreadKind, ThreadSet};
+use crate::locks::aliases::Aliases;
+use crate::locks::expression::{LockExpression, returned_expressions};
+use crate::locks::held::{self, LockChanges};
+
+/// What everything else borrows from.
+pub(super) struct Foundation {
+    faces: Faces,
+    started_at: FxHashMap<Place, ThreadSet>,
+    returned: TypedVec<MethodId, Option<LockExpression>>,
+}
+
+impl Foundation {
+    pub(super) fn of(context: &Context<'_>, heap: &Heap) -> Foundation {
+        let mut started_at: FxHashMap<Place, ThreadSet> = FxHashMap::default();
+        for (id, thread) in heap.threads.iter_with_ids() {
+            for place in &thread.started_at {
+                started_at.entry(*place).or_default().insert(id);
+            }
+        }
+        Foundation {
+            faces: Faces::of(context.program),
+            started_at,
+            returned: returned_expressions(context.program, context.graph),
+        }
+    }
+
+    /// What the order of all methods is computed from.
+    pub(super) fn ground<'a>(&'a self, context: &'a Context<'_>, heap: &'a Heap) -> Ground<'a> {
+        Ground {
+            program: context.program,
+            graph: context.graph,
+            heap,
+            faces: &self.faces,
+            started_at: &self.started_at,
+            returned: &self.returned,
+        }
+    }
+}
+
+/// Everything that is known of the program, whatever the context.
+pub(super) struct Setting<'a> {
+    pub(super) ground: Ground<'a>,
+    aliases: Aliases,
+    /// What methods do to the locks of their callers.
+    pub(super) changes: TypedVec<MethodId, LockChanges>,
+    /// What methods add to the order.
+    pub(super) deltas: TypedVec<MethodId, Delta>,
+    treatments: TypedVec<MethodId, OnceLock<Treatment>>,
+    /// The objects that events are told of.
+    pub(super) is_noted: TypedVec<ObjectId, bool>,
+    /// The methods that cause no event in any context.
+    pub(super) is_silent: TypedVec<MethodId, bool>,
+    /// The threads that run an object, or what it wraps.
+    threads_of: TypedVec<ObjectId, ThreadSet>,
+    /// The threads that each thread may start, and those that these may start, and so on.
+    starts: TypedVec<ThreadId, ThreadSet>,
+}
+
+impl<'a> Setting<'a> {
+    pub(super) fn new(ground: Ground<'a>) -> Setting<'a> {
+        let Ground { program, graph, heap, .. } = ground;
+        let aliases = Aliases::of(program);
+        let changes = held::lock_changes(held::Surroundings { program, graph, aliases: &aliases });
+        let deltas = order::deltas(ground);
+        let is_noted: TypedVec<ObjectId, bool> = heap
+            .objects
+            .iter()
+            .map(|object| {
+                let marks = &object.marks;
+                marks.is_shared || marks.is_locked || marks.is_thread
+            })
+            .collect();
+        let count = program.methods.len();
+        let is_silent: Vec<bool> = (0..count)
+            .into_par_iter()
+            .map(|method| {
+                let method = MethodId::new(method);
+                !controls_threads(&deltas[method]) && is_silent(heap, &heap.shapes[method], &is_noted)
+            })
+            .collect();
+        let mut setting = Setting {
+            ground,
+            aliases,
+            changes,
+            deltas,
+            treatments: (0..count).map(|_| OnceLock::new()).collect(),
+            is_noted,
+            is_silent: TypedVec::from(is_silent),
+            threads_of: heap.objects.ids().map(|object| heap.threads_of(object)).collect(),
+            starts: TypedVec::new(),
+        };
+        setting.starts = setting.find_starts();
+        setting
+    }
+
+    pub(super) fn program(&self) -> &'a Program {
+        self.ground.program
+    }
+
+    pub(super) fn heap(&self) -> &'a Heap {
+        self.ground.heap
+    }
+
+    /// How a callee treats what it is given.
+    pub(super) fn treatment(&self, method: MethodId) -> &Treatment {
+        self.treatments[method].get_or_init(|| Treatment::of(&self.heap().shapes[method]))
+    }
+
+    /// Whether two names of a method are of one lock.
+    pub(super) fn are_one(
+        &self,
+        method: MethodId,
+        one: &LockExpression,
+        other: &LockExpression,
+    ) -> bool {
+        one == other || self.aliases.are_one(self.program(), method, one, other)
+    }
+
+    /// The threads that run an object.
+    pub(super) fn threads_of(&self, object: ObjectId) -> &ThreadSet {
+        &self.threads_of[object]
+    }
+
+    /// The threads that may run once these have been started.
+    pub(super) fn started_with(&self, threads: &ThreadSet) -> ThreadSet {
+        let mut all = threads.clone();
+        for thread in threads.iter() {
+            all.extend(&self.starts[thread]);
+        }
+        all
+    }
+
+    /// The threads that may run whatever the initial thread does: those that come from outside, and what they start.
+    pub(super) fn running_anyway(&self) -> ThreadSet {
+        let threads = self.heap().threads.iter_with_ids();
+        let outside: ThreadSet = threads
+            .filter(|(_, thread)| match thread.kind {
+                ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Init => true,
+                ThreadKind::Main | ThreadKind::Run => false,
+            })
+            .map(|(id, _)| id)
+            .collect();
+        self.started_with(&outside)
+    }
+
+    fn find_starts(&self) -> TypedVec<ThreadId, ThreadSet> {
+        let Ground { graph, heap, .. } = self.ground;
+        let mut starts: TypedVec<ThreadId, ThreadSet> = heap
+            .threads
+            .iter()
+            .map(|thread| {
+                let mut found = ThreadSet::default();
+                let mut seen: TypedVec<MethodId, bool> =
+                    TypedVec::filled(false, self.deltas.len());
+                let mut todo = thread.entries.clone();
+                while let Some(method) = todo.pop() {
+                    if std::mem::replace(&mut seen[method], true) {
+                        continue;
+                    }
+                    found.extend(&self.deltas[method].started_threads);
+                    todo.extend(graph.callees(method));
+                }
+                found
+            })
+            .collect();
+        loop {
+            let mut grew = false;
+            for thread in heap.threads.ids() {
+                let mut all = starts[thread].clone();
+                for started in starts[thread].iter() {
+                    all.extend(&starts[started]);
+                }
+                grew |= starts[thread].extend(&all);
+            }
+            if !grew {
+                return starts;
+            }
+        }
+    }
+}
+
+/// Whether a method starts or joins threads, itself or in what it calls.
+pub(super) fn controls_threads(delta: &Delta) -> bool {
+    !delta.started.is_empty() || !delta.started_threads.is_empty() || !delta.joined.is_empty()
+}
+
+/// Whether no alias set of a method that may be shared is touched.
+fn is_silent(heap: &Heap, shape: &Shape, is_noted: &TypedVec<ObjectId, bool>) -> bool {
+    let bindable = bindable(shape);
+    shape.nodes.iter().enumerate().all(|(at, node)| {
+        let happens = &node.happenings;
+        let is_touched = happens.is_allocated
+            || happens.is_locked
+            || happens.is_started
+            || node.edges.iter().any(|edge| edge.is_read || edge.is_written);
+        let may_matter = match heap.fixed(node) {
+            Some(object) => is_noted[object],
+            None => bindable[at],
+        };
+        !is_touched || !may_matter
+    })
+}
