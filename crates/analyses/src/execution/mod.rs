@@ -7,6 +7,6 @@ mod listener;
 
 pub use event::{
     Access, AccessKind, Acquisition, Allocation, Base, ContextId, HeldLock, Invocation, LockMode,
-    Order, Relation, Signal, SignalKind, SyncVariable, ThreadControl,
+    Order, Publication, Relation, Signal, SignalKind, SyncVariable, ThreadControl,
 };
 pub use listener::{Client, Listener, World};
