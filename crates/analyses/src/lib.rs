@@ -118,6 +118,12 @@ pub struct Analysis {
 /// Every analysis, in the order in which they run.
 pub static ALL: &[Analysis] = &[lock_pattern::ANALYSIS, stale_value::ANALYSIS];
 
+/// Whether an analysis can tell which accesses could not be proven safe.
+#[must_use]
+pub fn makes_watch_list(analysis: &Analysis) -> bool {
+    analysis.rules.contains(&races::DATA_RACE)
+}
+
 /// Whether some analysis reports this rule; the others are found only while a program runs.
 #[must_use]
 pub fn reports(rule: &str) -> bool {

@@ -200,5 +200,5 @@ fn is_only_counted(program: &Program, field: FieldId, place: Place) -> bool {
         Some([user]) => Some(*user),
         Some(_) | None => None,
     };
-    only_user(value).and_then(|sum| only_user(sum.result?)).is_some_and(|user| counts(user))
+    only_user(value).and_then(|sum| only_user(sum.result?)).is_some_and(counts)
 }
