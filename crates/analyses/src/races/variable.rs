@@ -54,8 +54,6 @@ pub(super) struct Uses<'a> {
     /// For each context how many calls are between it and the beginning of a thread.
     depths: TypedVec<ContextId, u32>,
     nothing_known: Order,
-    /// For each object the first field that refers to it.
-    holders: FxHashMap<ObjectId, FieldId>,
 }
 
 impl<'a> Uses<'a> {
@@ -72,19 +70,18 @@ impl<'a> Uses<'a> {
         may_have_published.sort_unstable();
         may_have_published.dedup();
         let nothing_known = Order { may_have_published, ..Order::default() };
-        let mut holders: FxHashMap<ObjectId, FieldId> = FxHashMap::default();
-        for (slot, variable) in world.heap.objects.iter().flat_map(|object| &object.variables) {
-            if let (Slot::Field(field), Some(target)) = (slot, variable.target) {
-                let first = holders.entry(target).or_insert(*field);
-                *first = (*first).min(*field);
-            }
-        }
-        Uses { world, records, knowledge, guards, depths, nothing_known, holders }
+        Uses { world, records, knowledge, guards, depths, nothing_known }
     }
 
     /// The first field that refers to an object.
     pub(super) fn holder(&self, object: ObjectId) -> Option<FieldId> {
-        self.holders.get(&object).copied()
+        let fields = self.world.heap.objects[object].referred_by.iter();
+        fields
+            .filter_map(|(_, slot)| match slot {
+                Slot::Field(field) => Some(*field),
+                Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
+            })
+            .min()
     }
 
     /// The calls between the beginning of a thread and an event.

@@ -8,9 +8,8 @@
 use std::collections::BTreeSet;
 
 use classes::access;
-use program::ids::TypedVec;
 use program::ir::{Instruction, Operation};
-use program::{FieldId, MethodId, Program};
+use program::{FieldId, Program};
 
 use super::conflict::Trust;
 use super::variable::{Uses, Variable};
@@ -35,7 +34,9 @@ pub(super) fn places(
             places.extend(variable.events.iter().map(|event| event.place));
         }
     }
-    let is_seen = seen(uses);
+    // What threads may get to and the execution does not go into touches nothing that threads share; of other methods
+    // nothing is known.
+    let is_seen = &uses.world.heap.is_reached;
     for method in program.methods_with_bodies().filter(|method| program.is_application(*method)) {
         let Some(body) = program.body(method) else { continue };
         let wanted = body.instructions().filter(|instruction| match is_seen[method] {
@@ -46,22 +47,6 @@ pub(super) fn places(
     }
     places.retain(|place| program.is_application(place.method));
     places.into_iter().collect()
-}
-
-/// Which methods some thread may get to, as far as the analysis knows. What it does not execute there touches nothing that
-/// threads share; of other methods nothing is known.
-fn seen(uses: &Uses<'_>) -> TypedVec<MethodId, bool> {
-    let Uses { world, .. } = uses;
-    let mut seen = TypedVec::filled(false, world.context.program.methods.len());
-    let mut open: Vec<MethodId> =
-        world.heap.threads.iter().flat_map(|thread| thread.entries.iter().copied()).collect();
-    open.extend(world.methods.iter());
-    while let Some(method) = open.pop() {
-        if !std::mem::replace(&mut seen[method], true) {
-            open.extend(world.context.graph.callees(method));
-        }
-    }
-    seen
 }
 
 fn touched_field(instruction: &Instruction) -> Option<FieldId> {
