@@ -8,6 +8,7 @@ pub mod execution;
 pub mod heap;
 pub mod lock_pattern;
 pub mod locks;
+pub mod races;
 pub mod stale_value;
 pub mod whole_program;
 
@@ -43,6 +44,8 @@ pub struct Config {
     /// Which code is meant to be atomic. The run-time monitors ask; the static analyses take a held
     /// lock for the intent.
     pub atomic: AtomicSpec,
+    /// Whether the accesses that could not be proven safe are wanted.
+    pub watch_list: bool,
 }
 
 impl Config {
@@ -96,6 +99,8 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
     /// What it could not look at.
     pub gaps: Vec<Gap>,
+    /// The accesses that it could not prove safe, where that was asked for.
+    pub watch: Vec<heap::Place>,
 }
 
 /// One analysis.
@@ -112,6 +117,12 @@ pub struct Analysis {
 
 /// Every analysis, in the order in which they run.
 pub static ALL: &[Analysis] = &[lock_pattern::ANALYSIS, stale_value::ANALYSIS];
+
+/// Whether an analysis can tell which accesses could not be proven safe.
+#[must_use]
+pub fn makes_watch_list(analysis: &Analysis) -> bool {
+    analysis.rules.contains(&races::DATA_RACE)
+}
 
 /// Whether some analysis reports this rule; the others are found only while a program runs.
 #[must_use]

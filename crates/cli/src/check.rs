@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use analyses::Context;
-use findings::{Recorded, Results, merge_gaps, rules};
+use findings::{Recorded, Results, Site, merge_gaps, rules};
 use report::Baseline;
 
 use crate::Outcome;
@@ -16,6 +16,7 @@ use crate::progress::Progress;
 use crate::remembered::{read_baseline, write_baseline};
 use crate::settings::CheckSettings;
 use crate::triage::{open_sources, triage};
+use crate::watched;
 
 pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let started = Instant::now();
@@ -27,7 +28,7 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let progress = Progress::new(!flags.look.quiet && !flags.no_progress);
     let results = analyse(flags, &settings, baseline.as_ref(), &cancel, &progress);
     progress.finish();
-    let mut results = results?;
+    let (mut results, watch_list) = results?;
     results.gaps = merge_gaps(results.gaps);
     results.interrupted |= cancel.is_requested();
 
@@ -35,13 +36,15 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let screen = Screen::standard_output(flags.look.color);
     let delivered =
         output::deliver(&results, &destination, &Style::new(&flags.look), &sources, screen);
-    // The findings come first: neither file may cost the user the other.
+    // The findings come first: no file may cost the user the others.
     let written =
         write_baseline(&results, &settings.triage, baseline.as_ref(), is_found_by_running);
+    let listed =
+        flags.watch_list.as_deref().map(|path| watched::write(path, &watch_list, &results));
     if !flags.look.quiet && io::stderr().is_terminal() {
         anstream::eprintln!("took {:.2} s", started.elapsed().as_secs_f64());
     }
-    delivered.and(written)?;
+    delivered.and(written).and(listed.unwrap_or(Ok(())))?;
     Ok(outcome(&results, settings.triage.fail_on))
 }
 
@@ -51,11 +54,11 @@ fn analyse(
     baseline: Option<&Baseline>,
     cancel: &Cancel,
     progress: &Progress,
-) -> anyhow::Result<Results> {
+) -> anyhow::Result<(Results, Vec<Site>)> {
     let assembled =
         assemble(&settings.paths, &settings.program, flags.bench_fraction, cancel, progress)?;
     let Some(Assembled { mut program, graph, stats }) = assembled else {
-        return Ok(Results { interrupted: true, ..Results::default() });
+        return Ok((Results { interrupted: true, ..Results::default() }, Vec::new()));
     };
     let config = &settings.analysis;
     let mut results = Results { stats, ..Results::default() };
@@ -63,15 +66,18 @@ fn analyse(
     results.gaps.extend(graph.gaps.iter().cloned());
     let context =
         Context { program: &program, graph: &graph, config, cancelled: &|| cancel.is_requested() };
-    let mut found = Vec::new();
+    let (mut found, mut watch_list) = (Vec::new(), Vec::new());
     for analysis in analyses::ALL {
-        if !analysis.rules.iter().any(|rule| config.wants(rule)) {
+        let lists = config.watch_list && analyses::makes_watch_list(analysis);
+        if !lists && !analysis.rules.iter().any(|rule| config.wants(rule)) {
             continue;
         }
         progress.phase(analysis.name);
         let stopwatch = Stopwatch::start();
         let outcome = (analysis.run)(&context);
         found.extend(outcome.findings);
+        let sites = outcome.watch.iter().map(|place| program.site(place.method, place.offset));
+        watch_list.extend(sites);
         results.gaps.extend(outcome.gaps);
         results.stats.push((analysis.time_counter, stopwatch.lap()));
     }
@@ -81,7 +87,7 @@ fn analyse(
     }
     let looked = (!cancel.is_requested()).then_some(settings);
     triage(found, Some(&program), &settings.triage, baseline, looked, &mut results);
-    Ok(results)
+    Ok((results, watch_list))
 }
 
 /// Whether only `scission run` can find this again.

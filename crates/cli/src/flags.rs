@@ -77,6 +77,11 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
+    /// Write the accesses that could not be proven safe to this file; `scission run --watch-list FILE`
+    /// watches these and no others
+    #[arg(long, value_name = "FILE")]
+    pub(crate) watch_list: Option<PathBuf>,
+
     /// Do not show progress, even on a terminal
     #[arg(long)]
     pub(crate) no_progress: bool,

@@ -25,6 +25,7 @@ mod run;
 mod settings;
 mod trace;
 mod triage;
+mod watched;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;

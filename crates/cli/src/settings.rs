@@ -107,6 +107,7 @@ impl CheckSettings {
                 exclude,
                 strict: !flags.no_strict && (flags.strict || file.strict.unwrap_or(false)),
                 atomic: file.atomic,
+                watch_list: flags.watch_list.is_some(),
             },
             triage,
             has_other_paths,

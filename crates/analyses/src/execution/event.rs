@@ -161,6 +161,19 @@ pub struct ThreadControl<'a> {
     pub object: Option<ObjectId>,
     /// Whether they are started, or have ended.
     pub is_start: bool,
+    /// What happened before: a thread comes after everything that its starter has waited for.
+    pub order: &'a Order,
+}
+
+/// A variable that orders threads is written: whoever receives from it later comes after what was done before this.
+#[derive(Clone, Copy, Debug)]
+pub struct Publication {
+    /// In which context.
+    pub context: ContextId,
+    /// Where.
+    pub place: Place,
+    /// The variable.
+    pub variable: SyncVariable,
 }
 
 /// A thread waits for a notification, or gives one.

@@ -2,7 +2,9 @@
 
 use program::ids::{MethodId, TypedVec};
 
-use super::event::{Access, Acquisition, Allocation, ContextId, Invocation, Signal, ThreadControl};
+use super::event::{
+    Access, Acquisition, Allocation, ContextId, Invocation, Publication, Signal, ThreadControl,
+};
 use crate::heap::{Heap, ObjectId, Place, ThreadId, ThreadSet};
 use crate::{Context, Outcome};
 
@@ -58,6 +60,9 @@ pub trait Listener {
 
     /// Threads are started or joined.
     fn thread_control(&mut self, _control: &ThreadControl<'_>) {}
+
+    /// A variable that orders threads is written.
+    fn publication(&mut self, _publication: Publication) {}
 
     /// A lock is taken.
     fn acquisition(&mut self, _acquisition: &Acquisition<'_>) {}

@@ -66,7 +66,7 @@ pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
             finding(context, solved, hypothesis, pattern, method)
         })
         .collect();
-    Outcome { findings, gaps: unstructured(context) }
+    Outcome { findings, gaps: unstructured(context), ..Outcome::default() }
 }
 
 /// Whether the witness is a library object that is often used by one thread alone (paper, 5.2), or

@@ -46,7 +46,7 @@ pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summ
         }
         findings.extend(worst.into_values().map(|(_, finding)| finding));
     }
-    Outcome { findings, gaps: too_large(program) }
+    Outcome { findings, gaps: too_large(program), ..Outcome::default() }
 }
 
 /// Methods whose values were not followed.

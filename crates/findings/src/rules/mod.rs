@@ -3,6 +3,7 @@
 //! A rule's file is its user page. The doc comment on the rule says what it finds, why it matters,
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
+mod data_race;
 mod happens_before_race;
 mod irreducible_block;
 mod lockset_race;
@@ -10,6 +11,7 @@ mod not_serializable;
 mod reacquired_lock;
 mod reacquired_lock_pair;
 mod stale_value;
+mod unsafe_publication;
 
 use crate::Severity;
 
@@ -18,6 +20,8 @@ pub static ALL: &[&Rule] = &[
     &reacquired_lock::RULE,
     &reacquired_lock_pair::RULE,
     &stale_value::RULE,
+    &data_race::RULE,
+    &unsafe_publication::RULE,
     &not_serializable::RULE,
     &happens_before_race::RULE,
     &lockset_race::RULE,

@@ -1,0 +1,142 @@
+//! What kind of conflict a variable has, and how much it matters (dissertation, 4.5.1).
+//!
+//! The dissertation counts conflicts by category and says which of them were mostly real. Severity follows that, and
+//! beyond it idioms that are in the code on purpose or do little harm ([`idiom`]); strict mode knows no idioms.
+
+use findings::Severity;
+
+use super::idiom::Idiom;
+use super::variable::{Event, Uses, Variable};
+use crate::execution::{AccessKind, LockMode, Relation};
+use crate::heap::{ObjectId, Slot};
+
+/// The kinds of conflicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    /// All accesses in conflict are writes.
+    NoRead,
+    /// All hold one abstract lock, which may be several at run time.
+    LockNotUnique,
+    /// All writes hold one abstract lock, and some read does not.
+    AllWritesLocked,
+    /// Anything else: there is no common lock.
+    Other,
+}
+
+impl Category {
+    /// The dissertation's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::NoRead => "no-read",
+            Category::LockNotUnique => "lock-not-unique",
+            Category::AllWritesLocked => "all-writes-locked",
+            Category::Other => "other",
+        }
+    }
+
+    /// Why it is a conflict, in a clause.
+    #[must_use]
+    pub fn why(self) -> &'static str {
+        match self {
+            Category::NoRead => "nothing orders the writes",
+            Category::LockNotUnique => "the locks that are held may be different objects",
+            Category::AllWritesLocked => "the writes hold a lock that the read does not hold",
+            Category::Other => "no lock is held at both accesses",
+        }
+    }
+
+    /// The category of accesses that are in conflict with some other. A write is protected by what it holds exclusively
+    /// only.
+    pub(super) fn of(uses: &Uses<'_>, conflicting: &[&Event]) -> Category {
+        let writes = || conflicting.iter().filter(|event| event.kind == AccessKind::Write);
+        if writes().count() == conflicting.len() {
+            Category::NoRead
+        } else if has_common_lock(uses, conflicting.iter().copied()) {
+            Category::LockNotUnique
+        } else if has_common_lock(uses, writes().copied()) {
+            Category::AllWritesLocked
+        } else {
+            Category::Other
+        }
+    }
+}
+
+/// The abstract locks that all events hold.
+fn common_locks<'e>(uses: &Uses<'_>, mut events: impl Iterator<Item = &'e Event>) -> Vec<ObjectId> {
+    let held = |event: &Event| -> Vec<ObjectId> {
+        let guards = uses.guards(event).iter();
+        guards
+            .filter(|guard| event.kind == AccessKind::Read || guard.mode == LockMode::Exclusive)
+            .filter_map(|guard| guard.object)
+            .collect()
+    };
+    let Some(first) = events.next() else { return Vec::new() };
+    let mut common = held(first);
+    for event in events {
+        let other = held(event);
+        common.retain(|lock| other.contains(lock));
+    }
+    common
+}
+
+fn has_common_lock<'e>(uses: &Uses<'_>, events: impl Iterator<Item = &'e Event>) -> bool {
+    !common_locks(uses, events).is_empty()
+}
+
+/// How much the conflicts of a variable matter.
+pub(super) fn severity(
+    uses: &Uses<'_>,
+    variable: &Variable,
+    conflicting: &[&Event],
+    category: Category,
+    idiom: Option<Idiom>,
+) -> Severity {
+    let by_category = match category {
+        // What is read at the end, when all is over, is read all the same.
+        Category::NoRead if is_read(variable) => Severity::Medium,
+        Category::NoRead => Severity::Low,
+        Category::LockNotUnique => of_lock_not_unique(uses, variable, conflicting),
+        Category::AllWritesLocked => Severity::Medium,
+        Category::Other => Severity::High,
+    };
+    match idiom {
+        Some(idiom) => by_category.min(idiom.at_most()),
+        None => by_category,
+    }
+}
+
+fn is_read(variable: &Variable) -> bool {
+    variable.events.iter().any(|event| event.kind == AccessKind::Read)
+}
+
+/// Most of these are data that has a lock of its own beside it, which the analysis cannot tell (4.5.1): then data and lock
+/// are equally many. One variable that is guarded by one lock out of many is a mistake that people make; and when the
+/// lock is the thread's own, no two threads ever hold the same.
+fn of_lock_not_unique(uses: &Uses<'_>, variable: &Variable, conflicting: &[&Event]) -> Severity {
+    let is_one_variable = uses.knowledge.is_unique_object(variable.object);
+    let common = common_locks(uses, conflicting.iter().copied());
+    let is_own = |lock: &ObjectId| {
+        let is_unrelated = |event: &&Event| {
+            let mut guards = uses.guards(event).iter();
+            guards.any(|guard| guard.object == Some(*lock) && guard.relation == Relation::Unknown)
+        };
+        (uses.knowledge.is_thread(*lock) || uses.knowledge.is_thread_specific(*lock))
+            && conflicting.iter().all(is_unrelated)
+    };
+    match (is_one_variable, common.iter().all(is_own)) {
+        (true, true) => Severity::High,
+        (true, false) => Severity::Medium,
+        (false, _) => Severity::Low,
+    }
+}
+
+/// Whether conflicts of a variable are worth telling at all: elements of arrays are one variable for the analysis, and
+/// threads that work on different parts of an array are common (4.5). They are told in strict mode.
+pub(super) fn is_told(slot: Slot, is_strict: bool) -> bool {
+    match slot {
+        Slot::Field(_) | Slot::Contents => true,
+        Slot::Element => is_strict,
+        Slot::Task | Slot::Captured(_) => false,
+    }
+}

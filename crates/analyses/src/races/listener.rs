@@ -1,0 +1,244 @@
+//! What the symbolic execution tells, kept small: accesses that may matter, with interned locks and orders.
+
+use std::hash::Hash;
+use std::rc::Rc;
+
+use program::FieldId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::execution::{
+    Access, AccessKind, Allocation, Base, ContextId, HeldLock, Listener, Order, Publication,
+    Relation, SyncVariable, ThreadControl, World,
+};
+use crate::heap::{Heap, ObjectId, Place, Slot, ThreadSet};
+use crate::{Context, Outcome};
+
+/// Values that occur many times, each kept once.
+#[derive(Debug)]
+pub(super) struct Interner<T: ?Sized> {
+    numbers: FxHashMap<Rc<T>, u32>,
+    values: Vec<Rc<T>>,
+}
+
+impl<T: ?Sized + Eq + Hash> Interner<T> {
+    fn new() -> Interner<T> {
+        Interner { numbers: FxHashMap::default(), values: Vec::new() }
+    }
+
+    pub(super) fn number<'a>(&mut self, value: &'a T) -> u32
+    where
+        Rc<T>: From<&'a T>,
+    {
+        self.number_with(value, || Rc::from(value))
+    }
+
+    fn number_with(&mut self, value: &T, make: impl FnOnce() -> Rc<T>) -> u32 {
+        if let Some(number) = self.numbers.get(value) {
+            return *number;
+        }
+        let number = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
+        let value = make();
+        self.values.push(Rc::clone(&value));
+        self.numbers.insert(value, number);
+        number
+    }
+
+    pub(super) fn get(&self, number: u32) -> &T {
+        &self.values[number as usize]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+}
+
+/// The locks of an access, each with its relation to the object.
+pub(super) type Locks = [(HeldLock, Relation)];
+
+/// An access, as it was told. The order of the fields is the order in which accesses are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Recorded {
+    pub(super) object: ObjectId,
+    pub(super) slot: Slot,
+    pub(super) kind: AccessKind,
+    pub(super) place: Place,
+    pub(super) base: Base,
+    pub(super) locks: u32,
+    pub(super) order: u32,
+    pub(super) is_atomic: bool,
+    pub(super) is_in_constructor: bool,
+    pub(super) value: Option<ObjectId>,
+    pub(super) value_is_fresh: bool,
+    pub(super) context: ContextId,
+}
+
+/// Threads are started or waited for, in one context.
+#[derive(Clone, Debug)]
+pub(super) struct Control {
+    pub(super) context: ContextId,
+    pub(super) place: Place,
+    pub(super) threads: ThreadSet,
+    pub(super) object: Option<ObjectId>,
+    pub(super) is_start: bool,
+    pub(super) order: u32,
+}
+
+/// Which accesses are kept.
+pub(super) enum Wanted {
+    /// Those to variables that several threads touch and at least one writes, and that are not atomic.
+    Conflicting(FxHashSet<(ObjectId, Slot)>),
+    /// All of them.
+    Everything,
+}
+
+impl Wanted {
+    /// The variables that can be in conflict at all, as far as the heap shape graph tells: of shared objects that belong
+    /// to no thread, touched by several threads, and written by some.
+    pub(super) fn conflicting(heap: &Heap) -> Wanted {
+        let mut variables = FxHashSet::default();
+        for (id, object) in heap.objects.iter_with_ids() {
+            if !object.marks.is_shared || object.marks.is_thread_specific {
+                continue;
+            }
+            for (slot, variable) in &object.variables {
+                let mut threads = variable.readers.clone();
+                threads.extend(&variable.writers);
+                if !variable.writers.is_empty() && heap.is_several(&threads) {
+                    variables.insert((id, *slot));
+                }
+            }
+        }
+        Wanted::Conflicting(variables)
+    }
+}
+
+/// Everything that was told and is kept.
+pub(super) struct Records {
+    pub(super) accesses: Vec<Recorded>,
+    pub(super) allocations: Vec<(ObjectId, Place, ContextId)>,
+    pub(super) locks: Interner<Locks>,
+    pub(super) orders: Interner<Order>,
+    pub(super) controls: Vec<Control>,
+    /// Who publishes to what.
+    pub(super) publications: FxHashSet<(SyncVariable, ContextId)>,
+    /// Fields that are written after initialisation.
+    pub(super) rewritten: FxHashSet<FieldId>,
+}
+
+impl Records {
+    pub(super) fn order(&self, number: u32) -> &Order {
+        self.orders.get(number)
+    }
+}
+
+/// What becomes of the records when the execution is over.
+type Finish<'a> = Box<dyn FnOnce(Records, &World<'_>) -> Outcome + 'a>;
+
+/// Keeps what is told until the execution is over.
+pub(super) struct Recorder<'a> {
+    context: &'a Context<'a>,
+    wanted: Wanted,
+    records: Records,
+    finish: Finish<'a>,
+}
+
+impl<'a> Recorder<'a> {
+    pub(super) fn new(context: &'a Context<'a>, wanted: Wanted, finish: Finish<'a>) -> Self {
+        let records = Records {
+            accesses: Vec::new(),
+            allocations: Vec::new(),
+            locks: Interner::new(),
+            orders: Interner::new(),
+            controls: Vec::new(),
+            publications: FxHashSet::default(),
+            rewritten: FxHashSet::default(),
+        };
+        Recorder { context, wanted, records, finish }
+    }
+
+    fn number_of_order(&mut self, order: &Order) -> u32 {
+        self.records.orders.number_with(order, || Rc::new(order.clone()))
+    }
+
+    fn is_initialisation(&self, access: &Access<'_>) -> bool {
+        let program = self.context.program;
+        access.base.is_fresh
+            || access.is_in_constructor
+            || &*program.methods[access.place.method].name == "<clinit>"
+    }
+
+    fn is_wanted(&self, access: &Access<'_>) -> bool {
+        match &self.wanted {
+            Wanted::Conflicting(variables) => {
+                !access.is_atomic && variables.contains(&(access.object, access.slot))
+            }
+            Wanted::Everything => true,
+        }
+    }
+}
+
+impl Listener for Recorder<'_> {
+    fn access(&mut self, access: &Access<'_>) {
+        if access.kind == AccessKind::Write {
+            if let Slot::Field(field) = access.slot
+                && !self.is_initialisation(access)
+            {
+                self.records.rewritten.insert(field);
+            }
+            if access.is_atomic {
+                // A volatile field orders by itself, an object of the library as a whole.
+                let slot = matches!(access.slot, Slot::Field(_)).then_some(access.slot);
+                let variable = SyncVariable { object: access.object, slot };
+                self.records.publications.insert((variable, access.context));
+            }
+        }
+        if !self.is_wanted(access) {
+            return;
+        }
+        let recorded = Recorded {
+            object: access.object,
+            slot: access.slot,
+            kind: access.kind,
+            place: access.place,
+            base: access.base,
+            locks: self.records.locks.number(access.locks),
+            order: self.number_of_order(access.order),
+            is_atomic: access.is_atomic,
+            is_in_constructor: access.is_in_constructor,
+            value: access.value,
+            value_is_fresh: access.value_is_fresh,
+            context: access.context,
+        };
+        self.records.accesses.push(recorded);
+    }
+
+    fn allocation(&mut self, allocation: Allocation) {
+        if let Wanted::Everything = self.wanted {
+            let allocated = (allocation.object, allocation.place, allocation.context);
+            self.records.allocations.push(allocated);
+        }
+    }
+
+    fn thread_control(&mut self, control: &ThreadControl<'_>) {
+        let order = self.number_of_order(control.order);
+        self.records.controls.push(Control {
+            context: control.context,
+            place: control.place,
+            threads: control.threads.clone(),
+            object: control.object,
+            is_start: control.is_start,
+            order,
+        });
+    }
+
+    fn publication(&mut self, publication: Publication) {
+        self.records.publications.insert((publication.variable, publication.context));
+    }
+
+    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {
+        let Recorder { mut records, finish, .. } = *self;
+        records.accesses.sort_unstable();
+        records.accesses.dedup();
+        finish(records, world)
+    }
+}

@@ -1,0 +1,319 @@
+//! The object use graph of an abstract object (dissertation, 4.1): what happens to it, who does it, and why that is safe,
+//! for people who want to see why.
+//!
+//! Deviation: the dissertation's graph has the control flow between events; here what follows from control flow is a
+//! fact of each event, and the edges that are left are those between threads.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use findings::Site;
+
+use super::conflict::{Safe, Trust, Verdict};
+use super::facts::Facts;
+use super::listener::{Recorder, Records, Wanted};
+use super::report;
+use super::variable::{Event, Uses, Variable};
+use crate::execution::{AccessKind, Listener, World};
+use crate::heap::{AbstractObject, ObjectId, Place, ThreadId, ThreadSet};
+use crate::{Context, Outcome};
+
+/// What happens to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UseKind {
+    /// It is allocated.
+    New,
+    /// A variable of it is read.
+    Get,
+    /// A variable of it is written.
+    Put,
+    /// A reference to it is read from another object.
+    Load,
+    /// A reference to it is stored where other threads may find it.
+    Escape,
+    /// The threads that begin with it are started.
+    Start,
+    /// The end of the threads that begin with it is waited for.
+    Join,
+}
+
+impl UseKind {
+    /// The dissertation's name.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            UseKind::New => "NEW",
+            UseKind::Get => "GET",
+            UseKind::Put => "PUT",
+            UseKind::Load => "LOAD",
+            UseKind::Escape => "ESCAPE",
+            UseKind::Start => "START",
+            UseKind::Join => "JOIN",
+        }
+    }
+}
+
+/// An abstract event.
+#[derive(Clone, Debug)]
+pub struct UseEvent {
+    /// What happens.
+    pub kind: UseKind,
+    /// The variable of the object, or where the reference is read or stored.
+    pub variable: Option<String>,
+    /// Where.
+    pub place: Place,
+    /// Who does it.
+    pub threads: ThreadSet,
+    /// The locks that are held.
+    pub locks: Vec<String>,
+    /// Why it cannot conflict; none if it does.
+    pub safe: Option<Vec<Safe>>,
+    /// Positions of the events that it conflicts with.
+    pub conflicts: Vec<usize>,
+}
+
+/// Everything that happens to one abstract object.
+#[derive(Clone, Debug)]
+pub struct ObjectUse {
+    /// The object.
+    pub object: ObjectId,
+    /// The events: creation and thread control first, then by variable.
+    pub events: Vec<UseEvent>,
+}
+
+/// How a graph is to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As lines of text.
+    Text,
+    /// For Graphviz.
+    Dot,
+}
+
+/// A listener that writes the graphs of all wanted objects into a text when the execution is over.
+#[must_use]
+pub fn listen<'a>(
+    context: &'a Context<'a>,
+    is_wanted: impl Fn(&World<'_>, ObjectId) -> bool + 'a,
+    form: Form,
+    into: &'a RefCell<String>,
+) -> Box<dyn Listener + 'a> {
+    let finish = move |records: Records, world: &World<'_>| {
+        let facts = Facts::new(world, &records);
+        let uses = Uses::new(world, &records, &facts);
+        let variables = uses.variables();
+        let mut text = into.borrow_mut();
+        for object in world.heap.objects.ids().filter(|object| is_wanted(world, *object)) {
+            let graph = ObjectUse::of(&uses, &variables, object);
+            text.push_str(&match form {
+                Form::Text => describe(world, &graph),
+                Form::Dot => dot(world, &graph),
+            });
+        }
+        Outcome::default()
+    };
+    Box::new(Recorder::new(context, Wanted::Everything, Box::new(finish)))
+}
+
+impl ObjectUse {
+    fn of(uses: &Uses<'_>, variables: &[Variable], object: ObjectId) -> ObjectUse {
+        let Uses { world, records, .. } = uses;
+        let mut events = Vec::new();
+        let mut allocations: Vec<_> =
+            records.allocations.iter().filter(|(of, ..)| *of == object).collect();
+        allocations.sort_unstable();
+        for (_, place, context) in allocations {
+            let threads = world.threads[*context].clone();
+            push(&mut events, plain(UseKind::New, None, *place, threads));
+        }
+        let mut controls: Vec<_> =
+            records.controls.iter().filter(|control| control.object == Some(object)).collect();
+        controls.sort_by_key(|control| (!control.is_start, control.place, control.context));
+        for control in controls {
+            let kind = if control.is_start { UseKind::Start } else { UseKind::Join };
+            let threads = world.threads[control.context].clone();
+            push(&mut events, plain(kind, None, control.place, threads));
+        }
+        for variable in variables {
+            let holds = |event: &&Event| event.value == Some(object);
+            for event in variable.events.iter().filter(holds) {
+                let kind = match event.kind {
+                    AccessKind::Read => UseKind::Load,
+                    AccessKind::Write => UseKind::Escape,
+                };
+                let name = Some(report::name_of(uses, variable));
+                push(&mut events, plain(kind, name, event.place, event.threads.clone()));
+            }
+        }
+        for variable in variables.iter().filter(|variable| variable.object == object) {
+            let first = events.len();
+            events.extend(variable.events.iter().map(|event| access(uses, variable, event, first)));
+        }
+        ObjectUse { object, events }
+    }
+}
+
+/// Adds an event, or the threads of one that is there already.
+fn push(events: &mut Vec<UseEvent>, event: UseEvent) {
+    let is_it = |known: &&mut UseEvent| {
+        (known.kind, known.place, &known.variable) == (event.kind, event.place, &event.variable)
+    };
+    match events.iter_mut().find(is_it) {
+        Some(known) => {
+            known.threads.extend(&event.threads);
+        }
+        None => events.push(event),
+    }
+}
+
+fn plain(kind: UseKind, variable: Option<String>, place: Place, threads: ThreadSet) -> UseEvent {
+    let (locks, conflicts) = (Vec::new(), Vec::new());
+    UseEvent { kind, variable, place, threads, locks, safe: Some(Vec::new()), conflicts }
+}
+
+/// An access; `first` is the position of the first one to its variable.
+fn access(uses: &Uses<'_>, variable: &Variable, event: &Event, first: usize) -> UseEvent {
+    let world = uses.world;
+    let trust = Trust::all(world.context.config.strict);
+    let is_conflict = |other: &Event| {
+        let verdict = uses.decide(trust, variable.object, event, other);
+        matches!(verdict, Verdict::Conflict(..))
+    };
+    let others = variable.events.iter().enumerate();
+    UseEvent {
+        kind: match event.kind {
+            AccessKind::Read => UseKind::Get,
+            AccessKind::Write => UseKind::Put,
+        },
+        variable: Some(report::name_of(uses, variable)),
+        place: event.place,
+        threads: event.threads.clone(),
+        locks: uses
+            .guards(event)
+            .iter()
+            .map(|guard| guard.object.map_or("its own".to_string(), |lock| world.describe(lock)))
+            .collect(),
+        safe: uses.reasons(variable, event),
+        conflicts: others
+            .filter(|(_, other)| is_conflict(other))
+            .map(|(at, _)| first + at)
+            .collect(),
+    }
+}
+
+/// The graph as text: one line an event.
+#[must_use]
+pub fn describe(world: &World<'_>, graph: &ObjectUse) -> String {
+    let mut text = String::new();
+    let object = &world.heap.objects[graph.object];
+    let _ = writeln!(text, "{} {}: {}", graph.object, world.describe(graph.object), marks(object));
+    for event in &graph.events {
+        let _ = writeln!(text, "  {}", line(world, event));
+    }
+    text
+}
+
+/// What is known of an object, in words.
+fn marks(object: &AbstractObject) -> String {
+    let marks = object.marks;
+    let known = [
+        (marks.is_class, "class"),
+        (marks.is_thread, "thread"),
+        (marks.is_shared, "shared"),
+        (marks.is_unique, "unique"),
+        (marks.host.is_some(), "object-specific"),
+        (marks.is_thread_specific, "thread-specific"),
+    ];
+    let words: Vec<&str> =
+        known.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
+    if words.is_empty() { "nothing known".to_string() } else { words.join(", ") }
+}
+
+/// `PUT Table.numSnacks in Table.<init>:12 by main: START-safe`.
+fn line(world: &World<'_>, event: &UseEvent) -> String {
+    let mut text = event.kind.label().to_string();
+    if let Some(variable) = &event.variable {
+        let _ = write!(text, " {variable}");
+    }
+    let program = world.context.program;
+    let site = program.site(event.place.method, event.place.offset);
+    let threads: Vec<String> =
+        event.threads.iter().map(|thread| world.describe_thread(thread)).collect();
+    let _ = write!(text, " in {} by {}", short(&site), threads.join(", "));
+    if !event.locks.is_empty() {
+        let _ = write!(text, " holding {}", event.locks.join(", "));
+    }
+    match &event.safe {
+        None => text.push_str(": conflict"),
+        Some(reasons) if reasons.is_empty() => {}
+        Some(reasons) => {
+            let words: Vec<&str> = reasons.iter().map(|reason| reason.words()).collect();
+            let _ = write!(text, ": {}", words.join(", "));
+        }
+    }
+    text
+}
+
+fn short(site: &Site) -> String {
+    match site.line {
+        Some(line) => format!("{}:{line}", site.method_name()),
+        None => site.method_name(),
+    }
+}
+
+/// The graph for Graphviz: the events of each thread together, conflicts in red, and what starting and joining orders.
+#[must_use]
+pub fn dot(world: &World<'_>, graph: &ObjectUse) -> String {
+    let mut text = String::new();
+    let name = escaped(&format!("{} {}", graph.object, world.describe(graph.object)));
+    let _ = writeln!(text, "digraph \"{name}\" {{\n  node [shape=box];");
+    let threads: BTreeSet<ThreadId> =
+        graph.events.iter().flat_map(|event| event.threads.iter()).collect();
+    for thread in threads {
+        let label = escaped(&world.describe_thread(thread));
+        let _ = writeln!(text, "  subgraph \"cluster_{thread}\" {{\n    label=\"{label}\";");
+        for (number, event) in graph.events.iter().enumerate() {
+            if event.threads.contains(thread) {
+                let label = escaped(&line(world, event));
+                let _ = writeln!(text, "    \"{thread}.{number}\" [label=\"{label}\"];");
+            }
+        }
+        text.push_str("  }\n");
+    }
+    let root_threads = |thread: ThreadId| world.heap.threads[thread].root == Some(graph.object);
+    for (number, event) in graph.events.iter().enumerate() {
+        for thread in event.threads.iter() {
+            for (other, next) in graph.events.iter().enumerate() {
+                for of_other in next.threads.iter() {
+                    let (from, to) = (format!("{thread}.{number}"), format!("{of_other}.{other}"));
+                    match event.kind {
+                        UseKind::Start if root_threads(of_other) => {
+                            let _ = writeln!(text, "  \"{from}\" -> \"{to}\";");
+                        }
+                        UseKind::Join if root_threads(of_other) => {
+                            let _ = writeln!(text, "  \"{to}\" -> \"{from}\";");
+                        }
+                        UseKind::Put if event.conflicts.contains(&other) => {
+                            let _ =
+                                writeln!(text, "  \"{from}\" -> \"{to}\" [dir=none, color=red];");
+                        }
+                        UseKind::New
+                        | UseKind::Get
+                        | UseKind::Put
+                        | UseKind::Load
+                        | UseKind::Escape
+                        | UseKind::Start
+                        | UseKind::Join => {}
+                    }
+                }
+            }
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}

@@ -1,0 +1,362 @@
+//! One variable of one abstract object: who accesses it, and which of these accesses conflict.
+//!
+//! Accesses that differ only in their place, or in the context that they are made in, are decided about together: what
+//! matters is how they are protected, and there are few ways.
+
+use std::collections::BTreeMap;
+
+use program::FieldId;
+use program::ids::TypedVec;
+use rustc_hash::FxHashMap;
+
+use super::conflict::{self, Guard, Knowledge, Safe, Side, Trust, Verdict};
+use super::listener::{Locks, Recorded, Records};
+use crate::execution::{AccessKind, Base, ContextId, Order, SyncVariable, World};
+use crate::heap::{ObjectId, Place, Slot, ThreadId, ThreadSet};
+
+/// Ways of protection that are compared with each other, at most. Objects that the reference analysis mixes up have
+/// more; what is known of the order is then given up first, which makes them fewer.
+const MOST_WAYS: usize = 600;
+
+/// An access: one statement under the same protection, in all contexts that agree in that.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) kind: AccessKind,
+    pub(super) place: Place,
+    pub(super) base: Base,
+    pub(super) is_atomic: bool,
+    pub(super) is_in_constructor: bool,
+    /// The locks, with the places where they were taken.
+    pub(super) locks: u32,
+    pub(super) order: u32,
+    pub(super) value: Option<ObjectId>,
+    pub(super) value_is_fresh: bool,
+    pub(super) threads: ThreadSet,
+    /// The context that is the fewest calls away from the beginning of a thread.
+    pub(super) context: ContextId,
+}
+
+/// A variable of an abstract object, with all accesses by threads of the program.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) object: ObjectId,
+    pub(super) slot: Slot,
+    pub(super) events: Vec<Event>,
+}
+
+/// What is the same for all variables.
+pub(super) struct Uses<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) records: &'a Records,
+    pub(super) knowledge: &'a dyn Knowledge,
+    /// For each list of locks, what matters for conflicts.
+    guards: Vec<Vec<Guard>>,
+    /// For each context how many calls are between it and the beginning of a thread.
+    depths: TypedVec<ContextId, u32>,
+    nothing_known: Order,
+}
+
+impl<'a> Uses<'a> {
+    pub(super) fn new(
+        world: &'a World<'a>,
+        records: &'a Records,
+        knowledge: &'a dyn Knowledge,
+    ) -> Uses<'a> {
+        let all_locks = (0..records.locks.len()).map(|number| u32::try_from(number).unwrap_or(0));
+        let guards = all_locks.map(|number| guards_of(records.locks.get(number))).collect();
+        let depths = depths(world);
+        let mut may_have_published: Vec<SyncVariable> =
+            records.publications.iter().map(|(variable, _)| *variable).collect();
+        may_have_published.sort_unstable();
+        may_have_published.dedup();
+        let nothing_known = Order { may_have_published, ..Order::default() };
+        Uses { world, records, knowledge, guards, depths, nothing_known }
+    }
+
+    /// The first field that refers to an object.
+    pub(super) fn holder(&self, object: ObjectId) -> Option<FieldId> {
+        let fields = self.world.heap.objects[object].referred_by.iter();
+        fields
+            .filter_map(|(_, slot)| match slot {
+                Slot::Field(field) => Some(*field),
+                Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
+            })
+            .min()
+    }
+
+    /// The calls between the beginning of a thread and an event.
+    pub(super) fn depth(&self, event: &Event) -> u32 {
+        self.depths[event.context]
+    }
+
+    pub(super) fn guards(&self, event: &Event) -> &[Guard] {
+        &self.guards[event.locks as usize]
+    }
+
+    pub(super) fn side<'s>(&'s self, event: &'s Event) -> Side<'s> {
+        Side {
+            kind: event.kind,
+            is_atomic: event.is_atomic,
+            base: event.base,
+            is_in_constructor: event.is_in_constructor,
+            guards: self.guards(event),
+            order: self.records.order(event.order),
+            threads: &event.threads,
+        }
+    }
+
+    /// All variables, in the order of objects and slots, with the accesses that some thread makes.
+    pub(super) fn variables(&self) -> Vec<Variable> {
+        let by_variable =
+            self.records.accesses.chunk_by(|a, b| (a.object, a.slot) == (b.object, b.slot));
+        by_variable
+            .map(|accesses| Variable {
+                object: accesses[0].object,
+                slot: accesses[0].slot,
+                events: self.events(accesses),
+            })
+            .filter(|variable| !variable.events.is_empty())
+            .collect()
+    }
+
+    /// The accesses with their threads; what no thread of its own makes is left out: class initialisers come before
+    /// every other use of their class.
+    fn events(&self, accesses: &[Recorded]) -> Vec<Event> {
+        let mut events: Vec<Event> = Vec::new();
+        // Recorded accesses are sorted, the context last.
+        let without_context = |one: &Recorded| Recorded { context: accesses[0].context, ..*one };
+        for alike in accesses.chunk_by(|a, b| without_context(a) == without_context(b)) {
+            let mut threads = ThreadSet::default();
+            for access in alike {
+                let user = self.world.threads[access.context].iter();
+                threads.extend(
+                    &user.filter(|it| self.world.heap.threads[*it].is_user_thread()).collect(),
+                );
+            }
+            let reached = alike.iter().filter(|it| !self.world.threads[it.context].is_empty());
+            let nearest = reached.min_by_key(|it| (self.depths[it.context], it.context));
+            let Some(nearest) = nearest.filter(|_| !threads.is_empty()) else { continue };
+            events.push(Event {
+                kind: nearest.kind,
+                place: nearest.place,
+                base: nearest.base,
+                is_atomic: nearest.is_atomic,
+                is_in_constructor: nearest.is_in_constructor,
+                locks: nearest.locks,
+                order: nearest.order,
+                value: nearest.value,
+                value_is_fresh: nearest.value_is_fresh,
+                threads,
+                context: nearest.context,
+            });
+        }
+        events
+    }
+
+    /// Decides about two accesses to one object.
+    pub(super) fn decide(
+        &self,
+        trust: Trust,
+        object: ObjectId,
+        first: &Event,
+        second: &Event,
+    ) -> Verdict {
+        conflict::decide(self.knowledge, trust, object, &self.side(first), &self.side(second))
+    }
+
+    /// All conflicts of a variable.
+    pub(super) fn conflicts(&self, variable: &Variable, trust: Trust) -> Conflicts {
+        let (ways, was_cut) = self.ways(variable, trust);
+        let mut conflicts = Conflicts { ways: Vec::new(), pairs: Vec::new(), was_cut };
+        let has_write = variable.events.iter().any(|event| event.kind == AccessKind::Write);
+        if has_write && !self.knowledge.is_thread_specific(variable.object) {
+            // Which threads get where in which order is asked again and again.
+            let mut known: FxHashMap<(u32, &ThreadSet, u32, &ThreadSet), Verdict> =
+                FxHashMap::default();
+            for (at, (one, members)) in ways.iter().enumerate() {
+                let first = self.side_of_way(variable, one, members);
+                for (other_at, (other, others)) in ways.iter().enumerate().skip(at) {
+                    let second = self.side_of_way(variable, other, others);
+                    let object = variable.object;
+                    let knowledge = self.knowledge;
+                    if conflict::without_threads(knowledge, trust, object, &first, &second)
+                        .is_some()
+                    {
+                        continue;
+                    }
+                    let key = (one.order, first.threads, other.order, second.threads);
+                    let verdict = known.entry(key).or_insert_with(|| {
+                        conflict::between_threads(knowledge, trust, object, &first, &second)
+                    });
+                    if let Verdict::Conflict(in_first, in_second) = *verdict {
+                        conflicts.pairs.push(Pair {
+                            first: at,
+                            second: other_at,
+                            threads: (in_first, in_second),
+                        });
+                    }
+                }
+            }
+        }
+        conflicts.ways = ways.into_values().collect();
+        conflicts
+    }
+
+    fn side_of_way<'s>(&'s self, variable: &'s Variable, way: &Way, members: &[usize]) -> Side<'s> {
+        let side = self.side(&variable.events[members[0]]);
+        if way.order == UNKNOWN_ORDER { Side { order: &self.nothing_known, ..side } } else { side }
+    }
+
+    /// The ways in which a variable is protected, each with the events that are; and whether some were left out.
+    fn ways(&self, variable: &Variable, trust: Trust) -> (BTreeMap<Way, Vec<usize>>, bool) {
+        let mut ways = self.ways_with(variable, trust, |event| event.order);
+        if ways.len() > MOST_WAYS {
+            ways = self.ways_with(variable, trust, |_| UNKNOWN_ORDER);
+        }
+        let was_cut = ways.len() > MOST_WAYS;
+        while ways.len() > MOST_WAYS {
+            ways.pop_last();
+        }
+        (ways, was_cut)
+    }
+
+    fn ways_with(
+        &self,
+        variable: &Variable,
+        trust: Trust,
+        order: impl Fn(&Event) -> u32,
+    ) -> BTreeMap<Way, Vec<usize>> {
+        let mut ways: BTreeMap<Way, Vec<usize>> = BTreeMap::new();
+        for (at, event) in variable.events.iter().enumerate() {
+            let way = Way {
+                kind: event.kind,
+                is_atomic: event.is_atomic,
+                base: event.base,
+                is_in_constructor: event.is_in_constructor,
+                guards: match trust.synchronisation {
+                    true => self.guards(event).to_vec(),
+                    false => Vec::new(),
+                },
+                order: order(event),
+                threads: event.threads.clone(),
+            };
+            ways.entry(way).or_default().push(at);
+        }
+        ways
+    }
+
+    /// Why an event is safe: a reason for each other access that it could conflict with, those that are alike told once.
+    /// None if there is a conflict.
+    pub(super) fn reasons(&self, variable: &Variable, event: &Event) -> Option<Vec<Safe>> {
+        let trust = Trust::all(self.world.context.config.strict);
+        let mut reasons = Vec::new();
+        for other in &variable.events {
+            match self.decide(trust, variable.object, event, other) {
+                Verdict::Safe(reason) => reasons.push(reason),
+                Verdict::Conflict(..) => return None,
+            }
+        }
+        reasons.sort_unstable();
+        reasons.dedup();
+        // That one access cannot disturb itself, and that reads do not disturb each other, is worth saying only
+        // where there is nothing else to say.
+        let is_plain = |reason: &Safe| matches!(reason, Safe::OneThread | Safe::ReadOnly);
+        if reasons.iter().any(|reason| !is_plain(reason)) {
+            reasons.retain(|reason| !is_plain(reason));
+        }
+        Some(reasons)
+    }
+}
+
+/// Stands for an order of which nothing is known.
+const UNKNOWN_ORDER: u32 = u32::MAX;
+
+/// How accesses are protected.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Way {
+    kind: AccessKind,
+    is_atomic: bool,
+    base: Base,
+    is_in_constructor: bool,
+    guards: Vec<Guard>,
+    order: u32,
+    threads: ThreadSet,
+}
+
+/// Two ways of protection that do not exclude each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    /// Position among the ways.
+    pub(super) first: usize,
+    /// Position among the ways.
+    pub(super) second: usize,
+    /// Threads that can get there at the same time.
+    pub(super) threads: (ThreadId, ThreadId),
+}
+
+/// The conflicts of a variable.
+#[derive(Debug)]
+pub(super) struct Conflicts {
+    /// The events of each way, by position.
+    pub(super) ways: Vec<Vec<usize>>,
+    pub(super) pairs: Vec<Pair>,
+    /// Whether there were too many ways to compare all of them.
+    pub(super) was_cut: bool,
+}
+
+impl Conflicts {
+    /// The events that are in conflict with some other, sorted.
+    pub(super) fn events(&self) -> Vec<usize> {
+        let mut ways: Vec<usize> =
+            self.pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
+        ways.sort_unstable();
+        ways.dedup();
+        let mut events: Vec<usize> =
+            ways.into_iter().flat_map(|way| self.ways[way].iter().copied()).collect();
+        events.sort_unstable();
+        events
+    }
+}
+
+fn guards_of(locks: &Locks) -> Vec<Guard> {
+    let mut guards: Vec<Guard> = locks
+        .iter()
+        .map(|(held, relation)| Guard {
+            object: held.object,
+            mode: held.mode,
+            relation: relation.clone(),
+        })
+        .collect();
+    guards.sort_unstable();
+    guards.dedup();
+    guards
+}
+
+/// How many calls lead to each context. A caller need not have a smaller number than what it calls.
+fn depths(world: &World<'_>) -> TypedVec<ContextId, u32> {
+    let mut depths: TypedVec<ContextId, Option<u32>> =
+        TypedVec::filled(None, world.called_from.len());
+    for start in world.called_from.ids() {
+        let (mut at, mut open) = (start, Vec::new());
+        let mut depth = loop {
+            if let Some(known) = depths[at] {
+                break known;
+            }
+            open.push(at);
+            match world.called_from[at] {
+                // A circle would be a defect of the execution, and no reason to hang here.
+                Some((caller, _)) if open.len() <= world.called_from.len() => at = caller,
+                Some(_) | None => {
+                    open.pop();
+                    depths[at] = Some(0);
+                    break 0;
+                }
+            }
+        };
+        while let Some(context) = open.pop() {
+            depth += 1;
+            depths[context] = Some(depth);
+        }
+    }
+    depths.into_items().map(Option::unwrap_or_default).collect()
+}

@@ -1,0 +1,75 @@
+//! The accesses that could not be proven safe: those that the run-time monitors have to watch.
+//!
+//! Locks do not make an access uninteresting: it cannot race, but it can be part of a violation of atomicity. So the list
+//! has all accesses to variables of which two can alternate, one of them writing, unless all are ordered by creation,
+//! start, end, or belong to one thread. A variable is listed whole or not at all: monitors that see half of what happens
+//! to a variable say wrong things about the other half.
+
+use std::collections::BTreeSet;
+
+use classes::access;
+use program::ir::{Instruction, Operation};
+use program::{FieldId, Program};
+
+use super::conflict::Trust;
+use super::variable::{Uses, Variable};
+use crate::heap::{ObjectId, Place};
+
+/// The places to watch, sorted. `not_orderly` are the objects whose creation is not ordered before their use.
+pub(super) fn places(
+    uses: &Uses<'_>,
+    variables: &[Variable],
+    not_orderly: &BTreeSet<ObjectId>,
+) -> Vec<Place> {
+    let program = uses.world.context.program;
+    let mut places: BTreeSet<Place> = BTreeSet::new();
+    for variable in variables {
+        let trust = Trust {
+            new: !not_orderly.contains(&variable.object),
+            constructors: false,
+            synchronisation: false,
+        };
+        let conflicts = uses.conflicts(variable, trust);
+        if conflicts.was_cut || !conflicts.pairs.is_empty() {
+            places.extend(variable.events.iter().map(|event| event.place));
+        }
+    }
+    // What threads may get to and the execution does not go into touches nothing that threads share; of other methods
+    // nothing is known.
+    let is_seen = &uses.world.heap.is_reached;
+    for method in program.methods_with_bodies().filter(|method| program.is_application(*method)) {
+        let Some(body) = program.body(method) else { continue };
+        let wanted = body.instructions().filter(|instruction| match is_seen[method] {
+            true => orders_threads(program, instruction),
+            false => touched_field(instruction).is_some() || touches_array(instruction),
+        });
+        places.extend(wanted.map(|instruction| Place { method, offset: instruction.offset }));
+    }
+    places.retain(|place| program.is_application(place.method));
+    places.into_iter().collect()
+}
+
+fn touched_field(instruction: &Instruction) -> Option<FieldId> {
+    match &instruction.operation {
+        Operation::GetField { field, .. }
+        | Operation::PutField { field, .. }
+        | Operation::GetStatic(field)
+        | Operation::PutStatic { field, .. } => Some(*field),
+        _ => None,
+    }
+}
+
+fn touches_array(instruction: &Instruction) -> bool {
+    matches!(instruction.operation, Operation::ArrayLoad { .. } | Operation::ArrayStore { .. })
+}
+
+/// Whether an access orders threads: it is to a volatile field, or reads a reference of a class, which comes after the
+/// initialisation of the class. Monitors that do not see these would miss an order that is there.
+fn orders_threads(program: &Program, instruction: &Instruction) -> bool {
+    let Some(field) = touched_field(instruction).map(|field| &program.fields[field]) else {
+        return false;
+    };
+    let is_reference = field.descriptor.starts_with(['L', '[']);
+    let reads_class = matches!(instruction.operation, Operation::GetStatic(_));
+    field.access & access::VOLATILE != 0 || (reads_class && is_reference)
+}
