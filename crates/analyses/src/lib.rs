@@ -4,6 +4,7 @@
 //! and reads no file.
 
 pub mod annotations;
+pub mod deadlock;
 pub mod execution;
 pub mod heap;
 pub mod lock_pattern;

@@ -3,8 +3,12 @@
 //! A rule's file is its user page. The doc comment on the rule says what it finds, why it matters,
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
+mod critical_wait;
 mod happens_before_race;
+mod inconsistent_method;
+mod indefinite_wait;
 mod irreducible_block;
+mod lock_order_cycle;
 mod lockset_race;
 mod not_serializable;
 mod reacquired_lock;
@@ -18,6 +22,10 @@ pub static ALL: &[&Rule] = &[
     &reacquired_lock::RULE,
     &reacquired_lock_pair::RULE,
     &stale_value::RULE,
+    &inconsistent_method::RULE,
+    &lock_order_cycle::RULE,
+    &critical_wait::RULE,
+    &indefinite_wait::RULE,
     &not_serializable::RULE,
     &happens_before_race::RULE,
     &lockset_race::RULE,
