@@ -9,6 +9,7 @@ pub mod execution;
 pub mod heap;
 pub mod lock_pattern;
 pub mod locks;
+pub mod method_consistency;
 pub mod stale_value;
 pub mod whole_program;
 

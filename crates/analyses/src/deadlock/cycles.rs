@@ -231,9 +231,8 @@ impl Choice<'_> {
         let of_one = held(self.locks[earlier], one);
         let of_other = held(self.locks[edge], other);
         let excludes = |(lock, mode): (ObjectId, LockMode)| {
-            let is_exclusive = |theirs: LockMode| {
-                mode == LockMode::Exclusive || theirs == LockMode::Exclusive
-            };
+            let is_exclusive =
+                |theirs: LockMode| mode == LockMode::Exclusive || theirs == LockMode::Exclusive;
             of_other.clone().any(|(its, its_mode)| its == lock && is_exclusive(its_mode))
                 && self.facts.is_one(lock)
         };
@@ -271,7 +270,10 @@ mod tests {
     }
 
     /// Every sequence of different locks whose neighbours are joined by edges, tried one by one.
-    fn cycles_by_trying(edges: &BTreeSet<(ObjectId, ObjectId)>, locks: usize) -> Vec<Vec<ObjectId>> {
+    fn cycles_by_trying(
+        edges: &BTreeSet<(ObjectId, ObjectId)>,
+        locks: usize,
+    ) -> Vec<Vec<ObjectId>> {
         let mut found = Vec::new();
         for length in 2..=LONGEST_CYCLE {
             for code in 0..locks.pow(length as u32) {
@@ -364,7 +366,8 @@ mod tests {
                     Some(Action::Acquire(lock, mode)) => {
                         let others = held.iter().enumerate().filter(|(at, _)| *at != thread);
                         !others.flat_map(|(_, locks)| locks).any(|(its, its_mode)| {
-                            its == lock && (*mode, *its_mode) != (LockMode::Shared, LockMode::Shared)
+                            its == lock
+                                && (*mode, *its_mode) != (LockMode::Shared, LockMode::Shared)
                         })
                     }
                 };

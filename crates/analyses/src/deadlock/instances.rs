@@ -73,7 +73,9 @@ pub(super) fn instance_order(world: &World<'_>, callers: &Callers, way: &Way) ->
     if let Some(fields) = fields_between(&held, &wanted) {
         return fields;
     }
-    let Some(body) = context.program.body(way.held_at.method) else { return InstanceOrder::Unknown };
+    let Some(body) = context.program.body(way.held_at.method) else {
+        return InstanceOrder::Unknown;
+    };
     if is_compared(body, way.held_at, place, &held, &wanted) {
         return InstanceOrder::Compared;
     }
@@ -168,9 +170,9 @@ fn is_compared(
             Root::Static(_) | Root::Class(_) => return false,
         }
     }
-    let blocks = [held_at, wanted_at].into_iter().filter_map(|place| {
-        instruction_at(body, place.offset).map(|(block, _)| block)
-    });
+    let blocks = [held_at, wanted_at]
+        .into_iter()
+        .filter_map(|place| instruction_at(body, place.offset).map(|(block, _)| block));
     deciding.extend(blocks);
     let dependence = ControlDependence::of(body);
     let mut branches: Vec<BlockId> =

@@ -47,10 +47,7 @@ impl LockOrder {
     /// Learns that a lock is taken.
     pub(super) fn learn(&mut self, acquisition: &Acquisition<'_>) {
         let Some(wanted) = acquisition.lock.object else { return };
-        self.taken
-            .entry(wanted)
-            .or_default()
-            .insert((acquisition.place, acquisition.context));
+        self.taken.entry(wanted).or_default().insert((acquisition.place, acquisition.context));
         // Who gives up does not wait for ever; that the lock is held afterwards is told with later acquisitions.
         if acquisition.gives_up || acquisition.held.is_empty() {
             return;

@@ -114,9 +114,8 @@ impl<'a> Report<'a> {
                 (is_foreign, length, *way)
             });
         }
-        let is_contended = |object: ObjectId| {
-            !self.world.heap.objects[object].marks.is_thread_specific
-        };
+        let is_contended =
+            |object: ObjectId| !self.world.heap.objects[object].marks.is_thread_specific;
         edges.retain(|(from, to), ways| {
             !ways.is_empty() && is_contended(*from) && is_contended(*to)
         });
@@ -232,9 +231,10 @@ impl<'a> Report<'a> {
         lock: ObjectId,
         through: &[(Vec<program::FieldId>, &'a Way)],
     ) -> Option<Finding> {
-        let pairs = through.iter().enumerate().flat_map(|(at, one)| {
-            through[at + 1..].iter().map(move |other| (one, other))
-        });
+        let pairs = through
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| through[at + 1..].iter().map(move |other| (one, other)));
         for ((there, one), (back, other)) in pairs {
             if lead_back(self.program(), there, back)
                 && let Some(real) = self.realise(&[lock, lock], &[vec![*one], vec![*other]])
@@ -324,10 +324,8 @@ impl<'a> Report<'a> {
         let held_at = self.program().site(held_at.method, held_at.offset);
         let held_locks = vec![HeldLock { lock: lock.clone(), taken_at: held_at.clone() }];
         let waits = self.program().site(wait.place.method, wait.place.offset);
-        let mut steps = vec![
-            Step::at("holds", held_at),
-            Step { held_locks, ..Step::at("waits", waits) },
-        ];
+        let mut steps =
+            vec![Step::at("holds", held_at), Step { held_locks, ..Step::at("waits", waits) }];
         if let Some((place, context, taken_at)) = wait.waker {
             let path = self.path(context, taken_at, place);
             let needs = self.program().site(taken_at.method, taken_at.offset);
@@ -355,8 +353,8 @@ impl<'a> Report<'a> {
         distance: u32,
     ) -> Option<Finding> {
         let site = self.program().site(blame.method, blame.offset);
-        let is_told = self.program().is_application(blame.method)
-            && self.scope.covers(&site.method_name());
+        let is_told =
+            self.program().is_application(blame.method) && self.scope.covers(&site.method_name());
         is_told.then(|| Finding {
             rule,
             evidence: Evidence::Possible,
