@@ -4,11 +4,13 @@
 //! and reads no file.
 
 pub mod annotations;
+pub mod deadlock;
 pub mod execution;
 pub mod heap;
 pub mod lock_pattern;
 pub mod locks;
 pub mod races;
+pub mod method_consistency;
 pub mod stale_value;
 pub mod whole_program;
 

@@ -2,7 +2,7 @@
 
 use program::MethodId;
 
-use crate::heap::{ObjectId, Place, Slot, ThreadSet};
+use crate::heap::{Heap, ObjectId, Place, Slot, ThreadId, ThreadKind, ThreadSet};
 
 program::typed_ids! {
     /// A method in one context: what its parameters are, which locks are held, and what has happened before.
@@ -63,6 +63,18 @@ pub struct Order {
     pub may_have_published: Vec<SyncVariable>,
     /// What this thread has certainly received from, sorted.
     pub has_received: Vec<SyncVariable>,
+}
+
+impl Order {
+    /// Whether threads of this kind may run while a thread is at this point: some may have been started before, and
+    /// not all have ended. What the program does not start itself may run at any time.
+    #[must_use]
+    pub fn may_run_beside(&self, heap: &Heap, thread: ThreadId) -> bool {
+        let is_started = heap.threads[thread].kind == ThreadKind::Run;
+        let may_have_begun =
+            self.may_have_started.as_ref().is_none_or(|started| started.contains(thread));
+        !self.has_joined.contains(thread) && (may_have_begun || !is_started)
+    }
 }
 
 /// Read or write.

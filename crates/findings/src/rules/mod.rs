@@ -4,8 +4,12 @@
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
 mod data_race;
+mod critical_wait;
 mod happens_before_race;
+mod inconsistent_method;
+mod indefinite_wait;
 mod irreducible_block;
+mod lock_order_cycle;
 mod lockset_race;
 mod not_serializable;
 mod reacquired_lock;
@@ -22,6 +26,10 @@ pub static ALL: &[&Rule] = &[
     &stale_value::RULE,
     &data_race::RULE,
     &unsafe_publication::RULE,
+    &inconsistent_method::RULE,
+    &lock_order_cycle::RULE,
+    &critical_wait::RULE,
+    &indefinite_wait::RULE,
     &not_serializable::RULE,
     &happens_before_race::RULE,
     &lockset_race::RULE,

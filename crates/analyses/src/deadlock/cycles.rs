@@ -1,0 +1,485 @@
+//! Cycles in the lock-order graph, and whether threads can get caught in them (dissertation, 6.2.3, with the
+//! conditions on threads and gate locks that it leaves out).
+//!
+//! A cycle is real when its edges can be taken by different threads at the same time: no two of them hold a lock in
+//! common, none of them gives way to another because both only read, and no start or join keeps them apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::execution::LockMode;
+use crate::heap::{ObjectId, ThreadId};
+
+/// Locks in a cycle, at most. Nobody who looks at a longer one believes it; and every deadlock of few locks is found.
+pub(super) const LONGEST_CYCLE: usize = 4;
+
+/// Steps of the search for cycles of one length, at most. Short cycles are looked for first, so that only long ones
+/// can be missed.
+const MOST_STEPS: usize = 200_000;
+
+/// Choices that are tried before a cycle is taken for real without having found who takes it.
+const MOST_CHOICES: usize = 50_000;
+
+/// One way to take an edge, as far as it matters for the question whether several can be taken at the same time.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    /// The threads that go this way.
+    pub(super) threads: Vec<ThreadId>,
+    /// How the lock at the start of the edge is held.
+    pub(super) held_mode: LockMode,
+    /// How the lock at its end is wanted.
+    pub(super) wanted_mode: LockMode,
+    /// The other locks that are held.
+    pub(super) gates: Vec<(ObjectId, LockMode)>,
+}
+
+/// What the search asks about threads and locks.
+pub(super) trait Facts {
+    /// Whether two different threads of these kinds can be at these two steps at the same time; steps are given by
+    /// their edge in the cycle and their position there.
+    fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool;
+
+    /// Whether an abstract lock that two threads of a cycle hold is one lock at run time.
+    fn is_one(&self, gate: ObjectId) -> bool;
+}
+
+/// The cycles of the graph, each beginning with its smallest lock, short ones first, and whether the search was cut.
+pub(super) fn cycles(edges: &BTreeSet<(ObjectId, ObjectId)>) -> (Vec<Vec<ObjectId>>, bool) {
+    let mut successors: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
+    for (from, to) in edges.iter().filter(|(from, to)| from != to) {
+        successors.entry(*from).or_default().push(*to);
+        successors.entry(*to).or_default();
+    }
+    let mut found = Vec::new();
+    let mut is_cut = false;
+    let components = components(&successors);
+    for length in 2..=LONGEST_CYCLE {
+        let mut steps = 0;
+        for component in components.iter().filter(|component| component.len() >= length) {
+            let search = Search { successors: &successors, component, length };
+            for start in component {
+                search.extend(&mut vec![*start], &mut found, &mut steps);
+            }
+        }
+        is_cut |= steps > MOST_STEPS;
+    }
+    (found, is_cut)
+}
+
+/// Looks for the cycles of one length in one strongly connected component.
+struct Search<'a> {
+    successors: &'a BTreeMap<ObjectId, Vec<ObjectId>>,
+    component: &'a BTreeSet<ObjectId>,
+    length: usize,
+}
+
+impl Search<'_> {
+    fn extend(&self, path: &mut Vec<ObjectId>, found: &mut Vec<Vec<ObjectId>>, steps: &mut usize) {
+        *steps += 1;
+        let (Some(first), Some(last)) = (path.first().copied(), path.last()) else { return };
+        if *steps > MOST_STEPS {
+            return;
+        }
+        let successors = &self.successors[last];
+        if path.len() == self.length {
+            if successors.binary_search(&first).is_ok() {
+                found.push(path.clone());
+            }
+            return;
+        }
+        // The smallest lock comes first, so that every cycle is found once.
+        for next in successors.iter().filter(|next| **next > first) {
+            if self.component.contains(next) && !path.contains(next) {
+                path.push(*next);
+                self.extend(path, found, steps);
+                path.pop();
+            }
+        }
+    }
+}
+
+/// The strongly connected components of more than one lock (Tarjan, without recursion), by their smallest lock.
+fn components(successors: &BTreeMap<ObjectId, Vec<ObjectId>>) -> Vec<BTreeSet<ObjectId>> {
+    #[derive(Clone, Copy)]
+    struct Visit {
+        number: usize,
+        lowest: usize,
+        is_open: bool,
+    }
+    let mut visits: BTreeMap<ObjectId, Visit> = BTreeMap::new();
+    let mut open: Vec<ObjectId> = Vec::new();
+    let mut components = Vec::new();
+    for root in successors.keys() {
+        if visits.contains_key(root) {
+            continue;
+        }
+        let mut path: Vec<(ObjectId, usize)> = vec![(*root, 0)];
+        while let Some((node, next)) = path.last_mut() {
+            let node = *node;
+            if *next == 0 && !visits.contains_key(&node) {
+                let number = visits.len();
+                visits.insert(node, Visit { number, lowest: number, is_open: true });
+                open.push(node);
+            }
+            if let Some(successor) = successors[&node].get(*next) {
+                *next += 1;
+                match visits.get(successor).copied() {
+                    None => path.push((*successor, 0)),
+                    Some(seen) if seen.is_open => lower(&mut visits, node, seen.number),
+                    Some(_) => {}
+                }
+                continue;
+            }
+            path.pop();
+            let done = visits[&node];
+            if let Some((parent, _)) = path.last() {
+                lower(&mut visits, *parent, done.lowest);
+            }
+            if done.lowest == done.number {
+                let mut component = BTreeSet::new();
+                while let Some(member) = open.pop() {
+                    if let Some(visit) = visits.get_mut(&member) {
+                        visit.is_open = false;
+                    }
+                    component.insert(member);
+                    if member == node {
+                        break;
+                    }
+                }
+                components.push(component);
+            }
+        }
+    }
+    fn lower(visits: &mut BTreeMap<ObjectId, Visit>, node: ObjectId, to: usize) {
+        if let Some(visit) = visits.get_mut(&node) {
+            visit.lowest = visit.lowest.min(to);
+        }
+    }
+    components.retain(|component| component.len() > 1);
+    components.sort();
+    components
+}
+
+/// For each edge of a cycle the position of a step, such that all of them can be taken at the same time by different
+/// threads; none if there are no such steps. `locks` are the starts of the edges.
+pub(super) fn realise(
+    locks: &[ObjectId],
+    edges: &[Vec<Step>],
+    facts: &dyn Facts,
+) -> Option<Vec<usize>> {
+    let mut choice = Choice { locks, edges, facts, chosen: Vec::new(), tried: 0 };
+    if choice.extend() {
+        return Some(choice.chosen.iter().map(|(position, _)| *position).collect());
+    }
+    // Too many to try them all: no cycle may be lost, and the first steps are as good as any.
+    (choice.tried > MOST_CHOICES).then(|| vec![0; edges.len()])
+}
+
+struct Choice<'a> {
+    locks: &'a [ObjectId],
+    edges: &'a [Vec<Step>],
+    facts: &'a dyn Facts,
+    /// For each edge so far the step and the thread.
+    chosen: Vec<(usize, ThreadId)>,
+    tried: usize,
+}
+
+impl Choice<'_> {
+    fn extend(&mut self) -> bool {
+        let edge = self.chosen.len();
+        if edge == self.edges.len() {
+            return true;
+        }
+        for (position, step) in self.edges[edge].iter().enumerate() {
+            if (0..edge).any(|other| !self.can_meet(other, edge, position)) {
+                continue;
+            }
+            for thread in &step.threads {
+                self.tried += 1;
+                if self.tried > MOST_CHOICES {
+                    return false;
+                }
+                let beside = |(other, (at, its)): (usize, &(usize, ThreadId))| {
+                    self.facts.at_once((other, *at, *its), (edge, position, *thread))
+                };
+                if !self.chosen.iter().enumerate().all(beside) {
+                    continue;
+                }
+                self.chosen.push((position, *thread));
+                if self.extend() {
+                    return true;
+                }
+                self.chosen.pop();
+            }
+        }
+        false
+    }
+
+    /// Whether the locks allow that an edge is taken by this step while an earlier one is taken as chosen.
+    fn can_meet(&self, earlier: usize, edge: usize, position: usize) -> bool {
+        let one = &self.edges[earlier][self.chosen[earlier].0];
+        let other = &self.edges[edge][position];
+        // Who wants to read does not wait for readers.
+        let last = self.edges.len() - 1;
+        let waits = |wanting: &Step, holding: &Step| {
+            wanting.wanted_mode == LockMode::Exclusive || holding.held_mode == LockMode::Exclusive
+        };
+        if (earlier + 1 == edge && !waits(one, other))
+            || (earlier == 0 && edge == last && !waits(other, one))
+        {
+            return false;
+        }
+        let of_one = held(self.locks[earlier], one);
+        let of_other = held(self.locks[edge], other);
+        let excludes = |(lock, mode): (ObjectId, LockMode)| {
+            let is_exclusive =
+                |theirs: LockMode| mode == LockMode::Exclusive || theirs == LockMode::Exclusive;
+            of_other.clone().any(|(its, its_mode)| its == lock && is_exclusive(its_mode))
+                && self.facts.is_one(lock)
+        };
+        !of_one.into_iter().any(excludes)
+    }
+}
+
+/// Everything that is held at a step.
+fn held(lock: ObjectId, step: &Step) -> impl Iterator<Item = (ObjectId, LockMode)> + Clone + '_ {
+    std::iter::once((lock, step.held_mode)).chain(step.gates.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use program::ids::Id;
+    use rustc_hash::FxHashSet;
+
+    use super::*;
+
+    /// A small generator of random numbers (SplitMix64).
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut mixed = self.0;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((mixed ^ (mixed >> 31)) % bound as u64) as usize
+        }
+    }
+
+    fn lock(number: usize) -> ObjectId {
+        ObjectId::new(number)
+    }
+
+    /// Every sequence of different locks whose neighbours are joined by edges, tried one by one.
+    fn cycles_by_trying(
+        edges: &BTreeSet<(ObjectId, ObjectId)>,
+        locks: usize,
+    ) -> Vec<Vec<ObjectId>> {
+        let mut found = Vec::new();
+        for length in 2..=LONGEST_CYCLE {
+            for code in 0..locks.pow(length as u32) {
+                let sequence: Vec<ObjectId> =
+                    (0..length).map(|at| lock(code / locks.pow(at as u32) % locks)).collect();
+                let different: BTreeSet<&ObjectId> = sequence.iter().collect();
+                let is_closed = (0..length)
+                    .all(|at| edges.contains(&(sequence[at], sequence[(at + 1) % length])));
+                if different.len() == length
+                    && is_closed
+                    && sequence.iter().min() == sequence.first()
+                {
+                    found.push(sequence);
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn cycles_are_those_that_trying_all_sequences_finds() {
+        let mut random = Random(1);
+        for _ in 0..600 {
+            let locks = 2 + random.below(5);
+            let edges: BTreeSet<(ObjectId, ObjectId)> = (0..random.below(14))
+                .map(|_| (lock(random.below(locks)), lock(random.below(locks))))
+                .collect();
+            let (mut found, is_cut) = cycles(&edges);
+            assert!(!is_cut);
+            assert!(found.is_sorted_by_key(Vec::len), "short ones first");
+            found.sort();
+            assert_eq!(found, cycles_by_trying(&edges, locks), "{edges:?}");
+        }
+    }
+
+    /// What a thread of a small program does next.
+    #[derive(Clone, Copy, Debug)]
+    enum Action {
+        Acquire(usize, LockMode),
+        Release(usize),
+    }
+
+    /// Threads that take and give back locks in properly nested blocks.
+    struct LockProgram {
+        threads: Vec<Vec<Action>>,
+    }
+
+    impl LockProgram {
+        fn random(random: &mut Random, with_readers: bool) -> LockProgram {
+            let locks = 3 + random.below(2);
+            let thread = |random: &mut Random| {
+                let mut actions = Vec::new();
+                let mut open: Vec<usize> = Vec::new();
+                for _ in 0..1 + random.below(7) {
+                    let next = random.below(locks);
+                    if open.len() < 3 && !open.contains(&next) && random.below(3) > 0 {
+                        let mode = match random.below(3) {
+                            0 if with_readers => LockMode::Shared,
+                            _ => LockMode::Exclusive,
+                        };
+                        actions.push(Action::Acquire(next, mode));
+                        open.push(next);
+                    } else if let Some(last) = open.pop() {
+                        actions.push(Action::Release(last));
+                    }
+                }
+                actions.extend(open.into_iter().rev().map(Action::Release));
+                actions
+            };
+            let threads = (0..2 + random.below(2)).map(|_| thread(random)).collect();
+            LockProgram { threads }
+        }
+
+        /// Whether some interleaving ends with threads that wait for each other.
+        fn can_deadlock(&self) -> bool {
+            let start = vec![0; self.threads.len()];
+            let mut seen = FxHashSet::default();
+            let mut todo = vec![start];
+            while let Some(state) = todo.pop() {
+                if !seen.insert(state.clone()) {
+                    continue;
+                }
+                let held: Vec<Vec<(usize, LockMode)>> = (0..state.len())
+                    .map(|thread| held_after(&self.threads[thread][..state[thread]]))
+                    .collect();
+                let can_go = |thread: usize| match self.threads[thread].get(state[thread]) {
+                    None => false,
+                    Some(Action::Release(_)) => true,
+                    Some(Action::Acquire(lock, mode)) => {
+                        let others = held.iter().enumerate().filter(|(at, _)| *at != thread);
+                        !others.flat_map(|(_, locks)| locks).any(|(its, its_mode)| {
+                            its == lock
+                                && (*mode, *its_mode) != (LockMode::Shared, LockMode::Shared)
+                        })
+                    }
+                };
+                let going: Vec<usize> = (0..state.len()).filter(|thread| can_go(*thread)).collect();
+                let is_done =
+                    (0..state.len()).all(|thread| state[thread] == self.threads[thread].len());
+                if going.is_empty() && !is_done {
+                    return true;
+                }
+                for thread in going {
+                    let mut next = state.clone();
+                    next[thread] += 1;
+                    todo.push(next);
+                }
+            }
+            false
+        }
+
+        /// What the analysis says.
+        fn has_cycle(&self) -> bool {
+            let mut edges: BTreeMap<(ObjectId, ObjectId), Vec<Step>> = BTreeMap::new();
+            for (thread, actions) in self.threads.iter().enumerate() {
+                for (at, action) in actions.iter().enumerate() {
+                    let Action::Acquire(wanted, wanted_mode) = action else { continue };
+                    let held = held_after(&actions[..at]);
+                    for (from, held_mode) in &held {
+                        let others = held.iter().filter(|(other, _)| other != from);
+                        edges.entry((lock(*from), lock(*wanted))).or_default().push(Step {
+                            threads: vec![ThreadId::new(thread)],
+                            held_mode: *held_mode,
+                            wanted_mode: *wanted_mode,
+                            gates: others.map(|(other, mode)| (lock(*other), *mode)).collect(),
+                        });
+                    }
+                }
+            }
+            let (found, _) = cycles(&edges.keys().copied().collect());
+            found.iter().any(|locks| {
+                let edges: Vec<Vec<Step>> = (0..locks.len())
+                    .map(|at| edges[&(locks[at], locks[(at + 1) % locks.len()])].clone())
+                    .collect();
+                realise(locks, &edges, &EachOnce).is_some()
+            })
+        }
+    }
+
+    fn held_after(actions: &[Action]) -> Vec<(usize, LockMode)> {
+        let mut held = Vec::new();
+        for action in actions {
+            match action {
+                Action::Acquire(lock, mode) => held.push((*lock, *mode)),
+                Action::Release(lock) => held.retain(|(its, _)| its != lock),
+            }
+        }
+        held
+    }
+
+    /// Every thread runs once, and every lock is one lock.
+    struct EachOnce;
+
+    impl Facts for EachOnce {
+        fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool {
+            one.2 != other.2
+        }
+
+        fn is_one(&self, _gate: ObjectId) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn programs_with_a_cycle_are_those_that_some_interleaving_deadlocks() {
+        let mut random = Random(2);
+        let mut deadlocks = 0;
+        for number in 0..6000 {
+            let program = LockProgram::random(&mut random, number % 2 == 1);
+            let (says, can) = (program.has_cycle(), program.can_deadlock());
+            assert_eq!(says, can, "program {number}: {:?}", program.threads);
+            deadlocks += usize::from(can);
+        }
+        assert!(deadlocks > 300, "too few of the programs deadlock to tell: {deadlocks}");
+    }
+
+    fn step(thread: usize, gates: &[usize]) -> Step {
+        Step {
+            threads: vec![ThreadId::new(thread)],
+            held_mode: LockMode::Exclusive,
+            wanted_mode: LockMode::Exclusive,
+            gates: gates.iter().map(|gate| (lock(*gate), LockMode::Exclusive)).collect(),
+        }
+    }
+
+    #[test]
+    fn a_gate_lock_and_a_single_thread_make_a_cycle_harmless() {
+        let locks = [lock(0), lock(1)];
+        let is_real = |one: Step, other: Step| {
+            realise(&locks, &[vec![one], vec![other]], &EachOnce).is_some()
+        };
+        assert!(is_real(step(1, &[]), step(2, &[])));
+        assert!(is_real(step(1, &[7]), step(2, &[8])));
+        assert!(!is_real(step(1, &[7]), step(2, &[7])), "both hold a gate");
+        assert!(!is_real(step(1, &[]), step(1, &[])), "one thread");
+    }
+
+    #[test]
+    fn readers_do_not_wait_for_readers() {
+        let locks = [lock(0), lock(1)];
+        let read = |thread| Step { held_mode: LockMode::Shared, ..step(thread, &[]) };
+        let wants_to_read = |step: Step| Step { wanted_mode: LockMode::Shared, ..step };
+        let both = [vec![wants_to_read(read(1))], vec![wants_to_read(read(2))]];
+        assert_eq!(realise(&locks, &both, &EachOnce), None);
+        let writers = [vec![read(1)], vec![read(2)]];
+        assert_eq!(realise(&locks, &writers, &EachOnce), Some(vec![0, 0]));
+    }
+}

@@ -1,0 +1,300 @@
+//! One abstract lock that stands for many: are two of its instances taken in both orders? (The dissertation takes every
+//! second acquisition of an abstract lock for a re-entrant one, and names this as a source of misses in 6.4.1.)
+//!
+//! One piece of code is enough: when two accounts are locked in the order in which they are given, two threads that
+//! are given them in opposite orders block each other. What keeps this from happening is an order that everybody
+//! follows. Two such orders are recognised: a comparison of the two decides which one is locked first; and the second one
+//! is reached through the first (a child from its parent, the next in a list), in one direction only.
+
+use program::Program;
+use program::ids::{BlockId, FieldId, MethodId, ValueId};
+use program::ir::{Body, ControlDependence, Definition, Operation, Terminator};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use classes::bytecode::Condition;
+
+use super::lock_order::Way;
+use crate::execution::{ContextId, World};
+use crate::heap::Place;
+use crate::locks::expression::{LockExpression, Root, Step};
+use crate::locks::{in_caller, instruction_at, taken_at};
+
+/// How far callers are looked at for the comparison that decides about an order.
+const MOST_CALLERS: usize = 4;
+
+/// Calls between the two acquisitions, at most.
+const LONGEST_CHAIN: usize = 32;
+
+/// Values that a comparison is computed from are followed back through so many others.
+const MOST_OPERANDS: usize = 64;
+
+/// What is known of the order in which two instances are locked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum InstanceOrder {
+    /// Two objects that have nothing to do with each other, in the order in which they happen to be given.
+    AsGiven,
+    /// The second is reached from the first through these fields.
+    Through(Vec<FieldId>),
+    /// Both are taken by the same code: the elements of a collection, one after the other.
+    InTurn,
+    /// A comparison of the two decides.
+    Compared,
+    /// The code does not tell.
+    Unknown,
+}
+
+/// Who calls the contexts: all calls, by the context that is called.
+pub(super) type Callers = FxHashMap<ContextId, Vec<(ContextId, Place)>>;
+
+/// The order in which a step from an abstract lock to itself takes the two instances.
+pub(super) fn instance_order(world: &World<'_>, callers: &Callers, way: &Way) -> InstanceOrder {
+    if way.held_at == way.wanted_at {
+        return InstanceOrder::InTurn;
+    }
+    let context = world.context;
+    let Some(mut wanted) = taken_at(context, way.wanted_at) else { return InstanceOrder::Unknown };
+    let Some(held) = taken_at(context, way.held_at) else { return InstanceOrder::Unknown };
+    // From where the second is wanted up to the method that took the first; both then have names of one method.
+    let mut at = way.context;
+    let mut chain = 0;
+    let mut place = way.wanted_at;
+    while world.methods[at] != way.held_at.method {
+        let Some((caller, call)) = world.called_from[at] else { return InstanceOrder::Unknown };
+        let callee = world.methods[at];
+        let Some(translated) = in_caller(context, wanted, callee, call) else {
+            return InstanceOrder::Unknown;
+        };
+        chain += 1;
+        if chain > LONGEST_CHAIN {
+            return InstanceOrder::Unknown;
+        }
+        (wanted, at, place) = (translated, caller, call);
+    }
+    if let Some(fields) = fields_between(&held, &wanted) {
+        return fields;
+    }
+    let Some(body) = context.program.body(way.held_at.method) else {
+        return InstanceOrder::Unknown;
+    };
+    if is_compared(body, way.held_at, place, &held, &wanted) {
+        return InstanceOrder::Compared;
+    }
+    let search = CallerSearch { world, callers };
+    if search.all_compare(at, &held, &wanted, MOST_CALLERS) {
+        return InstanceOrder::Compared;
+    }
+    let is_local = |lock: &LockExpression| matches!(lock.root, Root::Local(_));
+    if is_local(&held) && is_local(&wanted) && held.root == wanted.root {
+        return InstanceOrder::Unknown;
+    }
+    InstanceOrder::AsGiven
+}
+
+/// The fields that lead from one lock to the other; none if it is not reached from there.
+fn fields_between(held: &LockExpression, wanted: &LockExpression) -> Option<InstanceOrder> {
+    if held == wanted {
+        return Some(InstanceOrder::Unknown);
+    }
+    if held.root != wanted.root {
+        return None;
+    }
+    let fields = |steps: &[Step]| {
+        let field = |step: &Step| match step {
+            Step::Field(field) => Some(*field),
+            Step::None | Step::Element(_) | Step::View | Step::Captured(..) => None,
+        };
+        steps.iter().filter_map(field).collect::<Vec<FieldId>>()
+    };
+    let down = wanted.steps().strip_prefix(held.steps());
+    // Taking the child first and then the parent is the same as a field that leads back.
+    let up = held.steps().strip_prefix(wanted.steps());
+    match (down, up) {
+        (Some(steps), _) => Some(InstanceOrder::Through(fields(steps))),
+        (None, Some(_)) => Some(InstanceOrder::AsGiven),
+        (None, None) => None,
+    }
+}
+
+struct CallerSearch<'a> {
+    world: &'a World<'a>,
+    callers: &'a Callers,
+}
+
+impl CallerSearch<'_> {
+    /// Whether two parameters come in an order that every caller decides by comparing them.
+    fn all_compare(
+        &self,
+        context: ContextId,
+        held: &LockExpression,
+        wanted: &LockExpression,
+        depth: usize,
+    ) -> bool {
+        let is_parameter = |lock: &LockExpression| matches!(lock.root, Root::Parameter(_));
+        if depth == 0 || !is_parameter(held) || !is_parameter(wanted) {
+            return false;
+        }
+        let Some(callers) = self.callers.get(&context) else { return false };
+        let callee = self.world.methods[context];
+        let program = self.world.context.program;
+        callers.iter().all(|(caller, call)| {
+            let translate = |lock| in_caller(self.world.context, lock, callee, *call);
+            let (Some(first), Some(second)) = (translate(*held), translate(*wanted)) else {
+                return false;
+            };
+            let Some(body) = program.body(call.method) else { return false };
+            is_compared(body, *call, *call, &first, &second)
+                || self.all_compare(*caller, &first, &second, depth - 1)
+        })
+    }
+}
+
+/// Whether a comparison of two objects decides which of them is locked first: it decides whether this code runs, or what
+/// the two variables are.
+fn is_compared(
+    body: &Body,
+    held_at: Place,
+    wanted_at: Place,
+    held: &LockExpression,
+    wanted: &LockExpression,
+) -> bool {
+    let mut objects: FxHashSet<ValueId> = FxHashSet::default();
+    let mut deciding: Vec<BlockId> = Vec::new();
+    for lock in [held, wanted] {
+        match lock.root {
+            Root::Local(value) => {
+                origins(body, value, &mut objects, &mut deciding);
+            }
+            Root::Parameter(number) => {
+                objects.extend(body.parameters.get(usize::from(number)));
+            }
+            Root::Static(_) | Root::Class(_) => return false,
+        }
+    }
+    let blocks = [held_at, wanted_at]
+        .into_iter()
+        .filter_map(|place| instruction_at(body, place.offset).map(|(block, _)| block));
+    deciding.extend(blocks);
+    let dependence = ControlDependence::of(body);
+    let mut branches: Vec<BlockId> =
+        deciding.iter().flat_map(|block| dependence.all_deciders(*block)).collect();
+    branches.sort_unstable();
+    branches.dedup();
+    branches.into_iter().any(|block| orders_two_of(body, block, &objects))
+}
+
+/// The objects that a variable may be, and the blocks that decide which one.
+fn origins(
+    body: &Body,
+    value: ValueId,
+    objects: &mut FxHashSet<ValueId>,
+    deciding: &mut Vec<BlockId>,
+) {
+    let value = body.without_casts(value);
+    if objects.len() > MOST_OPERANDS || !objects.insert(value) {
+        return;
+    }
+    if let Definition::Phi(block) = body.definitions[value] {
+        deciding.extend(&body.blocks[block].predecessors);
+        let phis = body.blocks[block].phis.iter().filter(|phi| phi.result == value);
+        for input in phis.flat_map(|phi| phi.inputs.iter().flatten()) {
+            origins(body, *input, objects, deciding);
+        }
+    }
+}
+
+/// Whether a branch asks which of two of these objects comes first.
+fn orders_two_of(body: &Body, block: BlockId, objects: &FxHashSet<ValueId>) -> bool {
+    let Terminator::Branch { condition, left, right, .. } = &body.blocks[block].terminator else {
+        return false;
+    };
+    // What is compared for equality decides whether they are two, not which is first.
+    match condition {
+        Condition::Lt | Condition::Ge | Condition::Gt | Condition::Le => {}
+        Condition::Eq | Condition::Ne => return false,
+    }
+    let mut found: FxHashSet<ValueId> = FxHashSet::default();
+    let mut seen: FxHashSet<ValueId> = FxHashSet::default();
+    let mut todo: Vec<ValueId> = Vec::from_iter(right.iter().copied().chain([*left]));
+    while let Some(value) = todo.pop() {
+        let value = body.without_casts(value);
+        if seen.len() > MOST_OPERANDS || !seen.insert(value) {
+            continue;
+        }
+        if objects.contains(&value) {
+            found.insert(value);
+        }
+        if let Some(instruction) = body.defining_instruction(value) {
+            instruction.operation.for_each_operand(|operand| todo.push(operand));
+        } else if let Definition::Phi(block) = body.definitions[value] {
+            let phis = body.blocks[block].phis.iter().filter(|phi| phi.result == value);
+            todo.extend(phis.flat_map(|phi| phi.inputs.iter().flatten()));
+        }
+    }
+    found.len() >= 2
+}
+
+/// Whether what one way of fields leads to leads back by the other: somewhere an object is stored in a field of another
+/// that is stored in a field of it.
+pub(super) fn lead_back(program: &Program, there: &[FieldId], back: &[FieldId]) -> bool {
+    let (Some(there), Some(back)) = (there.first(), back.first()) else { return false };
+    there != back
+        && program
+            .methods_with_bodies()
+            .filter(|method| program.is_application(*method))
+            .any(|method| stores_both(program, method, *there, *back))
+}
+
+/// Whether a method stores two objects in each other: in fields, in collections that fields hold, or by calling a
+/// method that stores a parameter in a field of its receiver.
+fn stores_both(program: &Program, method: MethodId, there: FieldId, back: FieldId) -> bool {
+    let Some(body) = program.body(method) else { return false };
+    let mut stored: FxHashSet<(ValueId, FieldId, ValueId)> = FxHashSet::default();
+    for instruction in body.instructions() {
+        match &instruction.operation {
+            Operation::PutField { object, field, value } => {
+                stored.insert((body.without_casts(*object), *field, body.without_casts(*value)));
+            }
+            Operation::Call(call) => {
+                let Some((receiver, arguments)) = call.arguments.split_first() else { continue };
+                let receiver = body.without_casts(*receiver);
+                if let Some(holder) = body.defining_instruction(receiver)
+                    && let Operation::GetField { object, field } = holder.operation
+                    && program.body(call.method).is_none()
+                {
+                    let object = body.without_casts(object);
+                    let all = arguments.iter().map(|value| body.without_casts(*value));
+                    stored.extend(all.map(|value| (object, field, value)));
+                }
+                for (field, parameter) in stored_parameters(program, call.method) {
+                    if let Some(value) = call.arguments.get(usize::from(parameter)) {
+                        stored.insert((receiver, field, body.without_casts(*value)));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let leads = |(object, field, value): &(ValueId, FieldId, ValueId)| {
+        *field == there && stored.contains(&(*value, back, *object))
+    };
+    stored.iter().any(leads)
+}
+
+/// The parameters that a method stores in fields of its receiver.
+fn stored_parameters(program: &Program, method: MethodId) -> Vec<(FieldId, u16)> {
+    let Some(body) = program.body(method) else { return Vec::new() };
+    let parameter = |value: ValueId| match body.definitions[body.without_casts(value)] {
+        Definition::Parameter(number) => Some(number),
+        Definition::Phi(_)
+        | Definition::Caught(_)
+        | Definition::Instruction(..)
+        | Definition::Removed => None,
+    };
+    let stores = body.instructions().filter_map(|instruction| match &instruction.operation {
+        Operation::PutField { object, field, value } if parameter(*object) == Some(0) => {
+            Some((*field, parameter(*value)?))
+        }
+        _ => None,
+    });
+    stores.collect()
+}

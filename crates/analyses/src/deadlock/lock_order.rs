@@ -1,0 +1,97 @@
+//! The lock-order graph: which lock is wanted while which other one is held (dissertation, 6.2.3).
+
+use std::collections::BTreeMap;
+
+use program::ids::TypedVec;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::execution::{Acquisition, ContextId, LockMode, Order};
+use crate::heap::{ObjectId, Place};
+
+program::typed_ids! {
+    /// What happened before an acquisition; the same for many.
+    OrderId "order";
+}
+
+/// One way in which a lock is wanted while another is held.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Way {
+    /// Where the lock that is held was taken.
+    pub(super) held_at: Place,
+    /// Where the other one is wanted.
+    pub(super) wanted_at: Place,
+    /// How the one is held.
+    pub(super) held_mode: LockMode,
+    /// How the other is wanted.
+    pub(super) wanted_mode: LockMode,
+    /// All other locks that are held, sorted: a thread that holds one of them too cannot get in the way.
+    pub(super) gates: Vec<(ObjectId, LockMode)>,
+    /// What happened before.
+    pub(super) order: OrderId,
+    /// Which calls lead there.
+    pub(super) context: ContextId,
+}
+
+/// The graph: an edge from each lock to those that are wanted while it is held.
+#[derive(Default)]
+pub(super) struct LockOrder {
+    /// The locks that are taken, with where; the places are sorted and few.
+    pub(super) taken: BTreeMap<ObjectId, FxHashSet<(Place, ContextId)>>,
+    ways: BTreeMap<(ObjectId, ObjectId), FxHashSet<Way>>,
+    /// What happened before the acquisitions.
+    pub(super) orders: TypedVec<OrderId, Order>,
+    order_ids: FxHashMap<Order, OrderId>,
+}
+
+impl LockOrder {
+    /// Learns that a lock is taken.
+    pub(super) fn learn(&mut self, acquisition: &Acquisition<'_>) {
+        let Some(wanted) = acquisition.lock.object else { return };
+        self.taken.entry(wanted).or_default().insert((acquisition.place, acquisition.context));
+        // Who gives up does not wait for ever; that the lock is held afterwards is told with later acquisitions.
+        if acquisition.gives_up || acquisition.held.is_empty() {
+            return;
+        }
+        let order = self.order(acquisition.order);
+        for (position, held) in acquisition.held.iter().enumerate() {
+            let Some(object) = held.object else { continue };
+            if object == wanted && !acquisition.is_other_instance {
+                continue;
+            }
+            let others = acquisition.held.iter().enumerate();
+            let others = others.filter(|(other, _)| *other != position);
+            let mut gates: Vec<(ObjectId, LockMode)> =
+                others.filter_map(|(_, other)| Some((other.object?, other.mode))).collect();
+            gates.sort_unstable();
+            gates.dedup();
+            self.ways.entry((object, wanted)).or_default().insert(Way {
+                held_at: held.taken_at,
+                wanted_at: acquisition.place,
+                held_mode: held.mode,
+                wanted_mode: acquisition.lock.mode,
+                gates,
+                order,
+                context: acquisition.context,
+            });
+        }
+    }
+
+    fn order(&mut self, order: &Order) -> OrderId {
+        if let Some(known) = self.order_ids.get(order) {
+            return *known;
+        }
+        let id = self.orders.push(order.clone());
+        self.order_ids.insert(order.clone(), id);
+        id
+    }
+
+    /// The edges with the ways to take them, both in a fixed order.
+    pub(super) fn edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&Way>> {
+        let sorted = |ways| {
+            let mut ways: Vec<&Way> = Vec::from_iter(ways);
+            ways.sort_unstable();
+            ways
+        };
+        self.ways.iter().map(|(edge, ways)| (*edge, sorted(ways))).collect()
+    }
+}

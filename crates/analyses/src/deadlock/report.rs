@@ -1,0 +1,370 @@
+//! From cycles and waits to findings: which to show, and the steps that prove them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Step, Witness};
+use program::Program;
+
+use super::cycles::{self, Facts};
+use super::instances::{Callers, InstanceOrder, instance_order, lead_back};
+use super::lock_order::{LockOrder, Way};
+use super::waits::{CriticalWait, IndefiniteWait, Waits};
+use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
+use crate::execution::{ContextId, World};
+use crate::heap::{ObjectId, Place, ThreadId};
+use crate::locks::expression::Root;
+use crate::locks::taken_at;
+use crate::{Outcome, Scope};
+
+/// The roles of a cycle's steps, two for each edge.
+const ROLES: [(&str, &str); cycles::LONGEST_CYCLE] = [
+    ("holds.1", "wants.1"),
+    ("holds.2", "wants.2"),
+    ("holds.3", "wants.3"),
+    ("holds.4", "wants.4"),
+];
+
+/// The names of the locks in messages, two for each edge: what is held, and what is wanted.
+const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] =
+    [("held1", "wanted1"), ("held2", "wanted2"), ("held3", "wanted3"), ("held4", "wanted4")];
+
+/// Threads that are looked at for one way to take an edge; a cycle needs [`cycles::LONGEST_CYCLE`] different ones.
+const MOST_THREADS: usize = 16;
+
+/// Everything the deadlock analysis found.
+pub(super) fn outcome(
+    world: &World<'_>,
+    order: &LockOrder,
+    callers: &Callers,
+    waits: &Waits,
+) -> Outcome {
+    let report = Report { world, order, scope: Scope::of(world.context) };
+    let config = world.context.config;
+    let mut outcome = Outcome::default();
+    if config.wants(LOCK_ORDER_CYCLE) {
+        let (found, is_cut) = report.cycles();
+        outcome.findings.extend(found);
+        outcome.findings.extend(report.instances(callers));
+        if is_cut {
+            let detail = "so many locks depend on each other that cycles of three and four locks \
+                          were not all looked for";
+            outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
+        }
+    }
+    if config.wants(CRITICAL_WAIT) {
+        let waits = waits.critical(world, order);
+        outcome.findings.extend(waits.iter().filter_map(|wait| report.critical_wait(wait)));
+    }
+    if config.wants(INDEFINITE_WAIT) {
+        let waits = waits.indefinite(world);
+        outcome.findings.extend(waits.iter().filter_map(|wait| report.indefinite_wait(wait)));
+    }
+    outcome
+}
+
+struct Report<'a> {
+    world: &'a World<'a>,
+    order: &'a LockOrder,
+    scope: Scope<'a>,
+}
+
+/// What the search for cycles asks, for one cycle.
+struct CycleFacts<'a> {
+    report: &'a Report<'a>,
+    locks: &'a [ObjectId],
+    ways: &'a [Vec<&'a Way>],
+}
+
+impl Facts for CycleFacts<'_> {
+    fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool {
+        let heap = self.report.world.heap;
+        let order = |(edge, position, _): (usize, usize, ThreadId)| {
+            &self.report.order.orders[self.ways[edge][position].order]
+        };
+        heap.can_interleave(one.2, other.2)
+            && order(one).may_run_beside(heap, other.2)
+            && order(other).may_run_beside(heap, one.2)
+    }
+
+    fn is_one(&self, gate: ObjectId) -> bool {
+        let objects = &self.report.world.heap.objects;
+        let marks = &objects[gate].marks;
+        // Each lock of the cycle belongs to one object, which is the gate in both threads.
+        let is_hosted_by_gate = |lock: &ObjectId| objects[*lock].marks.host == Some(gate);
+        marks.is_unique || marks.is_class || self.locks.iter().any(is_hosted_by_gate)
+    }
+}
+
+impl<'a> Report<'a> {
+    fn program(&self) -> &'a Program {
+        self.world.context.program
+    }
+
+    /// The edges that threads of the program can take, with the best witnesses first.
+    fn edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&'a Way>> {
+        let mut chains: BTreeMap<ContextId, usize> = BTreeMap::new();
+        let mut edges = self.order.edges();
+        for ways in edges.values_mut() {
+            ways.retain(|way| !self.threads(way).is_empty());
+            ways.sort_by_cached_key(|way| {
+                let is_foreign = !self.program().is_application(way.wanted_at.method);
+                let length = *chains
+                    .entry(way.context)
+                    .or_insert_with(|| self.world.call_chain(way.context).len());
+                (is_foreign, length, *way)
+            });
+        }
+        let is_contended =
+            |object: ObjectId| !self.world.heap.objects[object].marks.is_thread_specific;
+        edges.retain(|(from, to), ways| {
+            !ways.is_empty() && is_contended(*from) && is_contended(*to)
+        });
+        edges
+    }
+
+    fn threads(&self, way: &Way) -> Vec<ThreadId> {
+        let threads = self.world.threads[way.context].iter();
+        let user = threads.filter(|thread| self.world.heap.threads[*thread].is_user_thread());
+        user.take(MOST_THREADS).collect()
+    }
+
+    fn step(&self, way: &Way) -> cycles::Step {
+        cycles::Step {
+            threads: self.threads(way),
+            held_mode: way.held_mode,
+            wanted_mode: way.wanted_mode,
+            gates: way.gates.clone(),
+        }
+    }
+
+    /// A way for each edge such that all can be taken at once.
+    fn realise(&self, locks: &[ObjectId], ways: &[Vec<&'a Way>]) -> Option<Vec<&'a Way>> {
+        let steps: Vec<Vec<cycles::Step>> =
+            ways.iter().map(|ways| ways.iter().map(|way| self.step(way)).collect()).collect();
+        let facts = CycleFacts { report: self, locks, ways };
+        let chosen = cycles::realise(locks, &steps, &facts)?;
+        Some(chosen.iter().zip(ways).map(|(position, ways)| ways[*position]).collect())
+    }
+
+    /// Cycles of different locks; and whether some may be missing.
+    fn cycles(&self) -> (Vec<Finding>, bool) {
+        let edges = self.edges();
+        let (found, is_cut) = cycles::cycles(&edges.keys().copied().collect());
+        let mut shown: BTreeSet<(ObjectId, ObjectId)> = BTreeSet::new();
+        let mut findings = Vec::new();
+        for mut locks in found {
+            let next = |locks: &[ObjectId], at: usize| locks[(at + 1) % locks.len()];
+            let edge = |locks: &[ObjectId], at: usize| (locks[at], next(locks, at));
+            // All of its edges are parts of shorter cycles: mending those mends this one.
+            if locks.len() > 2 && (0..locks.len()).all(|at| shown.contains(&edge(&locks, at))) {
+                continue;
+            }
+            // What the fewest places do is what most likely is wrong; it comes last.
+            let places = |at: usize| {
+                let ways = edges[&edge(&locks, at)].iter();
+                ways.map(|way| (way.held_at, way.wanted_at)).collect::<BTreeSet<_>>().len()
+            };
+            let odd = (0..locks.len()).rev().min_by_key(|at| places(*at)).unwrap_or_default();
+            let length = locks.len();
+            locks.rotate_left((odd + 1) % length);
+            let mut ways: Vec<Vec<&Way>> =
+                (0..length).map(|at| edges[&edge(&locks, at)].clone()).collect();
+            let Some(last) = ways.pop() else { continue };
+            let mut methods = BTreeSet::new();
+            for way in &last {
+                if methods.contains(&(way.held_at.method, way.wanted_at.method)) {
+                    continue;
+                }
+                ways.push(vec![*way]);
+                let real = self.realise(&locks, &ways);
+                ways.pop();
+                if let Some(real) = real {
+                    methods.insert((way.held_at.method, way.wanted_at.method));
+                    shown.extend((0..length).map(|at| edge(&locks, at)));
+                    findings.extend(self.cycle(&locks, &real, self.severity(&locks, &real)));
+                }
+            }
+        }
+        (findings, is_cut)
+    }
+
+    /// Two locks that are one abstract lock, in both orders.
+    fn instances(&self, callers: &Callers) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for ((from, to), ways) in self.edges() {
+            if from != to || self.world.heap.objects[from].marks.is_unique {
+                continue;
+            }
+            let mut through = Vec::new();
+            let mut methods = BTreeSet::new();
+            for way in ways {
+                let method = (way.held_at.method, way.wanted_at.method);
+                if methods.contains(&method) {
+                    continue;
+                }
+                let severity = match instance_order(self.world, callers, way) {
+                    InstanceOrder::AsGiven => Severity::Medium,
+                    InstanceOrder::Unknown => Severity::Low,
+                    InstanceOrder::Through(fields) => {
+                        through.push((fields, way));
+                        continue;
+                    }
+                    InstanceOrder::InTurn | InstanceOrder::Compared => continue,
+                };
+                let both = [vec![way], vec![way]];
+                if let Some(real) = self.realise(&[from, from], &both) {
+                    methods.insert(method);
+                    let is_of_parameters = severity == Severity::Medium
+                        && [way.held_at, way.wanted_at].iter().all(|at| self.is_own_lock(*at));
+                    let severity = if is_of_parameters { severity.raised() } else { severity };
+                    findings.extend(self.cycle(&[from, from], &real, severity));
+                }
+            }
+            findings.extend(self.both_ways(from, &through));
+        }
+        findings
+    }
+
+    /// Two objects that lead to each other, each locked while the other is held.
+    fn both_ways(
+        &self,
+        lock: ObjectId,
+        through: &[(Vec<program::FieldId>, &'a Way)],
+    ) -> Option<Finding> {
+        let pairs = through
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| through[at + 1..].iter().map(move |other| (one, other)));
+        for ((there, one), (back, other)) in pairs {
+            if lead_back(self.program(), there, back)
+                && let Some(real) = self.realise(&[lock, lock], &[vec![*one], vec![*other]])
+            {
+                return self.cycle(&[lock, lock], &real, Severity::Medium);
+            }
+        }
+        None
+    }
+
+    /// Two locks that there is one of each, or that are the objects whose methods are running, and two threads: no
+    /// doubt is left but that about the paths.
+    fn severity(&self, locks: &[ObjectId], ways: &[&Way]) -> Severity {
+        let is_sure = |(lock, way): (&ObjectId, &&Way)| {
+            let marks = &self.world.heap.objects[*lock].marks;
+            marks.is_unique || marks.is_class || self.is_own_lock(way.held_at)
+        };
+        if locks.len() == 2 && locks.iter().zip(ways).all(is_sure) {
+            Severity::High
+        } else {
+            Severity::Medium
+        }
+    }
+
+    /// Whether the lock that is taken here is the object whose method is running.
+    fn is_own_lock(&self, place: Place) -> bool {
+        taken_at(self.world.context, place)
+            .is_some_and(|lock| lock.root == Root::Parameter(0) && lock.steps().is_empty())
+            && !self.program().methods[place.method].is_static()
+    }
+
+    fn cycle(&self, locks: &[ObjectId], ways: &[&Way], severity: Severity) -> Option<Finding> {
+        let mut steps = Vec::new();
+        let mut subjects = BTreeMap::new();
+        let mut distance = 0;
+        for (at, way) in ways.iter().enumerate() {
+            let (holds, wants) = ROLES.get(at)?;
+            let (held, wanted) = SUBJECTS.get(at)?;
+            let path = self.path(way.context, way.held_at, way.wanted_at);
+            let held_at = self.program().site(way.held_at.method, way.held_at.offset);
+            let name = self.world.describe(locks[at]);
+            let (site, call_chain) = path.split_first()?;
+            let held_locks = vec![HeldLock { lock: name.clone(), taken_at: held_at.clone() }];
+            distance += call_chain.len() as u32;
+            steps.push(Step::at(holds, held_at));
+            let call_chain = call_chain.to_vec();
+            steps.push(Step { call_chain, held_locks, ..Step::at(wants, site.clone()) });
+            subjects.insert(*held, name);
+            subjects.insert(*wanted, self.world.describe(locks[(at + 1) % locks.len()]));
+        }
+        subjects.insert("locks", self.enumerated(locks));
+        let blame = ways.last()?.held_at;
+        self.finding(LOCK_ORDER_CYCLE, severity, blame, subjects, steps, distance)
+    }
+
+    /// "`A` and `B`", or "two locks of `A`".
+    fn enumerated(&self, locks: &[ObjectId]) -> String {
+        let mut names: Vec<String> = locks.iter().map(|lock| self.world.describe(*lock)).collect();
+        names.dedup();
+        match names.split_last() {
+            Some((only, [])) => format!("two of `{only}`"),
+            Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
+            None => String::new(),
+        }
+    }
+
+    /// The way from the method that holds a lock to where the other one is wanted: the place in that method, then the
+    /// calls down to it.
+    fn path(&self, context: ContextId, from: Place, to: Place) -> Vec<findings::Site> {
+        let mut places = vec![to];
+        let mut at = context;
+        while self.world.methods[at] != from.method {
+            let Some((caller, call)) = self.world.called_from[at] else { break };
+            places.push(call);
+            at = caller;
+        }
+        places.reverse();
+        places.iter().map(|place| self.program().site(place.method, place.offset)).collect()
+    }
+
+    fn critical_wait(&self, wait: &CriticalWait) -> Option<Finding> {
+        let path = self.path(wait.context, wait.held.taken_at, wait.place);
+        let (_, calls) = path.split_first()?;
+        let distance = calls.len() as u32;
+        let held_at = wait.held.taken_at;
+        let lock = self.world.describe(wait.held.object?);
+        let held_at = self.program().site(held_at.method, held_at.offset);
+        let held_locks = vec![HeldLock { lock: lock.clone(), taken_at: held_at.clone() }];
+        let waits = self.program().site(wait.place.method, wait.place.offset);
+        let mut steps =
+            vec![Step::at("holds", held_at), Step { held_locks, ..Step::at("waits", waits) }];
+        if let Some((place, context, taken_at)) = wait.waker {
+            let path = self.path(context, taken_at, place);
+            let needs = self.program().site(taken_at.method, taken_at.offset);
+            steps.push(Step { call_chain: path, ..Step::at("needs", needs) });
+        }
+        let subjects =
+            BTreeMap::from([("lock", lock), ("object", self.world.describe(wait.object))]);
+        self.finding(CRITICAL_WAIT, wait.severity, wait.place, subjects, steps, distance)
+    }
+
+    fn indefinite_wait(&self, wait: &IndefiniteWait) -> Option<Finding> {
+        let site = self.program().site(wait.place.method, wait.place.offset);
+        let steps = vec![Step::at("waits", site)];
+        let subjects = BTreeMap::from([("object", self.world.describe(wait.object))]);
+        self.finding(INDEFINITE_WAIT, wait.severity, wait.place, subjects, steps, 0)
+    }
+
+    fn finding(
+        &self,
+        rule: &'static str,
+        severity: Severity,
+        blame: Place,
+        subjects: BTreeMap<&'static str, String>,
+        steps: Vec<Step>,
+        distance: u32,
+    ) -> Option<Finding> {
+        let site = self.program().site(blame.method, blame.offset);
+        let is_told =
+            self.program().is_application(blame.method) && self.scope.covers(&site.method_name());
+        is_told.then(|| Finding {
+            rule,
+            evidence: Evidence::Possible,
+            severity,
+            blame: site,
+            subjects,
+            stable_subjects: BTreeMap::new(),
+            witnesses: vec![Witness::new(CLIENT.name, steps)],
+            distance,
+            fingerprint: None,
+        })
+    }
+}

@@ -1,0 +1,549 @@
+//! Which methods are inconsistent (dissertation, 5.2.2), and how much that matters.
+//!
+//! A method is inconsistent when it enters two sections of one lock, one after the other, and another thread may enter
+//! a third one in between that conflicts with both: then what the method does cannot be the same as if it had run at
+//! once. The chain property decides in addition whether the three sections treat the variables in different ways: steps
+//! that all update the same variables are taken for independent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use findings::Severity;
+use program::ids::{BlockId, ClassId, FieldId, TypedVec, ValueId};
+use program::ir::{Body, ControlDependence, Operation};
+use program::models;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::chain::{View, break_in_chain};
+use super::scopes::Scopes;
+use super::views::{Entered, SectionId, VariableId, Views};
+use crate::execution::{ContextId, World};
+use crate::heap::{ObjectId, Place, Slot, ThreadSet};
+use crate::locks::expression::LockExpression;
+use crate::locks::{in_caller, taken_at};
+
+/// Where a method is inconsistent.
+#[derive(Clone, Debug)]
+pub(super) struct Violation {
+    /// The method in one of its contexts.
+    pub(super) context: ContextId,
+    /// The first section, the variable that matters, and the way there.
+    pub(super) first: Part,
+    /// The second section.
+    pub(super) second: Part,
+    /// What comes in between.
+    pub(super) between: SectionId,
+    /// How much it matters.
+    pub(super) severity: Severity,
+    /// The class that the variables belong to.
+    pub(super) owner: Option<ClassId>,
+}
+
+/// One of the two sections.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// The section.
+    pub(super) section: SectionId,
+    /// The variable.
+    pub(super) variable: VariableId,
+    /// The calls that lead there, the first one in the method itself; the last place is that of the acquisition.
+    pub(super) path: Vec<(ContextId, Place)>,
+}
+
+/// What is known when violations are looked for.
+pub(super) struct Judge<'a> {
+    pub(super) world: &'a World<'a>,
+    pub(super) views: &'a Views,
+    pub(super) sections: &'a BTreeMap<SectionId, View>,
+    pub(super) scopes: &'a Scopes,
+    /// The fields that lead to objects.
+    holders: FxHashMap<ObjectId, Vec<FieldId>>,
+    /// The sections of each lock that conflict with a section, of threads that may run at the same time.
+    opponents: FxHashMap<SectionId, Vec<SectionId>>,
+    waiting: FxHashSet<(ContextId, ObjectId)>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(
+        world: &'a World<'a>,
+        views: &'a Views,
+        sections: &'a BTreeMap<SectionId, View>,
+        scopes: &'a Scopes,
+    ) -> Judge<'a> {
+        let waiting = views
+            .waits
+            .iter()
+            .filter_map(|(context, lock)| Some((*context, (*lock)?)))
+            .flat_map(|(context, lock)| {
+                let above: Vec<ContextId> = scopes.and_above(context).into_iter().collect();
+                above.into_iter().map(move |context| (context, lock))
+            })
+            .collect();
+        let mut judge = Judge {
+            world,
+            views,
+            sections,
+            scopes,
+            holders: holders(world),
+            opponents: FxHashMap::default(),
+            waiting,
+        };
+        judge.opponents = judge.find_opponents();
+        judge
+    }
+
+    fn find_opponents(&self) -> FxHashMap<SectionId, Vec<SectionId>> {
+        let mut of_lock: BTreeMap<ObjectId, Vec<SectionId>> = BTreeMap::new();
+        for section in self.sections.keys() {
+            of_lock.entry(self.views.sections[*section].object).or_default().push(*section);
+        }
+        let mut opponents: FxHashMap<SectionId, Vec<SectionId>> = FxHashMap::default();
+        for sections in of_lock.values() {
+            let threads: Vec<ThreadSet> =
+                sections.iter().map(|section| self.threads(*section)).collect();
+            for (at, one) in sections.iter().enumerate() {
+                let conflicting = sections.iter().zip(&threads).filter(|(other, its)| {
+                    self.sections[one].conflicts(&self.sections[other]).next().is_some()
+                        && self.can_meet(&threads[at], its)
+                });
+                opponents.insert(*one, conflicting.map(|(other, _)| *other).collect());
+            }
+        }
+        opponents
+    }
+
+    /// The threads that enter a section.
+    fn threads(&self, section: SectionId) -> ThreadSet {
+        let mut threads = ThreadSet::default();
+        for entered in self.views.entered(section) {
+            threads.extend(&self.world.threads[entered.context]);
+        }
+        threads
+    }
+
+    fn can_meet(&self, one: &ThreadSet, other: &ThreadSet) -> bool {
+        let heap = self.world.heap;
+        one.iter().any(|first| other.iter().any(|second| heap.can_interleave(first, second)))
+    }
+
+    /// Every method that is inconsistent, by the context in which it is; the worst reason for each class whose
+    /// variables are concerned.
+    pub(super) fn violations(&self) -> Vec<Violation> {
+        let mut found = Vec::new();
+        for context in self.scopes.candidates() {
+            if (self.world.context.cancelled)() {
+                break;
+            }
+            let mut worst: BTreeMap<Option<ClassId>, Violation> = BTreeMap::new();
+            for violation in self.violations_in(context) {
+                let replaces = |known: &Violation| known.severity < violation.severity;
+                if worst.get(&violation.owner).is_none_or(replaces) {
+                    worst.insert(violation.owner, violation);
+                }
+            }
+            found.extend(worst.into_values());
+        }
+        self.lowest(found)
+    }
+
+    /// Without those that call another inconsistent method for the same class: the innermost is the one to mend (phase 3 of
+    /// the algorithm in Figure 5.5).
+    fn lowest(&self, found: Vec<Violation>) -> Vec<Violation> {
+        let mut of_owner: BTreeMap<Option<ClassId>, Vec<Violation>> = BTreeMap::new();
+        for violation in found {
+            of_owner.entry(violation.owner).or_default().push(violation);
+        }
+        let mut lowest = Vec::new();
+        for mut violations in of_owner.into_values() {
+            // Who has others below enters at least what they enter.
+            violations.sort_by_key(|violation| {
+                (self.scopes.inside(violation.context).len(), violation.context)
+            });
+            let mut above: FxHashSet<ContextId> = FxHashSet::default();
+            for violation in violations {
+                if above.contains(&violation.context) {
+                    continue;
+                }
+                // What matters little must not hide what matters more further up.
+                if violation.severity > Severity::Low {
+                    let mut callers = self.scopes.and_above(violation.context);
+                    callers.remove(&violation.context);
+                    above.extend(callers);
+                }
+                lowest.push(violation);
+            }
+        }
+        lowest
+    }
+
+    fn violations_in(&self, context: ContextId) -> Vec<Violation> {
+        let method = self.world.methods[context];
+        let Some(body) = self.world.context.program.body(method) else { return Vec::new() };
+        let by_offset = self.scopes.by_offset(context);
+        if by_offset.len() < 2 {
+            return Vec::new();
+        }
+        let mut method_view = View::default();
+        for section in self.scopes.inside(context) {
+            method_view.extend(&self.sections[section]);
+        }
+        let order = Sequence::of(body);
+        let mut found = Vec::new();
+        for (first, sections) in &by_offset {
+            for (second, others) in &by_offset {
+                if first == second || !order.is_before(*first, *second) {
+                    continue;
+                }
+                let scope = Scope { context, body, method_view: &method_view, first, second };
+                for one in sections {
+                    for other in others {
+                        found.extend(self.violation(&scope, *one, *other, sections, others));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether two sections of one method are torn apart by a third one, and the worst one that does.
+    fn violation(
+        &self,
+        scope: &Scope<'_>,
+        first: SectionId,
+        second: SectionId,
+        at_first: &BTreeSet<SectionId>,
+        at_second: &BTreeSet<SectionId>,
+    ) -> Option<Violation> {
+        let object = self.views.sections[first].object;
+        if self.views.sections[second].object != object {
+            return None;
+        }
+        let against = |section: SectionId| self.opponents.get(&section).into_iter().flatten();
+        let of_second: FxHashSet<SectionId> = against(second).copied().collect();
+        let both = against(first).filter(|section| of_second.contains(section));
+        let gates = self.gates(first, second, at_first, at_second);
+        let threads = &self.world.threads[scope.context];
+        let is_several = self.world.heap.is_several(threads);
+        let mut worst: Option<(Severity, SectionId, VariableId, VariableId)> = None;
+        for between in both {
+            let (one, other) = (&self.sections[&first], &self.sections[&second]);
+            let third = &self.sections[between];
+            let views = [(one, is_several), (other, is_several), (third, true)];
+            if break_in_chain(scope.method_view, &views).is_none()
+                || self.is_kept_out(*between, &gates, object)
+                || !self.can_come_between(threads, first, second, *between)
+            {
+                continue;
+            }
+            let others: Vec<VariableId> = other.conflicts(third).collect();
+            for variable in one.conflicts(third) {
+                for its in &others {
+                    if variable != *its && !self.belong_together(variable, *its) {
+                        continue;
+                    }
+                    let severity = base_severity(
+                        variable == *its,
+                        one.updates(variable) == Some(true),
+                        other.updates(*its) == Some(true),
+                    );
+                    if worst.as_ref().is_none_or(|(known, ..)| *known < severity) {
+                        worst = Some((severity, *between, variable, *its));
+                    }
+                }
+            }
+        }
+        let (severity, between, variable, its) = worst?;
+        let method = self.world.methods[scope.context];
+        let place = |offset: u32| (scope.context, Place { method, offset });
+        let path_to = |offset, section| self.scopes.path(self.views, place(offset), section);
+        let first = Part { section: first, variable, path: path_to(*scope.first, first)? };
+        let second = Part { section: second, variable: its, path: path_to(*scope.second, second)? };
+        let severity = self.grade(scope, severity, &first, &second)?;
+        let owner = self.owners(variable).first().copied();
+        Some(Violation { context: scope.context, first, second, between, severity, owner })
+    }
+
+    /// The locks that are held from the first section to the second: those around both that neither of the two calls
+    /// takes itself.
+    fn gates(
+        &self,
+        first: SectionId,
+        second: SectionId,
+        at_first: &BTreeSet<SectionId>,
+        at_second: &BTreeSet<SectionId>,
+    ) -> Vec<ObjectId> {
+        let around_second: FxHashSet<SectionId> = self.views.and_around(second).skip(1).collect();
+        let around_first = self.views.and_around(first).skip(1);
+        let kept = around_first.filter(|section| {
+            around_second.contains(section)
+                && !at_first.contains(section)
+                && !at_second.contains(section)
+        });
+        kept.map(|section| self.views.sections[section].object).collect()
+    }
+
+    /// Whether a section is entered with a lock that is held all the time.
+    fn is_kept_out(&self, section: SectionId, gates: &[ObjectId], lock: ObjectId) -> bool {
+        let objects = &self.world.heap.objects;
+        let is_one = |gate: ObjectId| {
+            let marks = &objects[gate].marks;
+            marks.is_unique || marks.is_class || objects[lock].marks.host == Some(gate)
+        };
+        let mut around = self.views.and_around(section).skip(1);
+        around.any(|around| {
+            let object = self.views.sections[around].object;
+            gates.contains(&object) && is_one(object)
+        })
+    }
+
+    /// Whether a thread that enters a section may run between two sections of other threads: it may have been started
+    /// before the second, and has not certainly ended before the first.
+    fn can_come_between(
+        &self,
+        threads: &ThreadSet,
+        first: SectionId,
+        second: SectionId,
+        between: SectionId,
+    ) -> bool {
+        let heap = self.world.heap;
+        let order = |entered: &Entered| &self.views.orders[entered.order];
+        let (firsts, seconds) = (self.views.entered(first), self.views.entered(second));
+        self.views.entered(between).iter().any(|entered| {
+            self.world.threads[entered.context].iter().any(|its| {
+                let has_ended = |at: &Entered| order(at).has_joined.contains(its);
+                let may_run = |at: &Entered| order(at).may_run_beside(heap, its);
+                !firsts.iter().all(has_ended)
+                    && seconds.iter().any(may_run)
+                    && threads.iter().any(|thread| {
+                        heap.can_interleave(thread, its)
+                            && order(entered).may_run_beside(heap, thread)
+                    })
+            })
+        })
+    }
+
+    /// Whether two variables belong to objects of one class: consistency is expected there (5.2.2, partitions of views).
+    fn belong_together(&self, one: VariableId, other: VariableId) -> bool {
+        let others = self.owners(other);
+        self.owners(one).iter().any(|owner| others.contains(owner))
+    }
+
+    /// The class that a variable belongs to. The contents of an array or a collection belong to the classes that have it in
+    /// a field.
+    pub(super) fn owners(&self, variable: VariableId) -> Vec<ClassId> {
+        let program = self.world.context.program;
+        let (object, slot) = self.views.variables[variable];
+        let mut owners: Vec<ClassId> = match slot {
+            Slot::Field(field) => vec![program.fields[field].class],
+            Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
+                self.holding_fields(object).iter().map(|it| program.fields[*it].class).collect()
+            }
+        };
+        owners.sort_unstable();
+        owners.dedup();
+        owners
+    }
+
+    /// The fields that lead to an object.
+    pub(super) fn holding_fields(&self, object: ObjectId) -> &[FieldId] {
+        self.holders.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// How much a violation matters, in the light of how the two sections depend on each other; none if they are about
+    /// different objects.
+    fn grade(
+        &self,
+        scope: &Scope<'_>,
+        severity: Severity,
+        first: &Part,
+        second: &Part,
+    ) -> Option<Severity> {
+        let object = self.views.sections[first.section].object;
+        let marks = &self.world.heap.objects[object].marks;
+        let is_one = marks.is_unique || marks.is_class;
+        let mut severity = match (is_one, self.lock_name(first), self.lock_name(second)) {
+            (true, ..) => severity,
+            (false, Some(one), Some(other)) if one == other => severity,
+            (false, Some(_), Some(_)) => return None,
+            (false, ..) => Severity::Low,
+        };
+        if self.waiting.contains(&(scope.context, object)) {
+            severity = Severity::Low;
+        }
+        if severity == Severity::High && !self.depends(scope, first, second) {
+            severity = Severity::Medium;
+        }
+        Some(severity)
+    }
+
+    /// What the method calls the lock of a section.
+    fn lock_name(&self, part: &Part) -> Option<LockExpression> {
+        let context = self.world.context;
+        let ((_, acquired), calls) = part.path.split_last()?;
+        let mut name = taken_at(context, *acquired)?;
+        let mut callee = acquired.method;
+        for (_, call) in calls.iter().rev() {
+            name = in_caller(context, name, callee, *call)?;
+            callee = call.method;
+        }
+        Some(name)
+    }
+
+    /// Whether what the first section read can decide about the second one or flow into it, inside of the method.
+    fn depends(&self, scope: &Scope<'_>, first: &Part, second: &Part) -> bool {
+        let body = scope.body;
+        // A section of the method itself: whatever it read; a call: its result.
+        let is_own = first.path.len() == 1;
+        let read = self.views.touched(first.section, first.variable).read.map(|(place, _)| place);
+        let offset = match read {
+            Some(place) if is_own && place.method == body.method => place.offset,
+            _ => *scope.first,
+        };
+        let mut flows: FxHashSet<ValueId> = FxHashSet::default();
+        let at_offset = body.instructions().filter(|it| it.offset == offset);
+        flows.extend(at_offset.filter_map(|instruction| instruction.result));
+        if flows.is_empty() {
+            // A check that throws decides whether anything follows.
+            return first.path.len() > 1;
+        }
+        follow(body, &mut flows);
+        let written = self.views.touched(second.section, second.variable).written;
+        let written = written.map(|(place, _)| place).filter(|place| place.method == body.method);
+        let targets: Vec<u32> =
+            written.map(|place| place.offset).into_iter().chain([*scope.second]).collect();
+        let dependence = ControlDependence::of(body);
+        body.blocks.iter_with_ids().any(|(id, block)| {
+            let mut at_target = block.instructions.iter().filter(|it| targets.contains(&it.offset));
+            at_target.any(|instruction| {
+                let mut uses = false;
+                instruction.operation.for_each_operand(|operand| uses |= flows.contains(&operand));
+                let decided = |branch: &BlockId| {
+                    body.blocks[*branch].terminator.operands().any(|value| flows.contains(&value))
+                };
+                uses || dependence.all_deciders(id).iter().any(decided)
+            })
+        })
+    }
+}
+
+/// A method in one context, and two places in it.
+struct Scope<'a> {
+    context: ContextId,
+    body: &'a Body,
+    method_view: &'a View,
+    first: &'a u32,
+    second: &'a u32,
+}
+
+/// How much it matters that two accesses are torn apart, before it is known how they depend on each other.
+fn base_severity(is_same_variable: bool, first_updates: bool, second_updates: bool) -> Severity {
+    match (is_same_variable, first_updates, second_updates) {
+        (true, false, true) => Severity::High,
+        (true, ..) | (false, true, false) => Severity::Low,
+        (false, ..) => Severity::Medium,
+    }
+}
+
+/// Adds all values that are computed from these.
+fn follow(body: &Body, flows: &mut FxHashSet<ValueId>) {
+    loop {
+        let before = flows.len();
+        for block in body.blocks.iter() {
+            for phi in &block.phis {
+                if phi.inputs.iter().flatten().any(|input| flows.contains(input)) {
+                    flows.insert(phi.result);
+                }
+            }
+            for instruction in &block.instructions {
+                let Some(result) = instruction.result else { continue };
+                let mut uses = false;
+                instruction.operation.for_each_operand(|operand| uses |= flows.contains(&operand));
+                if uses && !matches!(instruction.operation, Operation::MonitorEnter(_)) {
+                    flows.insert(result);
+                }
+            }
+        }
+        if flows.len() == before {
+            return;
+        }
+    }
+}
+
+/// Which instructions of a body can come after which others.
+struct Sequence {
+    /// The block and the position of each instruction, by offset; compilers copy `finally` blocks, the offsets differ.
+    at: FxHashMap<u32, (BlockId, usize)>,
+    /// The blocks that control can get to from each block, itself only in loops.
+    after: TypedVec<BlockId, BTreeSet<BlockId>>,
+}
+
+impl Sequence {
+    fn of(body: &Body) -> Sequence {
+        let mut at = FxHashMap::default();
+        for (id, block) in body.blocks.iter_with_ids() {
+            for (position, instruction) in block.instructions.iter().enumerate() {
+                at.insert(instruction.offset, (id, position));
+            }
+        }
+        let mut after: TypedVec<BlockId, BTreeSet<BlockId>> =
+            TypedVec::filled(BTreeSet::new(), body.blocks.len());
+        for id in body.blocks.ids() {
+            let mut todo = vec![id];
+            while let Some(block) = todo.pop() {
+                for next in body.blocks[block].terminator.successors() {
+                    if after[id].insert(next) {
+                        todo.push(next);
+                    }
+                }
+            }
+        }
+        Sequence { at, after }
+    }
+
+    /// Whether the instruction at one offset can come after that at another. What has no instruction, such as the lock of
+    /// a synchronized method, comes first and lasts.
+    fn is_before(&self, first: u32, second: u32) -> bool {
+        match (self.at.get(&first), self.at.get(&second)) {
+            (Some((one, position)), Some((other, its))) => {
+                (one == other && position < its) || self.after[*one].contains(other)
+            }
+            (None, _) | (_, None) => false,
+        }
+    }
+}
+
+/// The fields that lead to each object.
+fn holders(world: &World<'_>) -> FxHashMap<ObjectId, Vec<FieldId>> {
+    let mut holders: FxHashMap<ObjectId, Vec<FieldId>> = FxHashMap::default();
+    for object in world.heap.objects.iter() {
+        for (slot, variable) in &object.variables {
+            if let (Slot::Field(field), Some(target)) = (slot, variable.target) {
+                holders.entry(target).or_default().push(*field);
+            }
+        }
+    }
+    for fields in holders.values_mut() {
+        fields.sort_unstable();
+        fields.dedup();
+    }
+    holders
+}
+
+/// Whether a variable can be inconsistent: final fields cannot, and nobody expects several operations on a stream to be
+/// one.
+pub(super) fn matters(world: &World<'_>, variable: (ObjectId, Slot)) -> bool {
+    let program = world.context.program;
+    let (object, slot) = variable;
+    let is_stream = |class: &ClassId| {
+        let mut superclasses = program.hierarchy.superclasses(*class);
+        models::is_stream(&program.classes[*class].name)
+            || superclasses.any(|above| models::is_stream(&program.classes[above].name))
+    };
+    let is_settled = match slot {
+        Slot::Field(field) => program.fields[field].is_final(),
+        Slot::Task | Slot::Captured(_) => true,
+        Slot::Element | Slot::Contents => false,
+    };
+    !is_settled
+        && (world.context.config.strict
+            || !world.heap.objects[object].classes.iter().any(is_stream))
+}

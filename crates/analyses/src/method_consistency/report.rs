@@ -1,0 +1,133 @@
+//! From violations to findings: who is blamed, and the steps that prove it.
+
+use std::collections::BTreeMap;
+
+use findings::{Evidence, Finding, HeldLock, Site, Step, Witness};
+use program::Program;
+use program::ids::{ClassId, FieldId, MethodId};
+
+use super::atomic::Atomicity;
+use super::judge::{Judge, Part, Violation};
+use super::views::VariableId;
+use super::{CLIENT, INCONSISTENT_METHOD};
+use crate::heap::{Place, Slot};
+use crate::{Outcome, Scope};
+
+/// One finding for each blamed method and class of variables: the worst one.
+pub(super) fn outcome(judge: &Judge<'_>, violations: &[Violation]) -> Outcome {
+    let world = judge.world;
+    let atomicity = Atomicity::of(world.context, world.heap);
+    let scope = Scope::of(world.context);
+    let mut worst: BTreeMap<(MethodId, Option<ClassId>), Finding> = BTreeMap::new();
+    for violation in violations {
+        let is_blamable = |context| atomicity.covers(world.methods[context]);
+        for blamed in judge.scopes.nearest_above(violation.context, is_blamable) {
+            let method = world.methods[blamed];
+            let name = world.context.program.site(method, 0).method_name();
+            if !scope.covers(&name) {
+                continue;
+            }
+            let Some(finding) = finding(judge, violation, method) else { continue };
+            let key = (method, violation.owner);
+            let is_worse = |known: &Finding| {
+                (finding.severity, std::cmp::Reverse(finding.distance))
+                    > (known.severity, std::cmp::Reverse(known.distance))
+            };
+            if worst.get(&key).is_none_or(is_worse) {
+                worst.insert(key, finding);
+            }
+        }
+    }
+    Outcome { findings: worst.into_values().collect(), gaps: Vec::new() }
+}
+
+fn finding(judge: &Judge<'_>, violation: &Violation, blamed: MethodId) -> Option<Finding> {
+    let world = judge.world;
+    let program = world.context.program;
+    let lock = world.describe(judge.views.sections[violation.first.section].object);
+    let held = |place: Place| {
+        vec![HeldLock { lock: lock.clone(), taken_at: program.site(place.method, place.offset) }]
+    };
+    let step = |role: &'static str, part: &Part| {
+        let sites = sites_of(judge, part)?;
+        let (site, call_chain) = sites.split_first()?;
+        let (_, acquired) = part.path.last()?;
+        let (call_chain, held_locks) = (call_chain.to_vec(), held(*acquired));
+        Some(Step { call_chain, held_locks, ..Step::at(role, site.clone()) })
+    };
+    let between = interference(judge, violation)?;
+    let taken = judge.views.sections[violation.between].lock.taken_at;
+    let steps = vec![
+        Step::at("block", program.site(blamed, 0)),
+        step("first", &violation.first)?,
+        step("second", &violation.second)?,
+        Step {
+            held_locks: held(taken),
+            ..Step::at("interferes", program.site(between.method, between.offset))
+        },
+    ];
+    let variables = [violation.first.variable, violation.second.variable];
+    let mut names = variables.map(|variable| name_of(judge, variable)).to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let subjects = BTreeMap::from([("lock", lock), ("fields", names.join(" and "))]);
+    Some(Finding {
+        rule: INCONSISTENT_METHOD,
+        evidence: Evidence::Possible,
+        severity: violation.severity,
+        blame: program.site(blamed, 0),
+        subjects,
+        stable_subjects: BTreeMap::new(),
+        distance: steps.iter().map(|step| step.call_chain.len() as u32).sum(),
+        witnesses: vec![Witness::new(CLIENT.name, steps)],
+        fingerprint: None,
+    })
+}
+
+/// From the place in the method that is meant to be atomic down to where the variable is touched.
+fn sites_of(judge: &Judge<'_>, part: &Part) -> Option<Vec<Site>> {
+    let program = judge.world.context.program;
+    let touched = judge.views.touched(part.section, part.variable);
+    let (place, _) = touched.written.or(touched.read)?;
+    let mut places: Vec<Place> = part.path.iter().map(|(_, place)| *place).collect();
+    if let Some(acquired) = places.last_mut()
+        && acquired.method == place.method
+    {
+        *acquired = place;
+    }
+    Some(places.iter().map(|place| program.site(place.method, place.offset)).collect())
+}
+
+/// Where the section in between touches what the others touch: a write, if there is one.
+fn interference(judge: &Judge<'_>, violation: &Violation) -> Option<Place> {
+    let touched = [violation.first.variable, violation.second.variable]
+        .map(|variable| judge.views.touched(violation.between, variable));
+    let written = touched.iter().find_map(|touched| touched.written);
+    let read = touched.iter().find_map(|touched| touched.read);
+    written.or(read).map(|(place, _)| place)
+}
+
+/// What a variable is called: by the field that it is, or that holds it.
+fn name_of(judge: &Judge<'_>, variable: VariableId) -> String {
+    let world = judge.world;
+    let program = world.context.program;
+    let (object, slot) = judge.views.variables[variable];
+    let holder = || match judge.holding_fields(object).first() {
+        Some(field) => field_name(program, *field),
+        None => world.describe(object),
+    };
+    match slot {
+        Slot::Field(field) => format!("`{}`", field_name(program, field)),
+        Slot::Element => format!("the elements of `{}`", holder()),
+        Slot::Contents | Slot::Task | Slot::Captured(_) => {
+            format!("the contents of `{}`", holder())
+        }
+    }
+}
+
+fn field_name(program: &Program, field: FieldId) -> String {
+    let field = &program.fields[field];
+    let class = program.classes[field.class].dotted_name();
+    let class = class.rsplit(['.', '$']).next().unwrap_or(&class);
+    format!("{class}.{}", field.name)
+}
