@@ -12,11 +12,9 @@ pub(crate) fn program(seed: u64) -> Program {
     loop {
         let program = Generator::new(&mut random).program();
         let threads = program.threads.len();
-        let most = if threads > 2 { 18 } else { 26 };
-        let steps = steps_of_threads(&program);
-        if steps <= most
-            && program.threads.iter().any(|it| !program.scripts[it.script].body.is_empty())
-        {
+        // More steps than these have too many interleavings, fewer show little.
+        let wanted = if threads > 2 { 9..=17 } else { 8..=22 };
+        if wanted.contains(&steps_of_threads(&program)) {
             return program;
         }
     }
@@ -36,7 +34,7 @@ fn steps_of_threads(program: &Program) -> usize {
     let of_main = program.main.iter().map(|step| match step {
         MainStep::Do(statement) => steps(std::slice::from_ref(statement), &of_methods),
         MainStep::Start(_) => 0,
-        MainStep::Join(_) => 1,
+        MainStep::Join(_) | MainStep::Count { .. } => 1,
     });
     of_threads.sum::<usize>() + of_main.sum::<usize>()
 }
@@ -44,6 +42,8 @@ fn steps_of_threads(program: &Program) -> usize {
 fn steps(block: &[Statement], of_methods: &[usize]) -> usize {
     let of_one = |statement: &Statement| match statement {
         Statement::Read(..) | Statement::Write(..) | Statement::NotifyAll(_) => 1,
+        Statement::ReadOwn(_) | Statement::WriteOwn(_) => 1,
+        Statement::Publish { .. } | Statement::ReadCell(_) | Statement::WriteCell(_) => 2,
         Statement::Wait(_) => 2,
         Statement::If(_, block) => steps(block, of_methods),
         Statement::Synchronized(_, block) => 1 + steps(block, of_methods),
@@ -59,7 +59,11 @@ struct Generator<'a> {
     variables: Vec<Variable>,
     /// Whether most accesses are made under the first lock.
     is_disciplined: bool,
+    /// Whether blocks are often nested.
+    nests: bool,
     waits: bool,
+    /// Whether stores refer to cells.
+    publishes: bool,
     stores: usize,
 }
 
@@ -71,44 +75,54 @@ struct Place<'a> {
     first_method: usize,
     methods: usize,
     held: &'a [Lock],
+    /// Whether the code belongs to a thread or task object with a field of its own.
+    has_own: bool,
 }
 
 impl<'a> Generator<'a> {
     fn new(random: &'a mut Random) -> Generator<'a> {
         let stores = 1 + usize::from(random.percent(30));
+        let nests = random.percent(25);
         let mut locks: Vec<Lock> = vec![Lock::This, Lock::One, Lock::Global, Lock::Explicit];
-        locks.push(random.pick(&[Lock::Class, Lock::Two, Lock::This]));
+        locks.push(random.pick(&[Lock::Class, Lock::Two]));
         if stores > 1 {
             locks.push(Lock::That);
             locks.push(Lock::That);
         }
-        let locks = (0..1 + random.below(2))
+        let locks = (0..1 + usize::from(nests) + random.below(2))
             .map(|_| locks.swap_remove(random.below(locks.len())))
             .collect();
-        let mut variables = vec![Variable::X, Variable::X, Variable::Y, Variable::Total];
+        let mut variables = vec![Variable::X, Variable::Y, Variable::Total];
+        let mut variables = vec![variables.swap_remove(random.below(3)), random.pick(&variables)];
         variables.push(random.pick(&[Variable::Ready, Variable::Y]));
         if stores > 1 {
-            variables.push(Variable::ThatX);
+            variables.insert(1, Variable::ThatX);
         }
-        let variables = (0..1 + random.below(3))
-            .map(|_| variables.swap_remove(random.below(variables.len())))
-            .collect();
-        let (is_disciplined, waits) = (random.percent(60), random.percent(12));
-        Generator { random, locks, variables, is_disciplined, waits, stores }
+        variables.truncate(1 + random.below(3));
+        Generator {
+            locks,
+            variables,
+            is_disciplined: random.percent(65),
+            nests,
+            waits: random.percent(12),
+            publishes: random.percent(12),
+            stores,
+            random,
+        }
     }
 
     fn program(mut self) -> Program {
         let method_count = 1 + self.random.below(3);
         let methods = (0..method_count)
             .map(|number| {
-                let is_synchronized = self.random.percent(30) && self.locks.contains(&Lock::This);
+                let is_synchronized = self.random.percent(40) && self.locks.contains(&Lock::This);
                 let held: &[Lock] = if is_synchronized { &[Lock::This] } else { &[] };
-                let place =
-                    Place { depth: 0, first_method: number + 1, methods: method_count, held };
+                let (first_method, methods) = (number + 1, method_count);
+                let place = Place { depth: 0, first_method, methods, held, has_own: false };
                 Method { is_synchronized, body: self.block(place, 3) }
             })
             .collect();
-        let thread_count = if self.random.percent(70) { 2 } else { 1 + 2 * self.random.below(2) };
+        let thread_count = self.random.pick(&[1, 2, 2, 2, 2, 2, 2, 3, 3, 3]);
         let mut scripts: Vec<Script> = Vec::new();
         let mut threads = Vec::new();
         for _ in 0..thread_count {
@@ -116,7 +130,8 @@ impl<'a> Generator<'a> {
                 self.random.below(scripts.len())
             } else {
                 let form = self.random.pick(&Form::ALL);
-                scripts.push(Script { form, body: self.script(method_count) });
+                let has_own = form != Form::Lambda && self.random.percent(30);
+                scripts.push(Script { form, body: self.script(method_count, has_own) });
                 scripts.len() - 1
             };
             let first = self.random.below(self.stores);
@@ -128,45 +143,68 @@ impl<'a> Generator<'a> {
             threads.push(Thread { script, stores: [first, second] });
         }
         let is_static = self.random.percent(20);
-        let main = self.main(thread_count, method_count);
-        Program { methods, scripts, threads, stores: self.stores, is_static, main }
+        let with_count: Vec<bool> = threads
+            .iter()
+            .map(|thread| scripts[thread.script].form != Form::Lambda && self.random.percent(30))
+            .collect();
+        let main = self.main(&with_count, method_count);
+        let stores = self.stores;
+        let mut program = Program { methods, scripts, threads, stores, is_static, main };
+        while let Some(uncalled) = uncalled_method(&program) {
+            remove_method(&mut program, uncalled);
+        }
+        program
     }
 
     /// Calls, for the most part.
-    fn script(&mut self, methods: usize) -> Block {
-        let place = Place { depth: 1, first_method: 0, methods, held: &[] };
+    fn script(&mut self, methods: usize, has_own: bool) -> Block {
+        let place = Place { depth: 1, first_method: 0, methods, held: &[], has_own };
         let count = 1 + self.random.below(2);
         (0..count)
-            .map(|_| if self.random.percent(75) { self.call(place) } else { self.statement(place) })
+            .map(|_| match self.random.percent(if has_own { 50 } else { 75 }) {
+                true => self.call(place),
+                false => self.statement(place),
+            })
             .collect()
     }
 
-    fn main(&mut self, threads: usize, methods: usize) -> Vec<MainStep> {
-        let place = Place { depth: 2, first_method: 0, methods, held: &[] };
+    /// `main`; it may touch the fields of some thread or task objects.
+    fn main(&mut self, with_count: &[bool], methods: usize) -> Vec<MainStep> {
+        let place = Place { depth: 2, first_method: 0, methods, held: &[], has_own: false };
         let mut main = Vec::new();
-        let some = |generator: &mut Generator<'_>, chance| {
-            let is_wanted = generator.random.percent(chance);
-            is_wanted.then(|| MainStep::Do(generator.statement(place)))
-        };
-        main.extend(some(self, 40));
-        for thread in 0..threads {
+        let threads = with_count.len();
+        // With a single thread `main` itself is the other one.
+        let between = if threads == 1 { 90 } else { 15 };
+        main.extend(self.of_main(place, 40));
+        for (thread, has_count) in with_count.iter().enumerate() {
+            if *has_count && self.random.percent(50) {
+                main.push(MainStep::Count { thread, is_write: true });
+            }
             main.push(MainStep::Start(thread));
-            main.extend(some(self, 15));
+            main.extend(self.of_main(place, between));
+            if *has_count && self.random.percent(20) {
+                main.push(MainStep::Count { thread, is_write: false });
+            }
             if self.random.percent(12) {
                 main.push(MainStep::Join(thread));
             }
         }
         let joins = self.random.below(4);
-        if joins > 0 {
-            for thread in 0..threads {
-                let is_joined = main.contains(&MainStep::Join(thread));
-                if !is_joined && (joins > 1 || self.random.percent(50)) {
-                    main.push(MainStep::Join(thread));
-                }
+        for (thread, has_count) in with_count.iter().enumerate() {
+            let is_joined = main.contains(&MainStep::Join(thread));
+            if !is_joined && (joins > 1 || joins == 1 && self.random.percent(50)) {
+                main.push(MainStep::Join(thread));
+            }
+            if *has_count && self.random.percent(50) {
+                main.push(MainStep::Count { thread, is_write: false });
             }
         }
-        main.extend(some(self, 40));
+        main.extend(self.of_main(place, 40));
         main
+    }
+
+    fn of_main(&mut self, place: Place<'_>, chance: usize) -> Option<MainStep> {
+        self.random.percent(chance).then(|| MainStep::Do(self.statement(place)))
     }
 
     fn local(&mut self) -> Local {
@@ -181,10 +219,14 @@ impl<'a> Generator<'a> {
         if place.depth >= 4 {
             return self.leaf(place);
         }
-        let wants_lock = place.held.is_empty() && self.is_disciplined;
+        let wants_lock = match place.held.len() {
+            0 => self.is_disciplined || self.nests,
+            1 => self.nests,
+            _ => false,
+        };
         match self.random.below(100) {
-            0..28 => self.synchronized(place),
-            28..60 if wants_lock => self.synchronized(place),
+            0..14 => self.synchronized(place),
+            14..60 if wants_lock => self.synchronized(place),
             60..70 => {
                 let is_negated = self.random.percent(40);
                 let bound = 1 + self.random.below(2) as u8;
@@ -192,20 +234,25 @@ impl<'a> Generator<'a> {
                 let inner = Place { depth: place.depth + 1, ..place };
                 Statement::If(test, self.block(inner, 2))
             }
-            70..80 if place.first_method < place.methods => self.call(place),
+            70..84 if place.first_method < place.methods => self.call(place),
             _ => self.leaf(place),
         }
     }
 
     fn synchronized(&mut self, place: Place<'_>) -> Statement {
-        let lock = match self.is_disciplined && self.random.percent(70) {
-            true => self.locks[0],
-            false => self.random.pick(&self.locks),
+        // Taking a lock again that is held shows little.
+        let free: Vec<Lock> =
+            self.locks.iter().copied().filter(|lock| !place.held.contains(lock)).collect();
+        let lock = match free.first() {
+            None if self.random.percent(80) => return self.leaf(place),
+            None => self.random.pick(&self.locks),
+            Some(first) if self.is_disciplined && self.random.percent(60) => *first,
+            Some(_) => self.random.pick(&free),
         };
         let mut held = place.held.to_vec();
         held.push(lock);
         let inner = Place { depth: place.depth + 1, held: &held, ..place };
-        Statement::Synchronized(lock, self.block(inner, 3))
+        Statement::Synchronized(lock, self.block(inner, 2))
     }
 
     fn call(&mut self, place: Place<'_>) -> Statement {
@@ -215,26 +262,43 @@ impl<'a> Generator<'a> {
         Statement::Call { method, on_that, argument: self.local(), result: self.local() }
     }
 
+    fn source(&mut self) -> Source {
+        match self.random.percent(60) {
+            true => Source::Sum(self.local(), 1),
+            false => Source::Constant(self.random.below(3) as u8),
+        }
+    }
+
     fn leaf(&mut self, place: Place<'_>) -> Statement {
-        let variable = self.random.pick(&self.variables);
+        let is_read = self.random.percent(50);
         if self.waits
             && let Some(lock) = place.held.last()
             && *lock != Lock::Explicit
             && self.random.percent(25)
         {
-            return match self.random.percent(50) {
-                true => Statement::Wait(*lock),
-                false => Statement::NotifyAll(*lock),
+            return if is_read { Statement::Wait(*lock) } else { Statement::NotifyAll(*lock) };
+        }
+        if self.publishes && self.random.percent(50) {
+            return match self.random.below(3) {
+                0 => {
+                    let is_late = self.random.percent(25);
+                    Statement::Publish { source: self.source(), is_late }
+                }
+                1 => Statement::ReadCell(self.local()),
+                _ => Statement::WriteCell(self.source()),
             };
         }
-        if self.random.percent(50) {
-            return Statement::Read(self.local(), variable);
+        if place.has_own && self.random.percent(60) {
+            return match is_read {
+                true => Statement::ReadOwn(self.local()),
+                false => Statement::WriteOwn(self.source()),
+            };
         }
-        let source = match self.random.percent(60) {
-            true => Source::Sum(self.local(), 1),
-            false => Source::Constant(self.random.below(3) as u8),
-        };
-        Statement::Write(variable, source)
+        let variable = self.random.pick(&self.variables);
+        match is_read {
+            true => Statement::Read(self.local(), variable),
+            false => Statement::Write(variable, self.source()),
+        }
     }
 }
 
@@ -250,7 +314,7 @@ pub(crate) fn smaller(program: &Program) -> Vec<Program> {
         changed(&|program| remove_thread(program, number));
     }
     for number in 0..program.main.len() {
-        if matches!(program.main[number], MainStep::Do(_) | MainStep::Join(_)) {
+        if !matches!(program.main[number], MainStep::Start(_)) {
             changed(&|program| {
                 program.main.remove(number);
             });
@@ -299,11 +363,14 @@ pub(crate) fn smaller(program: &Program) -> Vec<Program> {
 fn remove_thread(program: &mut Program, number: usize) {
     let script = program.threads.remove(number).script;
     program.main.retain(|step| match step {
-        MainStep::Start(thread) | MainStep::Join(thread) => *thread != number,
+        MainStep::Start(thread) | MainStep::Join(thread) | MainStep::Count { thread, .. } => {
+            *thread != number
+        }
         MainStep::Do(_) => true,
     });
     for step in &mut program.main {
-        if let MainStep::Start(thread) | MainStep::Join(thread) = step
+        if let MainStep::Start(thread) | MainStep::Join(thread) | MainStep::Count { thread, .. } =
+            step
             && *thread > number
         {
             *thread -= 1;
@@ -358,7 +425,14 @@ fn waits_for_held_locks(program: &Program) -> bool {
                 is_sound(block, &held)
             }
             Statement::If(_, block) => is_sound(block, held),
-            Statement::Read(..) | Statement::Write(..) | Statement::Call { .. } => true,
+            Statement::Read(..)
+            | Statement::Write(..)
+            | Statement::Call { .. }
+            | Statement::Publish { .. }
+            | Statement::ReadCell(_)
+            | Statement::WriteCell(_)
+            | Statement::ReadOwn(_)
+            | Statement::WriteOwn(_) => true,
         })
     }
     let methods = program.methods.iter().all(|method| {
@@ -368,7 +442,7 @@ fn waits_for_held_locks(program: &Program) -> bool {
     let scripts = program.scripts.iter().all(|script| is_sound(&script.body, &[]));
     let main = program.main.iter().all(|step| match step {
         MainStep::Do(statement) => is_sound(std::slice::from_ref(statement), &[]),
-        MainStep::Start(_) | MainStep::Join(_) => true,
+        MainStep::Start(_) | MainStep::Join(_) | MainStep::Count { .. } => true,
     });
     methods && scripts && main
 }

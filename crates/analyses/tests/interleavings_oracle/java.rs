@@ -65,6 +65,15 @@ pub(crate) enum Source {
     Sum(Local, u8),
 }
 
+impl Source {
+    fn text(self) -> String {
+        match self {
+            Source::Constant(number) => number.to_string(),
+            Source::Sum(local, number) => format!("{} + {number}", local.name()),
+        }
+    }
+}
+
 /// `local < bound`, or the contrary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Test {
@@ -93,6 +102,18 @@ pub(crate) enum Statement {
     },
     Wait(Lock),
     NotifyAll(Lock),
+    /// Makes a cell with a value in it and lets the store at hand refer to it; the value may be set too late.
+    Publish {
+        source: Source,
+        is_late: bool,
+    },
+    /// Reads the cell that the store at hand refers to, if there is one, and then its value.
+    ReadCell(Local),
+    /// The same, and writes a new value.
+    WriteCell(Source),
+    /// Reads a field of the thread or task object itself, in its own body.
+    ReadOwn(Local),
+    WriteOwn(Source),
 }
 
 impl Compound for Statement {
@@ -103,7 +124,12 @@ impl Compound for Statement {
             | Statement::Write(..)
             | Statement::Call { .. }
             | Statement::Wait(_)
-            | Statement::NotifyAll(_) => Vec::new(),
+            | Statement::NotifyAll(_)
+            | Statement::Publish { .. }
+            | Statement::ReadCell(_)
+            | Statement::WriteCell(_)
+            | Statement::ReadOwn(_)
+            | Statement::WriteOwn(_) => Vec::new(),
         }
     }
 
@@ -114,7 +140,12 @@ impl Compound for Statement {
             | Statement::Write(..)
             | Statement::Call { .. }
             | Statement::Wait(_)
-            | Statement::NotifyAll(_) => Vec::new(),
+            | Statement::NotifyAll(_)
+            | Statement::Publish { .. }
+            | Statement::ReadCell(_)
+            | Statement::WriteCell(_)
+            | Statement::ReadOwn(_)
+            | Statement::WriteOwn(_) => Vec::new(),
         }
     }
 }
@@ -163,6 +194,11 @@ pub(crate) enum MainStep {
     Do(Statement),
     Start(usize),
     Join(usize),
+    /// Reads or writes the field of a thread or task object that belongs to its body.
+    Count {
+        thread: usize,
+        is_write: bool,
+    },
 }
 
 /// A program.
@@ -222,7 +258,7 @@ impl Writer {
     }
 
     fn open(&mut self, text: &str) {
-        self.line(&format!("{text} {{"));
+        self.line(format!("{text} {{").trim_start());
         self.indent += 1;
     }
 
@@ -241,11 +277,7 @@ impl Writer {
                 self.line(&format!("{} = {};", local.name(), scope.variable(*variable)));
             }
             Statement::Write(variable, source) => {
-                let source = match source {
-                    Source::Constant(number) => number.to_string(),
-                    Source::Sum(local, number) => format!("{} + {number}", local.name()),
-                };
-                self.line(&format!("{} = {source};", scope.variable(*variable)));
+                self.line(&format!("{} = {};", scope.variable(*variable), source.text()));
             }
             Statement::If(test, block) => {
                 let operator = if test.is_negated { ">=" } else { "<" };
@@ -286,7 +318,33 @@ impl Writer {
             Statement::NotifyAll(lock) => {
                 self.line(&format!("{}.notifyAll();", scope.lock(*lock)));
             }
+            Statement::Publish { source, is_late } => {
+                self.open("");
+                self.line("Cell made = new Cell();");
+                let set = format!("made.value = {};", source.text());
+                let publish = format!("{}cell = made;", scope.receiver);
+                let lines = if *is_late { [publish, set] } else { [set, publish] };
+                lines.iter().for_each(|line| self.line(line));
+                self.close();
+            }
+            Statement::ReadCell(local) => {
+                self.use_cell(scope, &format!("{} = found.value;", local.name()));
+            }
+            Statement::WriteCell(source) => {
+                self.use_cell(scope, &format!("found.value = {};", source.text()));
+            }
+            Statement::ReadOwn(local) => self.line(&format!("{} = count;", local.name())),
+            Statement::WriteOwn(source) => self.line(&format!("count = {};", source.text())),
         }
+    }
+
+    fn use_cell(&mut self, scope: Scope<'_>, text: &str) {
+        self.open("");
+        self.line(&format!("Cell found = {}cell;", scope.receiver));
+        self.open("if (found != null)");
+        self.line(text);
+        self.close();
+        self.close();
     }
 
     fn store(&mut self, program: &Program) {
@@ -295,6 +353,7 @@ impl Writer {
         self.line("int y;");
         self.line("static int total;");
         self.line("volatile int ready;");
+        self.line("Cell cell;");
         self.line("final Object one = new Object();");
         self.line("final Object two = new Object();");
         self.line("static final Object GLOBAL = new Object();");
@@ -320,6 +379,7 @@ impl Writer {
         self.open(&format!("static class W{number} {super_type}"));
         self.line("final Store store;");
         self.line("final Store that;");
+        self.line("int count;");
         self.open(&format!("W{number}(Store store, Store that)"));
         self.line("this.store = store;");
         self.line("this.that = that;");
@@ -346,9 +406,16 @@ impl Writer {
             let [this, that] = thread.stores.map(|store| format!("s{store}"));
             let script = &program.scripts[thread.script];
             let made = format!("new W{}({this}, {that})", thread.script);
+            let class = thread.script;
             match script.form {
-                Form::Subclass => self.line(&format!("Thread t{number} = {made};")),
-                Form::Task => self.line(&format!("Thread t{number} = new Thread({made});")),
+                Form::Subclass => {
+                    self.line(&format!("W{class} w{number} = {made};"));
+                    self.line(&format!("Thread t{number} = w{number};"));
+                }
+                Form::Task => {
+                    self.line(&format!("W{class} w{number} = {made};"));
+                    self.line(&format!("Thread t{number} = new Thread(w{number});"));
+                }
                 Form::Lambda => {
                     self.line(&format!("Thread t{number} = new Thread(() -> {{"));
                     self.indent += 1;
@@ -369,6 +436,12 @@ impl Writer {
                 MainStep::Do(statement) => self.statement(statement, scope),
                 MainStep::Start(thread) => self.line(&format!("t{thread}.start();")),
                 MainStep::Join(thread) => self.line(&format!("t{thread}.join();")),
+                MainStep::Count { thread, is_write: true } => {
+                    self.line(&format!("w{thread}.count = 2;"));
+                }
+                MainStep::Count { thread, is_write: false } => {
+                    self.line(&format!("a = w{thread}.count;"));
+                }
             }
         }
         self.close();
@@ -384,6 +457,9 @@ impl Program {
         if self.is_static {
             writer.line("static final Store SHARED = new Store();");
         }
+        writer.open("static class Cell");
+        writer.line("int value;");
+        writer.close();
         writer.store(self);
         for (number, script) in self.scripts.iter().enumerate() {
             writer.script(script, number);
