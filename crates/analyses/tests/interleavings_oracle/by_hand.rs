@@ -209,7 +209,7 @@ pub(crate) static CASES: &[Case] = &[
             Thread two = new Thread(() -> {\ns1.take(s0);\n});\n\
             one.start();\ntwo.start();\n}\n",
         races: &[],
-        deadlocks: &["P.Store"],
+        deadlocks: &["Store"],
         not_atomic: &[],
     },
     Case {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use program::ir::{Body, Constant, Operation};
-use program::{FieldId, MethodId, Program, ValueId};
+use program::{ClassId, FieldId, MethodId, Program, ValueId};
 use rustc_hash::FxHashSet;
 
 use crate::machine::{Access, Machine, Place, State, Step};
@@ -72,11 +72,14 @@ pub(crate) struct TooMany;
 pub(crate) struct Names<'a>(pub(crate) &'a Program);
 
 impl Names<'_> {
-    /// The class without what it is nested in, and the member.
-    fn member(&self, class: program::ClassId, member: &str) -> String {
-        let class = self.0.classes[class].dotted_name();
-        let class = class.rsplit(['.', '$']).next().unwrap_or(&class).to_string();
-        format!("{class}.{member}")
+    /// The class without what it is nested in.
+    fn class(&self, class: ClassId) -> String {
+        let name = self.0.classes[class].dotted_name();
+        name.rsplit(['.', '$']).next().unwrap_or(&name).to_string()
+    }
+
+    fn member(&self, class: ClassId, member: &str) -> String {
+        format!("{}.{member}", self.class(class))
     }
 
     pub(crate) fn method(&self, method: MethodId) -> String {
@@ -107,6 +110,10 @@ impl Names<'_> {
         })
     }
 
+    pub(crate) fn is_volatile(&self, field: FieldId) -> bool {
+        self.0.fields[field].access & classes::access::VOLATILE != 0
+    }
+
     /// How the code names the lock that is taken at a place: by its class if that is one of the
     /// program's own, else by the field that it is read from.
     pub(crate) fn lock(&self, place: Place) -> Option<String> {
@@ -114,8 +121,10 @@ impl Names<'_> {
         let taken = body.instructions().find_map(|instruction| match &instruction.operation {
             _ if instruction.offset != place.offset => None,
             Operation::MonitorEnter(value) => Some(*value),
-            Operation::Call(call) if &*self.0.methods[call.method].name == "lock" => {
-                call.arguments.first().copied()
+            Operation::Call(call) => {
+                let called = &self.0.methods[call.method];
+                let is_lock = &*called.name == "lock" || called.is_synchronized();
+                call.arguments.first().copied().filter(|_| is_lock)
             }
             _ => None,
         });
@@ -123,7 +132,7 @@ impl Names<'_> {
             Some(value) => self.value(body, value),
             None => {
                 let declared = &self.0.methods[place.method];
-                let class = self.0.classes[declared.class].dotted_name();
+                let class = self.class(declared.class);
                 (place.offset == 0 && declared.is_synchronized()).then(|| {
                     match declared.is_static() {
                         true => format!("{class}.class"),
@@ -138,14 +147,14 @@ impl Names<'_> {
         if let program::ir::DeclaredType::Class(class) = body.declared_type(self.0, value)
             && self.0.classes[class].origin == program::Origin::Application
         {
-            return Some(self.0.classes[class].dotted_name());
+            return Some(self.class(class));
         }
         match &body.defining_instruction(value)?.operation {
             Operation::GetField { field, .. } | Operation::GetStatic(field) => {
                 Some(self.field(*field))
             }
             Operation::Constant(Constant::Class(class)) => {
-                Some(format!("{}.class", self.0.classes[*class].dotted_name()))
+                Some(format!("{}.class", self.class(*class)))
             }
             _ => None,
         }
@@ -184,7 +193,7 @@ pub(crate) fn explore(
                 let names = Names(program);
                 let end =
                     |access: Access| (names.field(access.variable.field), names.spot(access.place));
-                let is_volatile = |access: Access| is_volatile(program, access.variable.field);
+                let is_volatile = |access: Access| names.is_volatile(access.variable.field);
                 verdict.not_atomic.insert(NotAtomic {
                     method: names.method(found.method),
                     first: end(found.first),
@@ -199,10 +208,6 @@ pub(crate) fn explore(
     Ok(verdict)
 }
 
-fn is_volatile(program: &Program, field: FieldId) -> bool {
-    program.fields[field].access & classes::access::VOLATILE != 0
-}
-
 /// Two threads whose next steps are accesses to one variable race, unless both only read.
 fn look_for_races(program: &Program, steps: &[Step], verdict: &mut Verdict) {
     let names = Names(program);
@@ -212,7 +217,7 @@ fn look_for_races(program: &Program, steps: &[Step], verdict: &mut Verdict) {
             let Step::Access(other) = other else { continue };
             if one.variable == other.variable
                 && (one.is_write || other.is_write)
-                && !is_volatile(program, one.variable.field)
+                && !names.is_volatile(one.variable.field)
             {
                 let mut accesses = [names.spot(one.place), names.spot(other.place)];
                 accesses.sort();

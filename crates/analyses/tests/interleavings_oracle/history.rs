@@ -6,7 +6,8 @@
 //! same order has the accesses of the call side by side. Locks give no order of their own here: that a call gave
 //! a lock back and took it again is only harmful if some variable changed in between.
 //!
-//! The innermost call that has both accesses is the one that is not atomic; those around it are so by it.
+//! Of such pairs of accesses only the tightest count, those that have no other pair between them, and the innermost
+//! call that has both is the one that is not atomic: the calls around it are so because of it.
 //!
 //! Vector clocks tell what comes before what. An entry counts the accesses of a thread since it began its
 //! outermost call that is meant to be atomic; at the end of that call all entries about it are
@@ -52,6 +53,8 @@ pub(crate) struct History {
     clocks: [Clock; MOST_THREADS],
     /// The accesses of each thread that are counted.
     accesses: [Vec<Access>; MOST_THREADS],
+    /// The first access of the last pair that others came between, for each thread; 0 for none.
+    last_pair: Clock,
     trails: BTreeMap<Variable, Trail>,
 }
 
@@ -81,7 +84,12 @@ impl History {
             before.extend(others.map(|(_, read)| *read));
         }
         let own = before.iter().map(|(place, clock)| (clock[thread], *place)).max();
-        let violation = own.filter(|(first, _)| *first > 0).and_then(|(first, interferes)| {
+        let is_tightest = |first: u32| first > self.last_pair[thread];
+        let own = own.filter(|(first, _)| is_tightest(*first));
+        if let Some((first, _)) = own {
+            self.last_pair[thread] = first;
+        }
+        let violation = own.and_then(|(first, interferes)| {
             let is_broken = |frame: &&Frame| frame.first_access <= first && is_atomic(frame.method);
             let frame = frames.iter().rev().find(is_broken)?;
             let first = self.accesses[thread][first as usize - 1];
@@ -116,6 +124,7 @@ impl History {
             return;
         }
         self.accesses[thread].clear();
+        self.last_pair[thread] = 0;
         for clock in &mut self.clocks {
             clock[thread] = 0;
         }

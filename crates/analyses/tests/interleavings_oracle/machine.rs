@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use classes::bytecode::{Against, BinaryOp, Condition, InvokeKind, Literal};
 use program::ids::Id;
-use program::ir::{Body, Call, Constant, DynamicTarget, Instruction, Operation, Terminator};
+use program::ir::{self, Body, Constant, DynamicTarget, Instruction, Operation, Terminator};
 use program::{BlockId, ClassId, FieldId, LambdaId, MethodId, Program, ValueId};
 
 use crate::history::{History, Violation};
@@ -111,6 +111,14 @@ pub(crate) struct Frame {
     pub(crate) first_access: u32,
 }
 
+/// A call, told from all others of its thread by where it was made: programs have no loops and no recursion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    pub(crate) method: MethodId,
+    /// The place in the caller.
+    made_at: Option<(BlockId, usize)>,
+}
+
 /// Whether a thread runs or waits to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Wakefulness {
@@ -180,6 +188,18 @@ impl State {
             Wakefulness::Asleep { lock, .. } => Some(lock),
             Wakefulness::Running | Wakefulness::Woken { .. } => None,
         }
+    }
+
+    /// The calls that a thread has open, outermost first.
+    pub(crate) fn calls(&self, thread: usize) -> Vec<Call> {
+        let frames = &self.threads[thread].frames;
+        let callers = frames.iter().map(|frame| Some((frame.block, frame.position)));
+        let made_at = std::iter::once(None).chain(callers);
+        frames
+            .iter()
+            .zip(made_at)
+            .map(|(frame, made_at)| Call { method: frame.method, made_at })
+            .collect()
     }
 
     /// Whether a thread can do its next step.
@@ -670,7 +690,7 @@ impl<'a> Machine<'a> {
     }
 
     /// What a call ends up in.
-    fn callee(&self, state: &State, call: &Call, arguments: &[Value]) -> Callee<'a> {
+    fn callee(&self, state: &State, call: &ir::Call, arguments: &[Value]) -> Callee<'a> {
         let program = self.program;
         let declared = &program.methods[call.method];
         let method = match call.kind {
@@ -738,7 +758,7 @@ fn holds(condition: Condition, left: Value, right: Value) -> bool {
 
 /// Whether the calls of a method are meant to be atomic: those that are not private, but for the bodies of threads,
 /// `main` and initialisers.
-fn is_meant_to_be_atomic(program: &Program, method: MethodId) -> bool {
+pub(crate) fn is_meant_to_be_atomic(program: &Program, method: MethodId) -> bool {
     let declared = &program.methods[method];
     let is_thread_body = matches!(&*declared.name, "run" | "main");
     !declared.is_private() && !declared.is_initializer() && !is_thread_body
