@@ -7,7 +7,7 @@ use program::ir::{Body, Constant, Operation};
 use program::{ClassId, FieldId, MethodId, Program, ValueId};
 use rustc_hash::FxHashSet;
 
-use crate::machine::{Access, Machine, Place, State, Step};
+use crate::machine::{Access, Lock, Machine, Place, State, Step};
 
 /// A place as people see it: `Store.m0`, line 12.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,13 @@ pub(crate) enum Deadlock {
     /// Such a circle in which a thread waits for the end of another.
     Join { wants: BTreeSet<Spot> },
     /// A thread is never woken, and nobody else can do anything.
-    Asleep { wait: Spot, holds_other_locks: bool },
+    Asleep {
+        wait: Spot,
+        /// Whether it holds a lock that another thread wants.
+        blocks_others: bool,
+        /// Whether somebody notifies who waits there, in this or another interleaving.
+        is_notified: bool,
+    },
 }
 
 /// A call of a method was not atomic.
@@ -62,6 +68,15 @@ pub(crate) struct Verdict {
     pub(crate) not_atomic: BTreeSet<NotAtomic>,
     /// How many states there are.
     pub(crate) states: usize,
+}
+
+/// What is known while the interleavings are gone through.
+#[derive(Default)]
+struct Findings {
+    verdict: Verdict,
+    /// Who is never woken: where, by which lock, and whether others are blocked.
+    asleep: BTreeSet<(Spot, Lock, bool)>,
+    notified: BTreeSet<Lock>,
 }
 
 /// A program has more states than we care to look at.
@@ -168,7 +183,7 @@ pub(crate) fn explore(
     most_states: usize,
 ) -> Result<Verdict, TooMany> {
     let machine = Machine { program };
-    let mut verdict = Verdict::default();
+    let mut findings = Findings::default();
     let mut seen: FxHashSet<u64> = FxHashSet::default();
     let mut waiting = vec![machine.start(main)];
     while let Some(state) = waiting.pop() {
@@ -182,8 +197,8 @@ pub(crate) fn explore(
         }
         let steps: Vec<Step> =
             (0..state.thread_count()).map(|it| machine.next_step(&state, it)).collect();
-        look_for_races(program, &steps, &mut verdict);
-        look_for_deadlocks(program, &state, &steps, &mut verdict);
+        look_for_races(program, &steps, &mut findings.verdict);
+        look_for_deadlocks(program, &state, &steps, &mut findings);
         for (thread, step) in steps.iter().enumerate() {
             if !state.is_enabled(thread, *step) {
                 continue;
@@ -194,7 +209,7 @@ pub(crate) fn explore(
                 let end =
                     |access: Access| (names.field(access.variable.field), names.spot(access.place));
                 let is_volatile = |access: Access| names.is_volatile(access.variable.field);
-                verdict.not_atomic.insert(NotAtomic {
+                findings.verdict.not_atomic.insert(NotAtomic {
                     method: names.method(found.method),
                     first: end(found.first),
                     second: end(found.second),
@@ -203,6 +218,11 @@ pub(crate) fn explore(
             }
             waiting.extend(outcome.states);
         }
+    }
+    let Findings { mut verdict, asleep, notified } = findings;
+    for (wait, lock, blocks_others) in asleep {
+        let is_notified = notified.contains(&lock);
+        verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified });
     }
     verdict.states = seen.len();
     Ok(verdict)
@@ -228,7 +248,7 @@ fn look_for_races(program: &Program, steps: &[Step], verdict: &mut Verdict) {
     }
 }
 
-fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], verdict: &mut Verdict) {
+fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings: &mut Findings) {
     let names = Names(program);
     // Whom each thread waits for.
     let awaited: Vec<Option<usize>> = steps
@@ -265,7 +285,7 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], verdict:
             })
             .collect();
         let wants = wanted.iter().map(|place| names.spot(*place)).collect();
-        verdict.deadlocks.insert(if wanted.len() == circle.len() {
+        findings.verdict.deadlocks.insert(if wanted.len() == circle.len() {
             let name = |place| names.lock(place).unwrap_or_else(|| "wait".to_string());
             Deadlock::Locks { locks: wanted.into_iter().map(name).collect(), wants }
         } else {
@@ -274,13 +294,27 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], verdict:
     }
     let is_over = steps.iter().enumerate().all(|(thread, step)| !state.is_enabled(thread, *step));
     for (thread, step) in steps.iter().enumerate() {
-        if let Step::Asleep(place) = step
-            && is_over
-        {
-            let lock = state.awaited(thread).expect("who sleeps gave a lock back");
-            let holds_other_locks = state.holds_other(thread, lock);
-            let wait = names.spot(*place);
-            verdict.deadlocks.insert(Deadlock::Asleep { wait, holds_other_locks });
+        match step {
+            Step::Notify { lock, .. } => {
+                findings.notified.insert(*lock);
+            }
+            Step::Asleep(place) if is_over => {
+                let lock = state.awaited(thread).expect("who sleeps gave a lock back");
+                let blocks_others = steps.iter().any(|step| match step {
+                    Step::Acquire(lock, _) | Step::Wake(lock, _) => {
+                        state.owner(*lock) == Some(thread)
+                    }
+                    _ => false,
+                });
+                findings.asleep.insert((names.spot(*place), lock, blocks_others));
+            }
+            Step::Access(_)
+            | Step::Acquire(..)
+            | Step::Wait(..)
+            | Step::Join(_)
+            | Step::Asleep(_)
+            | Step::Wake(..)
+            | Step::Finished => {}
         }
     }
 }

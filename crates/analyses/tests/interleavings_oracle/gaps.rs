@@ -15,6 +15,8 @@ pub(crate) enum Gap {
 }
 
 impl Gap {
+    pub(crate) const ALL: [Gap; 3] = [Gap::Volatile, Gap::JoinUnderLock, Gap::LostNotification];
+
     /// Why the rules miss it.
     pub(crate) fn reason(self) -> &'static str {
         match self {
@@ -38,7 +40,9 @@ pub(crate) fn of_deadlock(deadlock: &Deadlock) -> Option<Gap> {
     match deadlock {
         Deadlock::Locks { .. } => None,
         Deadlock::Join { .. } => Some(Gap::JoinUnderLock),
-        Deadlock::Asleep { .. } => Some(Gap::LostNotification),
+        Deadlock::Asleep { blocks_others, is_notified, .. } => {
+            (*is_notified && !blocks_others).then_some(Gap::LostNotification)
+        }
     }
 }
 

@@ -173,11 +173,6 @@ impl State {
         self.locks.get(&lock).map(|(owner, _)| *owner)
     }
 
-    /// Whether a thread holds a lock other than this one.
-    pub(crate) fn holds_other(&self, thread: usize, lock: Lock) -> bool {
-        self.locks.iter().any(|(held, (owner, _))| *owner == thread && *held != lock)
-    }
-
     pub(crate) fn is_finished(&self, thread: usize) -> bool {
         self.threads[thread].frames.is_empty()
     }
