@@ -1,0 +1,320 @@
+//! All interleavings of a program, and what they show.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use program::ir::{Body, Constant, Operation};
+use program::{ClassId, FieldId, MethodId, Program, ValueId};
+use rustc_hash::FxHashSet;
+
+use crate::machine::{Access, Lock, Machine, Place, State, Step};
+
+/// A place as people see it: `Store.m0`, line 12.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Spot {
+    pub(crate) method: String,
+    pub(crate) line: u32,
+}
+
+impl std::fmt::Display for Spot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} line {}", self.method, self.line)
+    }
+}
+
+/// Two threads were about to access one variable at the same time, at least one of them to write it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Race {
+    /// `Store.x`.
+    pub(crate) variable: String,
+    /// The two accesses, sorted.
+    pub(crate) accesses: [Spot; 2],
+}
+
+/// Threads that can never go on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Deadlock {
+    /// Each wants a lock that the next one holds. The locks are named by how the code names them.
+    Locks { locks: BTreeSet<String>, wants: BTreeSet<Spot> },
+    /// Such a circle in which a thread waits for the end of another.
+    Join { wants: BTreeSet<Spot> },
+    /// A thread is never woken, and nobody else can do anything.
+    Asleep {
+        wait: Spot,
+        /// Whether it holds a lock that another thread wants.
+        blocks_others: bool,
+        /// Whether somebody notifies who waits there, in this or another interleaving.
+        is_notified: bool,
+    },
+}
+
+/// A call of a method was not atomic.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NotAtomic {
+    /// `Store.m0`.
+    pub(crate) method: String,
+    /// The variables and places of the two accesses that others came between.
+    pub(crate) first: (String, Spot),
+    pub(crate) second: (String, Spot),
+    /// Whether both variables are volatile.
+    pub(crate) is_volatile: bool,
+}
+
+/// What the interleavings of a program show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) races: BTreeSet<Race>,
+    pub(crate) deadlocks: BTreeSet<Deadlock>,
+    pub(crate) not_atomic: BTreeSet<NotAtomic>,
+    /// How many states there are.
+    pub(crate) states: usize,
+}
+
+/// What is known while the interleavings are gone through.
+#[derive(Default)]
+struct Findings {
+    verdict: Verdict,
+    /// Who is never woken: where, by which lock, and whether others are blocked.
+    asleep: BTreeSet<(Spot, Lock, bool)>,
+    notified: BTreeSet<Lock>,
+}
+
+/// A program has more states than we care to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooMany;
+
+/// Names of methods, fields and places.
+pub(crate) struct Names<'a>(pub(crate) &'a Program);
+
+impl Names<'_> {
+    /// The class without what it is nested in.
+    fn class(&self, class: ClassId) -> String {
+        let name = self.0.classes[class].dotted_name();
+        name.rsplit(['.', '$']).next().unwrap_or(&name).to_string()
+    }
+
+    fn member(&self, class: ClassId, member: &str) -> String {
+        format!("{}.{member}", self.class(class))
+    }
+
+    pub(crate) fn method(&self, method: MethodId) -> String {
+        let declared = &self.0.methods[method];
+        self.member(declared.class, &declared.name)
+    }
+
+    pub(crate) fn field(&self, field: FieldId) -> String {
+        let declared = &self.0.fields[field];
+        self.member(declared.class, &declared.name)
+    }
+
+    pub(crate) fn spot(&self, place: Place) -> Spot {
+        let line = self.0.site(place.method, place.offset).line;
+        Spot { method: self.method(place.method), line: line.unwrap_or_default() }
+    }
+
+    /// The field that is accessed at a place.
+    pub(crate) fn accessed(&self, place: Place) -> Option<FieldId> {
+        let body = self.0.body(place.method)?;
+        let mut instructions = body.instructions().filter(|it| it.offset == place.offset);
+        instructions.find_map(|instruction| match &instruction.operation {
+            Operation::GetField { field, .. }
+            | Operation::PutField { field, .. }
+            | Operation::GetStatic(field)
+            | Operation::PutStatic { field, .. } => Some(*field),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn is_volatile(&self, field: FieldId) -> bool {
+        self.0.fields[field].access & classes::access::VOLATILE != 0
+    }
+
+    /// How the code names the lock that is taken at a place: by its class if that is one of the
+    /// program's own, else by the field that it is read from.
+    pub(crate) fn lock(&self, place: Place) -> Option<String> {
+        let body = self.0.body(place.method)?;
+        let taken = body.instructions().find_map(|instruction| match &instruction.operation {
+            _ if instruction.offset != place.offset => None,
+            Operation::MonitorEnter(value) => Some(*value),
+            Operation::Call(call) => {
+                let called = &self.0.methods[call.method];
+                let is_lock = &*called.name == "lock" || called.is_synchronized();
+                call.arguments.first().copied().filter(|_| is_lock)
+            }
+            _ => None,
+        });
+        match taken {
+            Some(value) => self.value(body, value),
+            None => {
+                let declared = &self.0.methods[place.method];
+                let class = self.class(declared.class);
+                (place.offset == 0 && declared.is_synchronized()).then(|| {
+                    match declared.is_static() {
+                        true => format!("{class}.class"),
+                        false => class,
+                    }
+                })
+            }
+        }
+    }
+
+    fn value(&self, body: &Body, value: ValueId) -> Option<String> {
+        if let program::ir::DeclaredType::Class(class) = body.declared_type(self.0, value)
+            && self.0.classes[class].origin == program::Origin::Application
+        {
+            return Some(self.class(class));
+        }
+        match &body.defining_instruction(value)?.operation {
+            Operation::GetField { field, .. } | Operation::GetStatic(field) => {
+                Some(self.field(*field))
+            }
+            Operation::Constant(Constant::Class(class)) => {
+                Some(format!("{}.class", self.class(*class)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Executes a program in all interleavings, as long as there are not too many states.
+pub(crate) fn explore(
+    program: &Program,
+    main: MethodId,
+    most_states: usize,
+) -> Result<Verdict, TooMany> {
+    let machine = Machine { program };
+    let mut findings = Findings::default();
+    let mut seen: FxHashSet<u64> = FxHashSet::default();
+    let mut waiting = vec![machine.start(main)];
+    while let Some(state) = waiting.pop() {
+        let mut hasher = DefaultHasher::new();
+        state.hash(&mut hasher);
+        if !seen.insert(hasher.finish()) {
+            continue;
+        }
+        if seen.len() > most_states {
+            return Err(TooMany);
+        }
+        let steps: Vec<Step> =
+            (0..state.thread_count()).map(|it| machine.next_step(&state, it)).collect();
+        look_for_races(program, &steps, &mut findings.verdict);
+        look_for_deadlocks(program, &state, &steps, &mut findings);
+        for (thread, step) in steps.iter().enumerate() {
+            if !state.is_enabled(thread, *step) {
+                continue;
+            }
+            let outcome = machine.perform(&state, thread);
+            if let Some(found) = outcome.violation {
+                let names = Names(program);
+                let end =
+                    |access: Access| (names.field(access.variable.field), names.spot(access.place));
+                let is_volatile = |access: Access| names.is_volatile(access.variable.field);
+                findings.verdict.not_atomic.insert(NotAtomic {
+                    method: names.method(found.method),
+                    first: end(found.first),
+                    second: end(found.second),
+                    is_volatile: is_volatile(found.first) && is_volatile(found.second),
+                });
+            }
+            waiting.extend(outcome.states);
+        }
+    }
+    let Findings { mut verdict, asleep, notified } = findings;
+    for (wait, lock, blocks_others) in asleep {
+        let is_notified = notified.contains(&lock);
+        verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified });
+    }
+    verdict.states = seen.len();
+    Ok(verdict)
+}
+
+/// Two threads whose next steps are accesses to one variable race, unless both only read.
+fn look_for_races(program: &Program, steps: &[Step], verdict: &mut Verdict) {
+    let names = Names(program);
+    for (number, step) in steps.iter().enumerate() {
+        let Step::Access(one) = step else { continue };
+        for other in &steps[..number] {
+            let Step::Access(other) = other else { continue };
+            if one.variable == other.variable
+                && (one.is_write || other.is_write)
+                && !names.is_volatile(one.variable.field)
+            {
+                let mut accesses = [names.spot(one.place), names.spot(other.place)];
+                accesses.sort();
+                let variable = names.field(one.variable.field);
+                verdict.races.insert(Race { variable, accesses });
+            }
+        }
+    }
+}
+
+fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings: &mut Findings) {
+    let names = Names(program);
+    // Whom each thread waits for.
+    let awaited: Vec<Option<usize>> = steps
+        .iter()
+        .enumerate()
+        .map(|(thread, step)| match step {
+            _ if state.is_enabled(thread, *step) => None,
+            Step::Acquire(lock, _) | Step::Wake(lock, _) => state.owner(*lock),
+            Step::Join(other) => *other,
+            Step::Access(_)
+            | Step::Wait(..)
+            | Step::Notify { .. }
+            | Step::Asleep(_)
+            | Step::Finished => None,
+        })
+        .collect();
+    for start in 0..steps.len() {
+        let mut circle = vec![start];
+        while let Some(next) = awaited[circle[circle.len() - 1]]
+            && !circle.contains(&next)
+        {
+            circle.push(next);
+        }
+        // Each circle once, from its first thread.
+        let is_closed = awaited[circle[circle.len() - 1]] == Some(start);
+        if !is_closed || circle.iter().any(|thread| *thread < start) {
+            continue;
+        }
+        let wanted: Vec<Place> = circle
+            .iter()
+            .filter_map(|thread| match steps[*thread] {
+                Step::Acquire(_, place) | Step::Wake(_, place) => Some(place),
+                _ => None,
+            })
+            .collect();
+        let wants = wanted.iter().map(|place| names.spot(*place)).collect();
+        findings.verdict.deadlocks.insert(if wanted.len() == circle.len() {
+            let name = |place| names.lock(place).unwrap_or_else(|| "wait".to_string());
+            Deadlock::Locks { locks: wanted.into_iter().map(name).collect(), wants }
+        } else {
+            Deadlock::Join { wants }
+        });
+    }
+    let is_over = steps.iter().enumerate().all(|(thread, step)| !state.is_enabled(thread, *step));
+    for (thread, step) in steps.iter().enumerate() {
+        match step {
+            Step::Notify { lock, .. } => {
+                findings.notified.insert(*lock);
+            }
+            Step::Asleep(place) if is_over => {
+                let lock = state.awaited(thread).expect("who sleeps gave a lock back");
+                let blocks_others = steps.iter().any(|step| match step {
+                    Step::Acquire(lock, _) | Step::Wake(lock, _) => {
+                        state.owner(*lock) == Some(thread)
+                    }
+                    _ => false,
+                });
+                findings.asleep.insert((names.spot(*place), lock, blocks_others));
+            }
+            Step::Access(_)
+            | Step::Acquire(..)
+            | Step::Wait(..)
+            | Step::Join(_)
+            | Step::Asleep(_)
+            | Step::Wake(..)
+            | Step::Finished => {}
+        }
+    }
+}

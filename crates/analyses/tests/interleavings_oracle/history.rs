@@ -1,0 +1,153 @@
+//! What has to be remembered of an execution to tell that a call was not atomic.
+//!
+//! Two accesses conflict if they are about one variable and one of them writes. A call is not atomic if one
+//! of its accesses comes before an access of another thread, by conflicts and by the order within the
+//! other threads, and that one before another access of the call: then no execution with the same conflicts in the
+//! same order has the accesses of the call side by side. Locks give no order of their own here: that a call gave
+//! a lock back and took it again is only harmful if some variable changed in between.
+//!
+//! Of such pairs of accesses only the tightest count, those that have no other pair between them, and the innermost
+//! call that has both is the one that is not atomic: the calls around it are so because of it.
+//!
+//! Vector clocks tell what comes before what. An entry counts the accesses of a thread since it began its
+//! outermost call that is meant to be atomic; at the end of that call all entries about it are
+//! forgotten, so that executions that differ only in what is over are taken for one.
+
+use std::collections::BTreeMap;
+
+use program::MethodId;
+
+use crate::machine::{Access, Frame, Place, Variable};
+
+/// Threads at most, the first one counted.
+pub(crate) const MOST_THREADS: usize = 4;
+
+/// For each thread its last access that comes before; 0 for none.
+type Clock = [u32; MOST_THREADS];
+
+/// A call that was not atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Violation {
+    /// The method that was called.
+    pub(crate) method: MethodId,
+    /// An access of the call that comes before one of another thread.
+    pub(crate) first: Access,
+    /// The access of the call that comes after that.
+    pub(crate) second: Access,
+    /// The access of another thread that comes right before the second.
+    pub(crate) interferes: Place,
+}
+
+/// The accesses to a variable that later ones can conflict with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Trail {
+    /// By which thread it was last written, where, and what came before that.
+    write: Option<(usize, Place, Clock)>,
+    /// The same for the last read of each thread since.
+    reads: BTreeMap<usize, (Place, Clock)>,
+}
+
+/// What came before what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct History {
+    clocks: [Clock; MOST_THREADS],
+    /// The accesses of each thread that are counted.
+    accesses: [Vec<Access>; MOST_THREADS],
+    /// The first access of the last pair that others came between, for each thread; 0 for none.
+    last_pair: Clock,
+    trails: BTreeMap<Variable, Trail>,
+}
+
+impl History {
+    /// The number that the next access of a thread gets.
+    pub(crate) fn next_access(&self, thread: usize) -> u32 {
+        self.accesses[thread].len() as u32 + 1
+    }
+
+    /// A thread makes an access while these calls are open.
+    pub(crate) fn access(
+        &mut self,
+        thread: usize,
+        access: Access,
+        frames: &[Frame],
+        is_atomic: impl Fn(MethodId) -> bool,
+    ) -> Option<Violation> {
+        let trail = self.trails.entry(access.variable).or_default();
+        let mut before: Vec<(Place, Clock)> = Vec::new();
+        if let Some((writer, place, clock)) = trail.write
+            && writer != thread
+        {
+            before.push((place, clock));
+        }
+        if access.is_write {
+            let others = trail.reads.iter().filter(|(reader, _)| **reader != thread);
+            before.extend(others.map(|(_, read)| *read));
+        }
+        let own = before.iter().map(|(place, clock)| (clock[thread], *place)).max();
+        let is_tightest = |first: u32| first > self.last_pair[thread];
+        let own = own.filter(|(first, _)| is_tightest(*first));
+        if let Some((first, _)) = own {
+            self.last_pair[thread] = first;
+        }
+        let violation = own.and_then(|(first, interferes)| {
+            let is_broken = |frame: &&Frame| frame.first_access <= first && is_atomic(frame.method);
+            let frame = frames.iter().rev().find(is_broken)?;
+            let first = self.accesses[thread][first as usize - 1];
+            Some(Violation { method: frame.method, first, second: access, interferes })
+        });
+
+        let is_counted = frames.iter().any(|frame| is_atomic(frame.method));
+        let clock = &mut self.clocks[thread];
+        for (_, other) in &before {
+            for (mine, theirs) in clock.iter_mut().zip(other) {
+                *mine = (*mine).max(*theirs);
+            }
+        }
+        if is_counted {
+            self.accesses[thread].push(access);
+            clock[thread] = self.accesses[thread].len() as u32;
+        }
+        let entry = (access.place, *clock);
+        if access.is_write {
+            trail.write = Some((thread, access.place, *clock));
+            trail.reads.clear();
+        } else {
+            trail.reads.insert(thread, entry);
+        }
+        self.tidy(access.variable);
+        violation
+    }
+
+    /// The outermost call of a thread is over.
+    pub(crate) fn forget(&mut self, thread: usize) {
+        if self.accesses[thread].is_empty() {
+            return;
+        }
+        self.accesses[thread].clear();
+        self.last_pair[thread] = 0;
+        for clock in &mut self.clocks {
+            clock[thread] = 0;
+        }
+        for trail in self.trails.values_mut() {
+            if let Some((_, _, clock)) = &mut trail.write {
+                clock[thread] = 0;
+            }
+            for (_, clock) in trail.reads.values_mut() {
+                clock[thread] = 0;
+            }
+        }
+        let variables: Vec<Variable> = self.trails.keys().copied().collect();
+        variables.into_iter().for_each(|variable| self.tidy(variable));
+    }
+
+    /// Drops what nothing can come of: accesses before which no counted one comes.
+    fn tidy(&mut self, variable: Variable) {
+        let Some(trail) = self.trails.get_mut(&variable) else { return };
+        let says_nothing = |clock: &Clock| clock.iter().all(|entry| *entry == 0);
+        trail.write.take_if(|(_, _, clock)| says_nothing(clock));
+        trail.reads.retain(|_, (_, clock)| !says_nothing(clock));
+        if trail.write.is_none() && trail.reads.is_empty() {
+            self.trails.remove(&variable);
+        }
+    }
+}
