@@ -1,6 +1,9 @@
 //! Field and method descriptors: the types of members, as text.
 
+use std::fmt;
+
 use crate::error::{ReadError, ReadErrorKind};
+use crate::names::binary_name;
 
 /// The type of a field, parameter, return value or array element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,6 +66,27 @@ impl<'a> Type<'a> {
             Type::Array { element, .. } => parse_field(element).unwrap_or(self),
             other => other,
         }
+    }
+}
+
+/// As the source writes it, classes with their binary names: `int[]`, `java.util.Map`.
+impl fmt::Display for Type<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Type::Boolean => "boolean",
+            Type::Byte => "byte",
+            Type::Char => "char",
+            Type::Short => "short",
+            Type::Int => "int",
+            Type::Long => "long",
+            Type::Float => "float",
+            Type::Double => "double",
+            Type::Object(name) => return f.write_str(&binary_name(name)),
+            Type::Array { dimensions, .. } => {
+                let innermost = self.innermost();
+                return write!(f, "{innermost}{}", "[]".repeat(usize::from(*dimensions)));
+            }
+        })
     }
 }
 

@@ -324,12 +324,17 @@ pub(crate) struct InspectFlags {
     pub(crate) app: PathBuf,
 
     /// The method, as `pkg.Class.method`; all overloads unless a descriptor follows
-    #[arg(value_name = "METHOD", required_unless_present = "threads")]
+    #[arg(value_name = "METHOD", required_unless_present_any = ["threads", "heap"])]
     pub(crate) method: Option<String>,
 
-    /// Print the methods where threads begin, and where they are started
+    /// Print the abstract threads, where they begin, and where they are started
     #[arg(long)]
     pub(crate) threads: bool,
+
+    /// Print the heap shape graph: the objects that threads may share, what is known of them, and who
+    /// touches them
+    #[arg(long)]
+    pub(crate) heap: bool,
 
     /// Print the control flow as a graph for `dot`
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use analyses::heap::{self, Heap};
 use anyhow::bail;
 use program::pattern::Pattern;
 use program::{MethodId, ir};
@@ -25,8 +26,8 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<Outcome> {
 
 fn describe(flags: &InspectFlags, assembled: &Assembled) -> anyhow::Result<String> {
     let mut text = String::new();
-    if flags.threads {
-        describe_threads(&mut text, assembled, &flags.program.entry_points);
+    if flags.threads || flags.heap {
+        describe_heap(&mut text, flags, assembled);
     }
     let Some(wanted) = &flags.method else { return Ok(text) };
     let found = methods_named(wanted, assembled);
@@ -92,21 +93,13 @@ fn describe_method(
     }
 }
 
-fn describe_threads(text: &mut String, assembled: &Assembled, named: &[Pattern]) {
+fn describe_heap(text: &mut String, flags: &InspectFlags, assembled: &Assembled) {
     let Assembled { program, graph, .. } = assembled;
-    let roots = program::threads::roots(program, graph, named);
-    let _ = writeln!(text, "threads begin at {} methods", roots.len());
-    for root in roots {
-        let times = if root.may_overlap { "many at a time" } else { "one at a time" };
-        let _ = writeln!(
-            text,
-            "  {}: {}, {times}",
-            program.method_label(root.method),
-            root.kind.description(),
-        );
-        for site in &root.started_at {
-            let line = site.line.map_or(String::new(), |line| format!(":{line}"));
-            let _ = writeln!(text, "    started in {}{line}", site.method_name());
-        }
+    let heap = Heap::build(program, graph, &flags.program.entry_points, &heap::Limits::default());
+    if flags.threads {
+        text.push_str(&heap.threads_text(program));
+    }
+    if flags.heap {
+        text.push_str(&if flags.dot { heap.dot(program) } else { heap.text(program) });
     }
 }

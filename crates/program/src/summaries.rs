@@ -36,11 +36,25 @@ where
     S: Clone + Default + PartialEq + Send + Sync,
     F: Fn(MethodId, &Summaries<'_, S>) -> S + Sync,
 {
+    solve_in_rounds(graph, methods, MOST_ROUNDS, compute)
+}
+
+/// The same, for summaries whose height is not bounded: a recursion is gone through a given number of times.
+pub fn solve_in_rounds<S, F>(
+    graph: &CallGraph,
+    methods: usize,
+    rounds: usize,
+    compute: F,
+) -> TypedVec<MethodId, S>
+where
+    S: Clone + Default + PartialEq + Send + Sync,
+    F: Fn(MethodId, &Summaries<'_, S>) -> S + Sync,
+{
     let mut finished: TypedVec<MethodId, S> = (0..methods).map(|_| S::default()).collect();
     for level in levels(graph, methods) {
         let solved: Vec<Vec<(MethodId, S)>> = level
             .par_iter()
-            .map(|component| solve_component(graph, component, &finished, &compute))
+            .map(|component| solve_component(graph, component, &finished, rounds, &compute))
             .collect();
         for (method, summary) in solved.into_iter().flatten() {
             finished[method] = summary;
@@ -53,6 +67,7 @@ fn solve_component<S, F>(
     graph: &CallGraph,
     component: &[MethodId],
     finished: &TypedVec<MethodId, S>,
+    rounds: usize,
     compute: &F,
 ) -> Vec<(MethodId, S)>
 where
@@ -71,7 +86,7 @@ where
     }
     let mut dirty: FxHashSet<MethodId> = component.iter().copied().collect();
     let levels = levels_inside(graph, component);
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..rounds {
         if dirty.is_empty() {
             break;
         }
@@ -165,9 +180,10 @@ pub fn levels(graph: &CallGraph, methods: usize) -> Vec<Vec<Vec<MethodId>>> {
     levels
 }
 
-/// Strongly connected components (Tarjan), callees before callers, members sorted. Iterative:
+/// Strongly connected components (Tarjan) of any graph, successors first, members sorted. Iterative:
 /// call chains are deeper than stacks.
-fn components(callees: &[Vec<usize>]) -> Vec<Vec<usize>> {
+#[must_use]
+pub fn components(callees: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let mut order = vec![UNSEEN; callees.len()];
     let mut lowest = vec![UNSEEN; callees.len()];

@@ -225,7 +225,8 @@ fn run_methods(program: &Program, body: &Body, value: ValueId) -> Vec<MethodId> 
 }
 
 /// The methods through which library code runs an object of this class.
-fn task_methods_of(program: &Program, class: ClassId) -> Vec<MethodId> {
+#[must_use]
+pub fn task_methods_of(program: &Program, class: ClassId) -> Vec<MethodId> {
     let mut found = Vec::new();
     for supertype in program.hierarchy.supertypes(class) {
         for task in models::task_methods(&program.classes[supertype].name) {

@@ -1,25 +1,205 @@
-//! Names of abstract objects and threads, for people.
+//! Abstract objects and threads in words, and as a graph, for people who want to see why.
 
+use std::fmt::Write;
+
+use classes::descriptor::parse_field;
 use program::Program;
+use program::ids::Id;
 
-use super::{Heap, ObjectId, ThreadId};
+use super::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadSet};
 
 impl Heap {
-    /// A name for an abstract object that tells people which one is meant: its class, or how it is reached.
+    /// A name for an abstract object that tells people which one is meant: its class, or how it is reached. Objects
+    /// of one class are numbered.
     #[must_use]
     pub fn describe(&self, program: &Program, object: ObjectId) -> String {
-        let object = &self.objects[object];
-        match object.classes.first() {
-            Some(class) => program.classes[*class].dotted_name(),
-            None => format!("{:?}", object.roots),
+        let kind = self.kind_of(program, object);
+        let alike: Vec<ObjectId> = match self.objects[object].classes.first() {
+            Some(class) => {
+                let has_class = |id: &ObjectId| self.objects[*id].classes.first() == Some(class);
+                self.objects.ids().filter(has_class).collect()
+            }
+            None => vec![object],
+        };
+        match alike.iter().position(|other| *other == object) {
+            Some(position) if alike.len() > 1 => format!("{kind}#{}", position + 1),
+            _ => kind,
         }
     }
 
-    /// A few words for an abstract thread.
+    /// The class of an abstract object, as the source would write it.
+    fn kind_of(&self, program: &Program, object: ObjectId) -> String {
+        let known = &self.objects[object];
+        if let Some(Root::Class(class)) =
+            known.roots.iter().find(|root| matches!(root, Root::Class(_)))
+        {
+            return format!("class {}", program.classes[*class].dotted_name());
+        }
+        if let Some(class) = known.classes.first() {
+            return program.classes[*class].dotted_name();
+        }
+        if let Some(lambda) = known.lambdas.first() {
+            let host = &program.classes[program.lambdas[*lambda].host];
+            return format!("lambda of {}", host.dotted_name());
+        }
+        let declared = known.referred_by.iter().find_map(|(_, slot)| match slot {
+            Slot::Field(field) => {
+                let declared = parse_field(&program.fields[*field].descriptor);
+                declared.ok().map(|declared| declared.to_string())
+            }
+            Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
+        });
+        if let Some(declared) = declared {
+            return declared;
+        }
+        match known.roots.first() {
+            Some(Root::Outside(class)) => program.classes[*class].dotted_name(),
+            Some(Root::Task(body)) => program.class_of(*body).dotted_name(),
+            Some(Root::Class(_) | Root::Library) | None => match known.referred_by.first() {
+                Some((owner, slot)) if *owner != object => {
+                    format!("{} of {}", slot_label(program, *slot), self.describe(program, *owner))
+                }
+                _ => "object".to_owned(),
+            },
+        }
+    }
+
+    /// A few words for an abstract thread: `Philo.run`, or what calls it.
     #[must_use]
     pub fn describe_thread(&self, program: &Program, thread: ThreadId) -> String {
         let thread = &self.threads[thread];
-        let entry = thread.entries.first().map(|entry| program.method_label(*entry));
+        let entry = thread.entries.first().map(|entry| {
+            format!("{}.{}", program.class_of(*entry).dotted_name(), program.methods[*entry].name)
+        });
         format!("{} {}", thread.kind.label(), entry.unwrap_or_default())
     }
+
+    /// The abstract threads as text, one a line: kind, multiplicity, classes, where they begin and where they are
+    /// started.
+    #[must_use]
+    pub fn threads_text(&self, program: &Program) -> String {
+        let mut text = String::new();
+        for thread in self.threads.iter() {
+            let times = if thread.is_unique { "unique" } else { "many" };
+            let mut classes: Vec<String> =
+                thread.entries.iter().map(|entry| program.class_of(*entry).dotted_name()).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            let _ =
+                writeln!(text, "<{}, {times}, {{{}}}>", thread.kind.label(), classes.join(", "));
+            for entry in &thread.entries {
+                let _ = writeln!(text, "    begins at {}", program.method_label(*entry));
+            }
+            for place in &thread.started_at {
+                let _ = writeln!(text, "    started at {}", place_label(program, *place));
+            }
+        }
+        text
+    }
+
+    /// The heap shape graph as text: an object a line with its marks, then its variables.
+    #[must_use]
+    pub fn text(&self, program: &Program) -> String {
+        let mut text = String::new();
+        for (id, object) in
+            self.objects.iter_with_ids().filter(|(_, object)| object.is_worth_showing())
+        {
+            let _ =
+                writeln!(text, "{}{}", self.describe(program, id), self.marks_label(program, id));
+            for (slot, variable) in &object.variables {
+                let target = match variable.target {
+                    Some(target) if self.objects[target].is_worth_showing() => {
+                        format!(" -> {}", self.describe(program, target))
+                    }
+                    _ => String::new(),
+                };
+                let touched: String = [("read", &variable.readers), ("written", &variable.writers)]
+                    .into_iter()
+                    .filter(|(_, threads)| !threads.is_empty())
+                    .map(|(verb, threads)| {
+                        format!(", {verb} by {}", self.threads_label(program, threads))
+                    })
+                    .collect();
+                let _ = writeln!(text, "    .{}{target}{touched}", slot_label(program, *slot));
+            }
+        }
+        text
+    }
+
+    /// The same as a graph in the dot language.
+    #[must_use]
+    pub fn dot(&self, program: &Program) -> String {
+        let mut text = String::from("digraph heap {\n  node [shape=box];\n");
+        for (id, object) in
+            self.objects.iter_with_ids().filter(|(_, object)| object.is_worth_showing())
+        {
+            let label = format!("{}{}", self.describe(program, id), self.marks_label(program, id));
+            let _ = writeln!(text, "  o{} [label=\"{}\"];", id.index(), label.replace('"', "'"));
+            for (slot, variable) in &object.variables {
+                if let Some(target) =
+                    variable.target.filter(|it| self.objects[*it].is_worth_showing())
+                {
+                    let label = slot_label(program, *slot);
+                    let _ = writeln!(
+                        text,
+                        "  o{} -> o{} [label=\"{label}\"];",
+                        id.index(),
+                        target.index()
+                    );
+                }
+            }
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    fn marks_label(&self, program: &Program, object: ObjectId) -> String {
+        let marks = &self.objects[object].marks;
+        let host =
+            marks.host.map(|host| format!("object-specific to {}", self.describe(program, host)));
+        let words: Vec<String> = [
+            (marks.is_thread, "thread"),
+            (marks.is_shared, "shared"),
+            (marks.is_unique && !marks.is_class, "unique"),
+            (marks.is_thread_specific, "thread-specific"),
+        ]
+        .into_iter()
+        .filter(|(holds, _)| *holds)
+        .map(|(_, word)| word.to_owned())
+        .chain(host)
+        .collect();
+        if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
+    }
+
+    fn threads_label(&self, program: &Program, threads: &ThreadSet) -> String {
+        let names: Vec<String> =
+            threads.iter().map(|thread| self.describe_thread(program, thread)).collect();
+        names.join(" and ")
+    }
+}
+
+impl AbstractObject {
+    /// Classes whose static fields nobody touches say nothing.
+    fn is_worth_showing(&self) -> bool {
+        !self.marks.is_class
+            || self.variables.values().any(|it| !it.readers.is_empty() || it.target.is_some())
+    }
+}
+
+/// A slot as the source would write it.
+#[must_use]
+pub fn slot_label(program: &Program, slot: Slot) -> String {
+    match slot {
+        Slot::Field(field) => program.fields[field].name.to_string(),
+        Slot::Element => "[]".to_owned(),
+        Slot::Contents => "contents".to_owned(),
+        Slot::Task => "task".to_owned(),
+        Slot::Captured(number) => format!("captured {number}"),
+    }
+}
+
+fn place_label(program: &Program, place: Place) -> String {
+    let site = program.site(place.method, place.offset);
+    let line = site.line.map_or(String::new(), |line| format!(":{line}"));
+    format!("{}{line}", site.method_name())
 }

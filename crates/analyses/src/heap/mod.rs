@@ -4,18 +4,34 @@
 //! Property: if two variables of the program may refer to one object at run time, and several threads may know that
 //! object, then both refer to one abstract object.
 
+mod alias_sets;
+mod describe;
+mod finish;
+mod graph;
+mod library;
+pub(crate) mod loops;
+mod marks;
+mod method;
 mod object;
+mod references;
 mod shape;
 mod slot;
+mod start;
 mod thread;
 
+use program::callgraph::CallGraph;
 use program::ids::{MethodId, TypedVec};
+use program::pattern::Pattern;
+use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
+use references::Immutables;
+
+pub use describe::slot_label;
 pub use object::{AbstractObject, Marks, ObjectId, Variable};
 pub use shape::{Edge, Happenings, Node, NodeId, Shape};
 pub use slot::{LONGEST_NAME, Name, Root, Slot};
-pub use thread::{AbstractThread, ThreadId, ThreadKind, ThreadSet};
+pub use thread::{AbstractThread, Serial, ThreadId, ThreadKind, ThreadSet};
 
 /// A place in the code: a method and a bytecode offset. [`program::Program::site`] makes it one for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +42,23 @@ pub struct Place {
     pub offset: u32,
 }
 
+/// How much context the reference analysis keeps.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Nodes of a shape that callers can know, at most, before what is reached through the same field is taken for one.
+    pub most_exposed: usize,
+    /// A call with more targets than this sees only the ends of each of them.
+    pub thin_above: usize,
+    /// How often the methods of a recursion are gone through.
+    pub most_rounds: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { most_exposed: 96, thin_above: 12, most_rounds: 3 }
+    }
+}
+
 /// The heap shape graph, and what it was made from.
 pub struct Heap {
     /// The abstract objects.
@@ -34,10 +67,81 @@ pub struct Heap {
     pub threads: TypedVec<ThreadId, AbstractThread>,
     /// The shape of every method with a body; empty shapes for the others.
     pub shapes: TypedVec<MethodId, Shape>,
+    /// The methods that some thread may get to.
+    pub is_reached: TypedVec<MethodId, bool>,
     names: FxHashMap<Name, ObjectId>,
 }
 
 impl Heap {
+    /// Analyses a program. `entry_points` are methods that clients outside the program call.
+    #[must_use]
+    pub fn build(
+        program: &Program,
+        graph: &CallGraph,
+        entry_points: &[Pattern],
+        limits: &Limits,
+    ) -> Heap {
+        let immutables = Immutables::of(program);
+        let count = program.methods.len();
+        let shapes =
+            summaries::solve_in_rounds(graph, count, limits.most_rounds, |method, known| {
+                let Some(body) = program.body(method) else { return Shape::default() };
+                let shape_of = |callee: MethodId| known.of(callee);
+                let around = method::Surroundings {
+                    program,
+                    graph,
+                    immutables: &immutables,
+                    limits,
+                    shape_of: &shape_of,
+                };
+                method::shape(around, body)
+            });
+        let beginnings = start::find(program, graph, &shapes, entry_points);
+        graph::build(program, graph, shapes, beginnings)
+    }
+
+    /// The abstract threads that run an object, or what it wraps, or what it was given to run.
+    #[must_use]
+    pub fn threads_of(&self, object: ObjectId) -> ThreadSet {
+        let mut found = ThreadSet::default();
+        let wrapped = self.target(object, Slot::Task);
+        for object in [Some(object), wrapped].into_iter().flatten() {
+            let known = &self.objects[object];
+            for (id, thread) in self.threads.iter_with_ids() {
+                let is_run = thread.kind == ThreadKind::Run
+                    && (thread.root == Some(object)
+                        || known.runs.iter().any(|body| thread.entries.contains(body)));
+                if is_run {
+                    found.insert(id);
+                }
+            }
+        }
+        found
+    }
+
+    /// The objects that the parameters of a thread's first method are; none where nobody else knows them.
+    #[must_use]
+    pub fn entry_binding(
+        &self,
+        program: &Program,
+        thread: ThreadId,
+        entry: MethodId,
+    ) -> Vec<Option<ObjectId>> {
+        // A thread with several first methods has a receiver for each class.
+        let root = graph::receiver(program, &self.threads[thread], entry)
+            .and_then(|name| self.named(&Name::new(name)));
+        let count = self.shapes[entry].parameters.len();
+        let captured = graph::captured(program, entry);
+        let of = |number: usize| match captured {
+            Some(captured) if number < captured => {
+                self.target(root?, Slot::Captured(number as u16))
+            }
+            None if number == 0 && !program.methods[entry].is_static() => root,
+            Some(_) | None => None,
+        };
+        (0..count).map(of).collect()
+    }
+
     /// The object with this name, if the program has one.
     #[must_use]
     pub fn named(&self, name: &Name) -> Option<ObjectId> {
@@ -62,16 +166,16 @@ impl Heap {
     #[must_use]
     pub fn can_interleave(&self, one: ThreadId, other: ThreadId) -> bool {
         let (first, second) = (&self.threads[one], &self.threads[other]);
-        first.is_user_thread() && second.is_user_thread() && (one != other || !first.is_unique)
+        let take_turns = first.serial.is_some() && first.serial == second.serial;
+        first.is_user_thread()
+            && second.is_user_thread()
+            && !take_turns
+            && (one != other || !first.is_unique)
     }
 
     /// Whether several threads at run time can be behind this set.
     #[must_use]
     pub fn is_several(&self, threads: &ThreadSet) -> bool {
-        let mut user = threads.iter().filter(|thread| self.threads[*thread].is_user_thread());
-        let Some(first) = user.next() else { return false };
-        !self.threads[first].is_unique || user.next().is_some()
+        threads.iter().any(|one| threads.iter().any(|other| self.can_interleave(one, other)))
     }
 }
-
-mod describe;

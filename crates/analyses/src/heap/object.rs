@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use program::ids::{ClassId, LambdaId};
+use program::ids::{ClassId, LambdaId, MethodId};
 
 use super::{Place, Root, Slot, ThreadSet};
 
@@ -41,6 +41,10 @@ pub struct Marks {
     pub host: Option<ObjectId>,
     /// It belongs to one thread: touched while the thread is made, and then by the thread itself.
     pub is_thread_specific: bool,
+    /// Threads synchronise through it: it is locked, waited on, notified, or passes on what was published to it.
+    pub is_locked: bool,
+    /// A reference to it is used outside of the methods of the object that keeps it.
+    pub escapes_object: bool,
     /// It stands for one object at run time. Known after the symbolic execution.
     pub is_unique: bool,
 }
@@ -54,8 +58,12 @@ pub struct AbstractObject {
     pub classes: Vec<ClassId>,
     /// The lambdas among its objects, sorted.
     pub lambdas: Vec<LambdaId>,
+    /// The bodies of tasks that it was given to run, if it is an executor; sorted.
+    pub runs: Vec<MethodId>,
     /// Its variables.
     pub variables: BTreeMap<Slot, Variable>,
+    /// The variables that refer to it, sorted.
+    pub referred_by: Vec<(ObjectId, Slot)>,
     /// What is known of it.
     pub marks: Marks,
     /// The threads that allocate it.

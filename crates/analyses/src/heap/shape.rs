@@ -1,6 +1,6 @@
 //! Method shapes: the summary of one method in the reference analysis (dissertation, 3.3.2).
 
-use program::ids::{ClassId, LambdaId, ValueId};
+use program::ids::{ClassId, LambdaId, MethodId, ValueId};
 
 use super::{Name, Slot};
 
@@ -28,14 +28,29 @@ pub struct Edge {
 pub struct Happenings {
     /// Some are allocated.
     pub is_allocated: bool,
-    /// Some are locked, waited on or notified.
+    /// Threads synchronise through some: they are locked, waited on, notified, or pass on what was published to them.
     pub is_locked: bool,
     /// Some are started, or handed to others to run.
     pub is_started: bool,
-    /// A reference outlives the method that handles it (3.3.5).
+    /// Another thread may come to know them through something that callers do not see: a static field, a started
+    /// thread, unknown code. Storing one parameter into another is no escape, it is part of the shape.
     pub escapes: bool,
+    /// Some are executors with a single worker.
+    pub is_single_worker: bool,
     /// A reference is used outside of the methods of an object that keeps it in a field (3.3.6).
     pub escapes_object: bool,
+}
+
+impl Happenings {
+    /// Whatever happens to other objects of the same set as well.
+    pub fn add(&mut self, other: Happenings) {
+        self.is_allocated |= other.is_allocated;
+        self.is_locked |= other.is_locked;
+        self.is_started |= other.is_started;
+        self.escapes |= other.escapes;
+        self.escapes_object |= other.escapes_object;
+        self.is_single_worker |= other.is_single_worker;
+    }
 }
 
 /// An alias set.
@@ -49,6 +64,8 @@ pub struct Node {
     pub classes: Vec<ClassId>,
     /// The lambdas that are created, sorted.
     pub lambdas: Vec<LambdaId>,
+    /// The bodies of tasks that it was given to run, if it is an executor; sorted.
+    pub runs: Vec<MethodId>,
     /// What happens to it.
     pub happenings: Happenings,
 }

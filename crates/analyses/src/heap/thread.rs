@@ -1,6 +1,6 @@
 //! Abstract threads (dissertation, 3.2).
 
-use program::MethodId;
+use program::ids::{FieldId, MethodId};
 use program::models::EntryThread;
 
 use super::{ObjectId, Place};
@@ -35,6 +35,15 @@ impl ThreadKind {
     }
 }
 
+/// What makes threads run one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Serial {
+    /// The executor with a single worker, or the timer, in this field.
+    Field(FieldId),
+    /// The event dispatch thread of the user interface.
+    EventDispatch,
+}
+
 /// Potentially concurrent control flows that the analysis does not tell apart.
 #[derive(Clone, Debug)]
 pub struct AbstractThread {
@@ -48,6 +57,8 @@ pub struct AbstractThread {
     pub root: Option<ObjectId>,
     /// Where the program starts or submits it.
     pub started_at: Vec<Place>,
+    /// Threads that take turns: of those with the same mark, one runs at a time.
+    pub serial: Option<Serial>,
     /// Whether whoever starts it waits for its end in the same call: steps of a parallel stream, `invokeAll`.
     pub is_scoped: bool,
 }

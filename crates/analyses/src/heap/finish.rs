@@ -1,0 +1,232 @@
+//! From alias sets under construction to the shape of a method: who started what, what is known by which name
+//! everywhere, what callers can know, and what is not worth keeping.
+
+use std::collections::VecDeque;
+
+use program::Program;
+use program::ids::{Id, MethodId};
+use program::models;
+use program::threads::task_methods_of;
+use rustc_hash::FxHashMap;
+
+use super::alias_sets::AliasSets;
+use super::method::Builder;
+use super::{Name, Node, NodeId, Root, Shape, Slot};
+
+pub(super) fn finish(mut builder: Builder<'_>) -> Shape {
+    let program = builder.around.program;
+    name_tasks(program, &mut builder.sets);
+    builder.settle_submissions();
+    spread_names(&mut builder.sets);
+    let mut ends = ends(&mut builder);
+    let mut exposed = reachable(&mut builder.sets, &ends);
+    if exposed.len() > builder.around.limits.most_exposed {
+        merge_by_slot(&mut builder.sets, &exposed);
+        name_tasks(program, &mut builder.sets);
+        spread_names(&mut builder.sets);
+        ends = self::ends(&mut builder);
+        exposed = reachable(&mut builder.sets, &ends);
+    }
+    keep(builder, exposed)
+}
+
+/// The bodies of the tasks that an alias set stands for.
+fn bodies(program: &Program, node: &Node) -> Vec<MethodId> {
+    let of_lambdas = node.lambdas.iter().map(|lambda| program.lambdas[*lambda].implementation);
+    let of_classes = node.classes.iter().flat_map(|class| {
+        let is_task = program
+            .hierarchy
+            .supertypes(*class)
+            .into_iter()
+            .any(|supertype| models::is_run_elsewhere(&program.classes[supertype].name));
+        let methods = if is_task { task_methods_of(program, *class) } else { Vec::new() };
+        methods.into_iter().filter(|method| runs_elsewhere(program, *method))
+    });
+    let mut bodies: Vec<MethodId> = of_lambdas
+        .chain(of_classes)
+        .filter(|method| program.body(*method).is_some() || program.methods[*method].is_native())
+        .collect();
+    bodies.sort_unstable();
+    bodies.dedup();
+    bodies
+}
+
+/// Whether a method can be the body of a task: what comparators and the like do is done by whoever asks them.
+fn runs_elsewhere(program: &Program, method: MethodId) -> bool {
+    let declared = &program.methods[method];
+    models::all_task_methods().iter().any(|row| {
+        row.method == &*declared.name
+            && row.descriptor == &*declared.descriptor
+            && models::is_run_elsewhere(row.class)
+            && program
+                .class_named(row.class)
+                .is_some_and(|class| program.hierarchy.is_subtype(declared.class, class))
+    })
+}
+
+/// What is started is known to a thread: it gets the name of the task's body.
+fn name_tasks(program: &Program, sets: &mut AliasSets) {
+    let mut todo: Vec<NodeId> = (0..sets.len()).map(NodeId::new).collect();
+    while let Some(node) = todo.pop() {
+        if sets.find(node) != node || !sets.node(node).happenings.is_started {
+            continue;
+        }
+        sets.node(node).happenings.escapes = true;
+        let bodies = bodies(program, sets.node(node));
+        for body in bodies {
+            sets.name(node, Name::new(Root::Task(body)));
+        }
+        if let Some(wrapped) = sets.node(node).target(Slot::Task) {
+            let wrapped = sets.find(wrapped);
+            if !std::mem::replace(&mut sets.node(wrapped).happenings.is_started, true) {
+                todo.push(wrapped);
+            }
+        }
+    }
+}
+
+/// What a named object leads to has a name as well.
+fn spread_names(sets: &mut AliasSets) {
+    let roots: Vec<NodeId> = (0..sets.len()).map(NodeId::new).collect();
+    let mut todo: VecDeque<NodeId> = VecDeque::new();
+    for node in roots {
+        if sets.find(node) == node && !sets.node(node).names.is_empty() {
+            todo.push_back(node);
+        }
+    }
+    while let Some(node) = todo.pop_front() {
+        sets.node(node).happenings.escapes = true;
+        let Some(name) = sets.node(node).names.first().copied() else { continue };
+        let edges = sets.node(node).edges.clone();
+        for edge in edges {
+            let Some(target) = edge.target.map(|target| sets.find(target)) else { continue };
+            if sets.node(target).names.is_empty() {
+                sets.name(target, name.then(edge.slot));
+                todo.push_back(target);
+            }
+        }
+    }
+}
+
+/// What callers hold in their hands: parameters, the result, what is thrown.
+fn ends(builder: &mut Builder<'_>) -> Vec<NodeId> {
+    let mut ends = Vec::new();
+    for parameter in &builder.body.parameters {
+        ends.extend(builder.values[parameter.index()]);
+    }
+    ends.extend(builder.result);
+    ends.extend(builder.thrown);
+    let mut found = Vec::new();
+    for end in ends {
+        let end = builder.sets.find(end);
+        if !found.contains(&end) {
+            found.push(end);
+        }
+    }
+    found
+}
+
+/// Everything that the ends lead to, nearest first.
+fn reachable(sets: &mut AliasSets, ends: &[NodeId]) -> Vec<NodeId> {
+    let mut seen = vec![false; sets.len()];
+    let mut found: Vec<NodeId> = ends.to_vec();
+    for end in ends {
+        seen[end.index()] = true;
+    }
+    let mut next = 0;
+    while next < found.len() {
+        let node = found[next];
+        next += 1;
+        let targets: Vec<NodeId> =
+            sets.node(node).edges.iter().filter_map(|edge| edge.target).collect();
+        for target in targets {
+            let target = sets.find(target);
+            if !std::mem::replace(&mut seen[target.index()], true) {
+                found.push(target);
+            }
+        }
+    }
+    found
+}
+
+/// Takes what is reached through the same field for one.
+fn merge_by_slot(sets: &mut AliasSets, nodes: &[NodeId]) {
+    let mut first: FxHashMap<Slot, NodeId> = FxHashMap::default();
+    for node in nodes {
+        let edges = sets.node(*node).edges.clone();
+        for edge in edges {
+            let (Some(target), Slot::Field(_)) = (edge.target, edge.slot) else { continue };
+            match first.get(&edge.slot) {
+                Some(known) => sets.unify(*known, target),
+                None => {
+                    first.insert(edge.slot, target);
+                }
+            }
+        }
+    }
+}
+
+/// Keeps what callers can know, what has a name, and what leads there; numbers it anew.
+fn keep(mut builder: Builder<'_>, exposed: Vec<NodeId>) -> Shape {
+    let sets = &mut builder.sets;
+    let mut is_kept = vec![false; sets.len()];
+    for node in &exposed {
+        is_kept[node.index()] = true;
+    }
+    let mut referred_by: Vec<Vec<u32>> = vec![Vec::new(); sets.len()];
+    let mut todo = Vec::new();
+    for at in 0..sets.len() {
+        let node = NodeId::new(at);
+        if sets.find(node) != node {
+            continue;
+        }
+        let targets: Vec<NodeId> =
+            sets.node(node).edges.iter().filter_map(|edge| edge.target).collect();
+        for target in targets {
+            let target = sets.find(target);
+            referred_by[target.index()].push(at as u32);
+        }
+        if is_kept[at] || !sets.node(node).names.is_empty() {
+            is_kept[at] = true;
+            todo.push(at);
+        }
+    }
+    while let Some(at) = todo.pop() {
+        for owner in std::mem::take(&mut referred_by[at]) {
+            if !std::mem::replace(&mut is_kept[owner as usize], true) {
+                todo.push(owner as usize);
+            }
+        }
+    }
+    let mut number: Vec<Option<NodeId>> = vec![None; sets.len()];
+    let mut order = exposed.clone();
+    for (at, node) in exposed.iter().enumerate() {
+        number[node.index()] = Some(NodeId::new(at));
+    }
+    for at in 0..sets.len() {
+        let node = NodeId::new(at);
+        if is_kept[at] && number[at].is_none() && sets.find(node) == node {
+            number[at] = Some(NodeId::new(order.len()));
+            order.push(node);
+        }
+    }
+    let nodes = order.iter().map(|node| {
+        let mut node = std::mem::take(sets.node(*node));
+        for edge in &mut node.edges {
+            edge.target = edge.target.and_then(|target| number[sets.find(target).index()]);
+        }
+        node
+    });
+    let nodes: Vec<Node> = nodes.collect();
+    let mut renumber = |node: Option<NodeId>| node.and_then(|node| number[sets.find(node).index()]);
+    let values: Vec<Option<NodeId>> = builder.values.iter().map(|value| renumber(*value)).collect();
+    let parameters = builder.body.parameters.iter();
+    Shape {
+        nodes,
+        exposed: exposed.len(),
+        parameters: parameters.map(|parameter| values[parameter.index()]).collect(),
+        result: renumber(builder.result),
+        thrown: renumber(builder.thrown),
+        values,
+    }
+}

@@ -1,0 +1,371 @@
+//! What calls of library methods do to references, as the models tell; without a model, a library object keeps what it
+//! is given and gives out what it keeps.
+
+use classes::bytecode::InvokeKind;
+use program::Program;
+use program::ids::ValueId;
+use program::ir::{Body, Call, DeclaredType, Instruction, Operation};
+use program::models::{self, Effect, Operand, Runner, Times};
+
+use super::method::Builder;
+use super::{Name, NodeId, Root, Slot};
+
+/// Whether a body makes a parallel stream.
+pub(super) fn has_parallel_streams(program: &Program, body: &Body) -> bool {
+    body.instructions().any(|instruction| match &instruction.operation {
+        Operation::Call(call) => program.effects_of(call.method).contains(&Effect::Parallel),
+        _ => false,
+    })
+}
+
+/// The values among the arguments of a library call that an operand stands for.
+pub(crate) fn operand_values(program: &Program, call: &Call, operand: Operand) -> Vec<ValueId> {
+    let has_receiver = usize::from(call.kind != InvokeKind::Static);
+    let argument = |number: u8| call.arguments.get(usize::from(number) + has_receiver).copied();
+    match operand {
+        Operand::Receiver if has_receiver == 1 => {
+            call.arguments.first().copied().into_iter().collect()
+        }
+        Operand::Argument(number) => argument(number).into_iter().collect(),
+        Operand::Callbacks => models::task_arguments(&program.methods[call.method].descriptor)
+            .into_iter()
+            .filter_map(|(number, _)| argument(number))
+            .collect(),
+        Operand::Receiver
+        | Operand::Elements(_)
+        | Operand::Contents
+        | Operand::Wrapped
+        | Operand::CallbackResult
+        | Operand::Result
+        | Operand::Class
+        | Operand::Field(_)
+        | Operand::Designated
+        | Operand::CurrentThread => Vec::new(),
+    }
+}
+
+impl Builder<'_> {
+    pub(super) fn library_call(&mut self, instruction: &Instruction, call: &Call) {
+        let program = self.around.program;
+        let effects = program.effects_of(call.method);
+        if effects.is_empty() {
+            self.unknown_call(instruction, call);
+            return;
+        }
+        // Each thread has its own: what one puts in, no other takes out.
+        let is_local =
+            effects.iter().any(|effect| matches!(effect, Effect::ThreadLocalAccess { .. }));
+        for effect in effects {
+            self.effect(instruction, call, effect, is_local);
+        }
+    }
+
+    fn effect(&mut self, instruction: &Instruction, call: &Call, effect: &Effect, is_local: bool) {
+        match *effect {
+            Effect::Store { value, into } if !is_local => {
+                for keeper in self.operand(instruction, call, into) {
+                    let contents = self.sets.target(keeper, Slot::Contents);
+                    for value in self.operand(instruction, call, value) {
+                        self.sets.unify(contents, value);
+                        self.keep(keeper, value);
+                    }
+                }
+            }
+            Effect::Load { from } if !is_local => {
+                let Some(result) = self.result_of(instruction) else { return };
+                for keeper in self.operand(instruction, call, from) {
+                    let contents = self.sets.target(keeper, Slot::Contents);
+                    self.sets.unify(contents, result);
+                    self.keep(keeper, result);
+                }
+            }
+            Effect::View { of } | Effect::LockView { of, .. } => {
+                let Some(result) = self.result_of(instruction) else { return };
+                for viewed in self.operand(instruction, call, of) {
+                    self.sets.unify(viewed, result);
+                }
+            }
+            Effect::ConditionOf { lock } => {
+                let Some(result) = self.result_of(instruction) else { return };
+                for lock in self.operand(instruction, call, lock) {
+                    let contents = self.sets.target(lock, Slot::Contents);
+                    self.sets.unify(contents, result);
+                }
+            }
+            Effect::Wraps { task, by } => {
+                for keeper in self.operand(instruction, call, by) {
+                    for task in self.operand(instruction, call, task) {
+                        let wrapped = self.sets.target(keeper, Slot::Task);
+                        self.sets.unify(wrapped, task);
+                    }
+                }
+            }
+            Effect::Handle { of } => {
+                let Some(result) = self.result_of(instruction) else { return };
+                for task in self.operand(instruction, call, of) {
+                    let handled = self.sets.target(result, Slot::Task);
+                    self.sets.unify(handled, task);
+                }
+            }
+            Effect::Fork { task } => {
+                for task in self.operand(instruction, call, task) {
+                    self.submit(None, task);
+                }
+            }
+            Effect::Submit { task, to, .. } => {
+                let executor = match to {
+                    Runner::Executor(operand) | Runner::Timer(operand) => {
+                        self.operand(instruction, call, operand).first().copied()
+                    }
+                    Runner::CommonPool
+                    | Runner::CurrentPool
+                    | Runner::NewThread
+                    | Runner::VirtualThread
+                    | Runner::EventDispatch
+                    | Runner::Completer
+                    | Runner::Dispatcher
+                    | Runner::System => None,
+                };
+                for task in self.operand(instruction, call, task) {
+                    self.submit(executor, task);
+                }
+            }
+            Effect::RunsTask { task, times } => {
+                if times == Times::Concurrently || self.has_parallel_streams {
+                    for task in self.operand(instruction, call, task) {
+                        self.submit(None, task);
+                    }
+                }
+            }
+            Effect::Escapes { operand } => {
+                let outside = Root::Outside(program_class(self.around.program, call));
+                for node in self.operand(instruction, call, operand) {
+                    self.sets.name(node, Name::new(outside));
+                }
+            }
+            Effect::ReturnsFresh => {
+                if let Some(result) = self.result_of(instruction) {
+                    self.sets.node(result).happenings.is_allocated = true;
+                }
+            }
+            Effect::ReturnsType(name) => {
+                let class = self.around.program.class_named(name);
+                if let (Some(result), Some(class)) = (self.result_of(instruction), class) {
+                    self.sets.class(result, class);
+                }
+            }
+            Effect::SingleWorker => {
+                if let Some(result) = self.result_of(instruction) {
+                    self.sets.node(result).happenings.is_single_worker = true;
+                }
+            }
+            Effect::Read { of } | Effect::AtomicRead { of, .. } => {
+                self.touch_contents(instruction, call, of, true, false);
+            }
+            Effect::Write { of } | Effect::AtomicWrite { of, .. } => {
+                self.touch_contents(instruction, call, of, false, true);
+            }
+            Effect::AtomicUpdate { of, .. } => {
+                self.touch_contents(instruction, call, of, true, true);
+            }
+            Effect::Acquire { lock: operand, .. }
+            | Effect::Release { lock: operand, .. }
+            | Effect::Synchronized { lock: operand }
+            | Effect::Wait { on: operand, .. }
+            | Effect::Notify { on: operand, .. }
+            | Effect::Publish { to: operand }
+            | Effect::Receive { from: operand, .. } => {
+                for node in self.operand(instruction, call, operand) {
+                    self.sets.node(node).happenings.is_locked = true;
+                }
+            }
+            Effect::Store { .. }
+            | Effect::Load { .. }
+            | Effect::Feeds { .. }
+            | Effect::Join { .. }
+            | Effect::After { .. }
+            | Effect::Interrupt { .. }
+            | Effect::ObservesInterrupt { .. }
+            | Effect::Controls { .. }
+            | Effect::Terminates
+            | Effect::Fence { .. }
+            | Effect::ThreadLocalAccess { .. }
+            | Effect::Blocks { .. }
+            | Effect::Sleeps
+            | Effect::Reflective
+            | Effect::Parallel
+            | Effect::Sequential => {}
+        }
+    }
+
+    fn result_of(&mut self, instruction: &Instruction) -> Option<NodeId> {
+        instruction.result.and_then(|result| self.node(result))
+    }
+
+    fn touch_contents(
+        &mut self,
+        instruction: &Instruction,
+        call: &Call,
+        of: Operand,
+        is_read: bool,
+        is_written: bool,
+    ) {
+        let is_array = |value: &ValueId| {
+            self.body.declared_type(self.around.program, *value) == DeclaredType::Array
+        };
+        let values = operand_values(self.around.program, call, of);
+        let slot = if values.iter().any(is_array) { Slot::Element } else { Slot::Contents };
+        for node in self.operand(instruction, call, of) {
+            self.sets.touch(node, slot, is_read, is_written);
+        }
+    }
+
+    /// The alias sets that an operand of a library call stands for.
+    fn operand(&mut self, instruction: &Instruction, call: &Call, operand: Operand) -> Vec<NodeId> {
+        let program = self.around.program;
+        match operand {
+            Operand::Receiver | Operand::Argument(_) | Operand::Callbacks => {
+                let values = operand_values(program, call, operand);
+                values.into_iter().filter_map(|value| self.node(value)).collect()
+            }
+            Operand::Elements(number) => {
+                let values = operand_values(program, call, Operand::Argument(number));
+                let nodes = values.into_iter().filter_map(|value| {
+                    let slot = match self.body.declared_type(program, value) {
+                        DeclaredType::Array => Slot::Element,
+                        DeclaredType::Class(_) | DeclaredType::Unknown => Slot::Contents,
+                    };
+                    let node = self.node(value)?;
+                    Some(self.sets.target(node, slot))
+                });
+                nodes.collect()
+            }
+            Operand::Contents => self.slot_of_receiver(call, Slot::Contents),
+            Operand::Wrapped => self.slot_of_receiver(call, Slot::Task),
+            Operand::Result => self.result_of(instruction).into_iter().collect(),
+            Operand::Class => {
+                let class = program_class(program, call);
+                vec![self.class_object(class)]
+            }
+            // The mutex of a wrapper is the wrapper itself, nearly always.
+            Operand::Field(_) => {
+                let values = operand_values(program, call, Operand::Receiver);
+                values.into_iter().filter_map(|value| self.node(value)).collect()
+            }
+            Operand::CallbackResult | Operand::Designated | Operand::CurrentThread => Vec::new(),
+        }
+    }
+
+    fn slot_of_receiver(&mut self, call: &Call, slot: Slot) -> Vec<NodeId> {
+        let values = operand_values(self.around.program, call, Operand::Receiver);
+        let nodes = values.into_iter().filter_map(|value| {
+            let node = self.node(value)?;
+            Some(self.sets.target(node, slot))
+        });
+        nodes.collect()
+    }
+
+    /// A library object keeps something.
+    fn keep(&mut self, keeper: NodeId, kept: NodeId) {
+        if self.sets.node(keeper).happenings.escapes_object {
+            self.sets.node(kept).happenings.escapes_object = true;
+        }
+    }
+
+    /// What callbacks of a library call are given.
+    pub(super) fn fed(&mut self, call: &Call) -> Option<NodeId> {
+        let program = self.around.program;
+        let from = program.effects_of(call.method).iter().find_map(|effect| match effect {
+            Effect::Feeds { from, .. } => Some(*from),
+            _ => None,
+        })?;
+        let value = operand_values(program, call, from).first().copied()?;
+        let node = self.node(value)?;
+        Some(self.sets.target(node, Slot::Contents))
+    }
+
+    /// A callback of a library call has returned something.
+    pub(super) fn callback_result(
+        &mut self,
+        instruction: &Instruction,
+        call: &Call,
+        given: NodeId,
+    ) {
+        let effects = self.around.program.effects_of(call.method);
+        for effect in effects {
+            match *effect {
+                Effect::Store { value: Operand::CallbackResult, into } => {
+                    for keeper in self.operand(instruction, call, into) {
+                        let contents = self.sets.target(keeper, Slot::Contents);
+                        self.sets.unify(contents, given);
+                    }
+                }
+                Effect::Load { from: Operand::CallbackResult }
+                | Effect::View { of: Operand::CallbackResult } => {
+                    if let Some(result) = self.result_of(instruction) {
+                        self.sets.unify(result, given);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A call of which nothing is known but its types.
+    fn unknown_call(&mut self, instruction: &Instruction, call: &Call) {
+        let program = self.around.program;
+        let declared = &program.methods[call.method];
+        let class = &program.classes[declared.class].name;
+        if models::find(class, &declared.name, &declared.descriptor).is_some()
+            || models::computes_values(class)
+        {
+            return;
+        }
+        let has_receiver = call.kind != InvokeKind::Static;
+        let receiver = call.arguments.first().filter(|_| has_receiver);
+        let receiver = receiver.and_then(|receiver| self.node(*receiver));
+        let arguments: Vec<(ValueId, NodeId)> = call
+            .arguments
+            .iter()
+            .skip(usize::from(has_receiver))
+            .filter_map(|argument| Some((*argument, self.node(*argument)?)))
+            .collect();
+        if let Some(receiver) = receiver {
+            for (_, argument) in &arguments {
+                let contents = self.sets.target(receiver, Slot::Contents);
+                self.sets.unify(contents, *argument);
+                self.keep(receiver, *argument);
+            }
+        }
+        let Some(result) = self.result_of(instruction) else { return };
+        if let Some(receiver) = receiver {
+            let contents = self.sets.target(receiver, Slot::Contents);
+            self.sets.unify(contents, result);
+        } else if let Some(value) = instruction.result {
+            let wanted = self.body.declared_type(program, value);
+            for (argument, node) in arguments {
+                if can_be_one(program, wanted, self.body.declared_type(program, argument)) {
+                    self.sets.unify(node, result);
+                }
+            }
+        }
+    }
+}
+
+fn program_class(program: &Program, call: &Call) -> program::ClassId {
+    program.methods[call.method].class
+}
+
+/// Whether values of two declared types can be the same object.
+fn can_be_one(program: &Program, one: DeclaredType, other: DeclaredType) -> bool {
+    match (one, other) {
+        (DeclaredType::Class(one), DeclaredType::Class(other)) => {
+            program.hierarchy.is_subtype(one, other) || program.hierarchy.is_subtype(other, one)
+        }
+        (DeclaredType::Array, DeclaredType::Class(_))
+        | (DeclaredType::Class(_), DeclaredType::Array) => false,
+        (DeclaredType::Array, DeclaredType::Array)
+        | (DeclaredType::Unknown, _)
+        | (_, DeclaredType::Unknown) => true,
+    }
+}

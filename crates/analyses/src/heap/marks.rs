@@ -1,0 +1,193 @@
+//! The properties of abstract objects (dissertation, 3.3.4 to 3.3.6 and 3.4.3): shared, escaping, object-specific,
+//! thread-specific. Uniqueness needs the symbolic execution.
+//!
+//! Deviations from the dissertation:
+//! 1. The access-based algorithm for thread-specific objects asks the code (is a field of a thread only touched through
+//!    `this`, in methods that only the thread and its constructors run?) and the object-specific property, instead
+//!    of the events of the symbolic execution: it is needed before that.
+
+use std::collections::BTreeSet;
+
+use program::Program;
+use program::ids::{FieldId, MethodId, ValueId};
+use program::ir::{Body, Operation};
+
+use super::{Heap, ObjectId, Root, Slot, ThreadId, ThreadKind, ThreadSet};
+
+pub(super) fn mark(program: &Program, heap: &mut Heap) {
+    refer_back(heap);
+    for object in heap.objects.ids() {
+        let roots = &heap.objects[object].roots;
+        let is_class = roots.iter().any(|root| matches!(root, Root::Class(_)));
+        let is_thread = heap.threads.iter().any(|thread| thread.root == Some(object));
+        let is_shared = is_shared(heap, object);
+        let marks = &mut heap.objects[object].marks;
+        (marks.is_class, marks.is_thread, marks.is_shared) = (is_class, is_thread, is_shared);
+        // Whatever is in the graph can be reached from a root: it is known outside of the method that made it.
+        marks.escapes = !is_class;
+        marks.is_unique = is_class;
+    }
+    mark_hosts(heap);
+    mark_thread_specific(program, heap);
+}
+
+fn refer_back(heap: &mut Heap) {
+    for object in heap.objects.ids() {
+        let targets: Vec<(Slot, ObjectId)> = heap.objects[object]
+            .variables
+            .iter()
+            .filter_map(|(slot, variable)| Some((*slot, variable.target?)))
+            .collect();
+        for (slot, target) in targets {
+            heap.objects[target].referred_by.push((object, slot));
+        }
+    }
+}
+
+/// Several threads may touch one of its variables, and one of them writes; or several threads may lock it.
+fn is_shared(heap: &Heap, object: ObjectId) -> bool {
+    let object = &heap.objects[object];
+    let mut touching = ThreadSet::default();
+    let mut written = false;
+    for variable in object.variables.values() {
+        touching.extend(&variable.readers);
+        touching.extend(&variable.writers);
+        written |= !variable.writers.is_empty();
+    }
+    (written || object.marks.is_locked) && heap.is_several(&touching)
+        || object.marks.is_locked && heap.is_several(&object.creators)
+}
+
+/// An object that never leaves the methods of the one object that refers to it belongs to it.
+fn mark_hosts(heap: &mut Heap) {
+    for object in heap.objects.ids() {
+        let known = &heap.objects[object];
+        let mut hosts: Vec<ObjectId> = known.referred_by.iter().map(|(host, _)| *host).collect();
+        hosts.dedup();
+        let host = match hosts[..] {
+            [host] if host != object => Some(host),
+            // A chain of its own kind belongs to whoever has the first link.
+            [one, other] if one == object => Some(other),
+            [one, other] if other == object => Some(one),
+            _ => None,
+        };
+        let is_confined =
+            known.roots.is_empty() && !known.marks.escapes_object && !known.marks.is_class;
+        heap.objects[object].marks.host =
+            host.filter(|host| is_confined && !heap.objects[*host].marks.is_class);
+    }
+}
+
+fn mark_thread_specific(program: &Program, heap: &mut Heap) {
+    let threads: Vec<(ThreadId, ObjectId)> = heap
+        .threads
+        .iter_with_ids()
+        .filter(|(_, thread)| thread.kind == ThreadKind::Run)
+        .filter_map(|(id, thread)| Some((id, thread.root?)))
+        .collect();
+    let mut specific: BTreeSet<ObjectId> = BTreeSet::new();
+    for (thread, root) in threads {
+        if heap.objects[root].referred_by.is_empty() {
+            confined(heap, thread, root, &mut specific);
+        }
+        let safe_fields = safe_fields(program, &heap.threads[thread].entries);
+        for (slot, variable) in &heap.objects[root].variables {
+            let (Slot::Field(field), Some(target)) = (slot, variable.target) else { continue };
+            if safe_fields.contains(field) && heap.objects[target].marks.host == Some(root) {
+                specific.insert(target);
+            }
+        }
+    }
+    // What belongs to an object of a thread is the thread's as well.
+    let mut grew = true;
+    while grew {
+        grew = false;
+        for object in heap.objects.ids() {
+            let host = heap.objects[object].marks.host;
+            if host.is_some_and(|host| specific.contains(&host)) && specific.insert(object) {
+                grew = true;
+            }
+        }
+    }
+    for object in specific {
+        heap.objects[object].marks.is_thread_specific = true;
+    }
+}
+
+/// Objects that only one thread creates and touches, and that only its root or other such objects refer to; nobody
+/// refers to the root.
+fn confined(heap: &Heap, thread: ThreadId, root: ObjectId, found: &mut BTreeSet<ObjectId>) {
+    let only = ThreadSet::of(thread);
+    let is_own = |threads: &ThreadSet| threads.iter().all(|one| only.contains(one));
+    let mut inside: BTreeSet<ObjectId> = BTreeSet::new();
+    let mut candidates: Vec<ObjectId> = Vec::new();
+    let mut todo = vec![root];
+    while let Some(object) = todo.pop() {
+        for variable in heap.objects[object].variables.values() {
+            let Some(target) = variable.target else { continue };
+            let known = &heap.objects[target];
+            let touched = known.variables.values();
+            let is_candidate = target != root
+                && known.roots.is_empty()
+                && !known.creators.is_empty()
+                && is_own(&known.creators)
+                && touched.clone().all(|it| is_own(&it.readers) && is_own(&it.writers));
+            if is_candidate && inside.insert(target) {
+                candidates.push(target);
+                todo.push(target);
+            }
+        }
+    }
+    loop {
+        let leaves = candidates.iter().position(|object| {
+            let mut owners = heap.objects[*object].referred_by.iter().map(|(owner, _)| *owner);
+            !owners.all(|owner| owner == root || inside.contains(&owner))
+        });
+        let Some(leaves) = leaves else { break };
+        inside.remove(&candidates.swap_remove(leaves));
+    }
+    found.extend(inside);
+}
+
+/// The fields of a thread's class that are only touched through `this`, in its constructors, in the method it begins
+/// with, and in private methods that only those call.
+fn safe_fields(program: &Program, entries: &[MethodId]) -> BTreeSet<FieldId> {
+    let mut safe = BTreeSet::new();
+    for entry in entries {
+        let class = program.methods[*entry].class;
+        let is_safe = |method: MethodId| {
+            let declared = &program.methods[method];
+            declared.class == class
+                && (method == *entry || &*declared.name == "<init>" || declared.is_private())
+        };
+        let fields: Vec<FieldId> = program.classes[class]
+            .fields
+            .iter()
+            .copied()
+            .filter(|field| {
+                program.fields[*field].is_private() && !program.fields[*field].is_static()
+            })
+            .collect();
+        let mut touched_elsewhere: BTreeSet<FieldId> = BTreeSet::new();
+        for method in &program.classes[class].methods {
+            let Some(body) = program.body(*method) else { continue };
+            for instruction in body.instructions() {
+                let (object, field) = match &instruction.operation {
+                    Operation::GetField { object, field }
+                    | Operation::PutField { object, field, .. } => (*object, *field),
+                    _ => continue,
+                };
+                if !is_safe(*method) || !is_this(program, body, object) {
+                    touched_elsewhere.insert(field);
+                }
+            }
+        }
+        safe.extend(fields.into_iter().filter(|field| !touched_elsewhere.contains(field)));
+    }
+    safe
+}
+
+fn is_this(program: &Program, body: &Body, value: ValueId) -> bool {
+    !program.methods[body.method].is_static()
+        && body.parameters.first() == Some(&body.without_casts(value))
+}

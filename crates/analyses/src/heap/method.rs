@@ -1,0 +1,434 @@
+//! The shape of one method (dissertation, 3.3.2 and Figures 3.3, 3.5, 3.7).
+//!
+//! Statements are gone through in any order: assignments make alias sets one, accesses make variables of them, calls
+//! clone what callers can know of the callee's shape and unify it with the arguments.
+//!
+//! Deviations from the dissertation:
+//! 1. Recursion. There, a component of the call graph shares one summary. Here, calls inside a component clone the
+//!    summary of the round before, for a few rounds: in today's programs thousands of methods are in one component,
+//!    and sharing would take everything for one object. Aliases that only deeper recursion makes are missed.
+//! 2. A call with very many targets sees little of each of them (`Limits::thin_above`).
+//! 3. A shape that grows too large is made smaller by taking what is reached through the same field for one
+//!    (`Limits::most_exposed`).
+//! 4. Objects that never change are left out; so are exceptions that are thrown by the library.
+
+use classes::bytecode::InvokeKind;
+use program::Program;
+use program::callgraph::{CallGraph, Target, Via};
+use program::ids::{ClassId, Id, LambdaId, MethodId, ValueId};
+use program::ir::{Body, Call, DynamicTarget, Instruction, Operation, Terminator};
+use rustc_hash::FxHashMap;
+
+use super::alias_sets::{AliasSets, insert};
+use super::references::Immutables;
+use super::{Limits, Name, NodeId, Root, Shape, Slot};
+
+/// What the shape of a method is made from.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) program: &'a Program,
+    pub(super) graph: &'a CallGraph,
+    pub(super) immutables: &'a Immutables,
+    pub(super) limits: &'a Limits,
+    /// The shapes of callees.
+    pub(super) shape_of: &'a dyn Fn(MethodId) -> &'a Shape,
+}
+
+/// A shape under construction.
+pub(super) struct Builder<'a> {
+    pub(super) around: Surroundings<'a>,
+    pub(super) body: &'a Body,
+    pub(super) sets: AliasSets,
+    is_reference: Vec<bool>,
+    pub(super) values: Vec<Option<NodeId>>,
+    classes: FxHashMap<ClassId, NodeId>,
+    pub(super) result: Option<NodeId>,
+    pub(super) thrown: Option<NodeId>,
+    /// Tasks that executors are given: the executor, the task.
+    pub(super) submissions: Vec<(NodeId, NodeId)>,
+    /// If references in the first set leave their host, so do those in the second, which are kept by the first.
+    kept_by: Vec<(NodeId, NodeId)>,
+    /// Whether some stream of this method is parallel, so that callbacks of streams run concurrently.
+    pub(super) has_parallel_streams: bool,
+}
+
+/// Computes the shape of a method with a body.
+pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
+    let is_reference = around.immutables.references(around.program, body);
+    let mut builder = Builder {
+        around,
+        body,
+        sets: AliasSets::default(),
+        values: vec![None; is_reference.len()],
+        is_reference,
+        classes: FxHashMap::default(),
+        result: None,
+        thrown: None,
+        submissions: Vec::new(),
+        kept_by: Vec::new(),
+        has_parallel_streams: super::library::has_parallel_streams(around.program, body),
+    };
+    for parameter in &body.parameters {
+        builder.node(*parameter);
+    }
+    let method = &around.program.methods[body.method];
+    if method.is_synchronized() {
+        if method.is_static() {
+            let class = builder.class_object(method.class);
+            builder.sets.node(class).happenings.is_locked = true;
+        } else {
+            builder.lock(body.parameters.first().copied());
+        }
+    }
+    for block in body.blocks.iter() {
+        for phi in &block.phis {
+            for input in phi.inputs.iter().flatten() {
+                builder.assign(phi.result, *input);
+            }
+        }
+        if let Some(caught) = block.caught.and_then(|caught| builder.node(caught)) {
+            let thrown = builder.thrown();
+            builder.sets.unify(thrown, caught);
+        }
+        for instruction in &block.instructions {
+            builder.instruction(instruction);
+        }
+        match &block.terminator {
+            Terminator::Return(Some(value)) => {
+                if let Some(node) = builder.node(*value) {
+                    builder.sets.node(node).happenings.escapes_object = true;
+                    match builder.result {
+                        Some(result) => builder.sets.unify(result, node),
+                        None => builder.result = Some(node),
+                    }
+                }
+            }
+            Terminator::Throw(value) => {
+                if let Some(node) = builder.node(*value) {
+                    let thrown = builder.thrown();
+                    builder.sets.unify(thrown, node);
+                }
+            }
+            Terminator::Return(None)
+            | Terminator::Goto(_)
+            | Terminator::Branch { .. }
+            | Terminator::Switch { .. } => {}
+        }
+    }
+    builder.spread_object_escapes();
+    super::finish::finish(builder)
+}
+
+impl Builder<'_> {
+    /// The alias set of a value; none for values that are not followed.
+    pub(super) fn node(&mut self, value: ValueId) -> Option<NodeId> {
+        if !self.is_reference[value.index()] {
+            return None;
+        }
+        let node = match self.values[value.index()] {
+            Some(node) => self.sets.find(node),
+            None => self.sets.create(),
+        };
+        self.values[value.index()] = Some(node);
+        Some(node)
+    }
+
+    fn thrown(&mut self) -> NodeId {
+        match self.thrown {
+            Some(thrown) => thrown,
+            None => *self.thrown.insert(self.sets.create()),
+        }
+    }
+
+    /// The alias set of a class.
+    pub(super) fn class_object(&mut self, class: ClassId) -> NodeId {
+        if let Some(node) = self.classes.get(&class) {
+            return *node;
+        }
+        let node = self.sets.create();
+        self.sets.name(node, Name::new(Root::Class(class)));
+        self.classes.insert(class, node);
+        node
+    }
+
+    fn assign(&mut self, one: ValueId, other: ValueId) {
+        if let (Some(one), Some(other)) = (self.node(one), self.node(other)) {
+            self.sets.unify(one, other);
+        }
+    }
+
+    fn is_this(&self, value: ValueId) -> bool {
+        !self.around.program.methods[self.body.method].is_static()
+            && self.body.parameters.first() == Some(&self.body.without_casts(value))
+    }
+
+    fn is_parameter(&self, value: ValueId) -> bool {
+        self.body.parameters.contains(&self.body.without_casts(value))
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        let program = self.around.program;
+        match &instruction.operation {
+            Operation::GetField { object, field } => {
+                let Some(base) = self.node(*object) else { return };
+                let slot = Slot::Field(*field);
+                self.sets.touch(base, slot, !program.fields[*field].is_final(), false);
+                if let Some(value) = instruction.result {
+                    self.refer(base, slot, value, Some(*object));
+                }
+            }
+            Operation::PutField { object, field, value } => {
+                let Some(base) = self.node(*object) else { return };
+                let slot = Slot::Field(*field);
+                self.sets.touch(base, slot, false, !program.fields[*field].is_final());
+                self.refer(base, slot, *value, Some(*object));
+                if self.is_this(*object)
+                    && self.is_parameter(*value)
+                    && let Some(node) = self.node(*value)
+                {
+                    // Others gave it, and may keep it.
+                    self.sets.node(node).happenings.escapes_object = true;
+                }
+            }
+            Operation::GetStatic(field) => {
+                let class = self.class_object(program.fields[*field].class);
+                let slot = Slot::Field(*field);
+                self.sets.touch(class, slot, !program.fields[*field].is_final(), false);
+                if let Some(value) = instruction.result {
+                    self.refer(class, slot, value, None);
+                }
+            }
+            Operation::PutStatic { field, value } => {
+                let class = self.class_object(program.fields[*field].class);
+                let slot = Slot::Field(*field);
+                self.sets.touch(class, slot, false, !program.fields[*field].is_final());
+                self.refer(class, slot, *value, None);
+            }
+            Operation::ArrayLoad { array, .. } => {
+                let Some(base) = self.node(*array) else { return };
+                self.sets.touch(base, Slot::Element, true, false);
+                if let Some(value) = instruction.result {
+                    self.refer(base, Slot::Element, value, Some(*array));
+                }
+            }
+            Operation::ArrayStore { array, value, .. } => {
+                let Some(base) = self.node(*array) else { return };
+                self.sets.touch(base, Slot::Element, false, true);
+                self.refer(base, Slot::Element, *value, Some(*array));
+            }
+            Operation::New(class) => {
+                let Some(node) = instruction.result.and_then(|result| self.node(result)) else {
+                    return;
+                };
+                self.sets.class(node, *class);
+                self.sets.node(node).happenings.is_allocated = true;
+            }
+            Operation::NewArray { lengths, .. } => {
+                let Some(mut node) = instruction.result.and_then(|result| self.node(result)) else {
+                    return;
+                };
+                self.sets.node(node).happenings.is_allocated = true;
+                for _ in 1..lengths.len() {
+                    node = self.sets.target(node, Slot::Element);
+                    self.sets.node(node).happenings.is_allocated = true;
+                }
+            }
+            Operation::Cast { value, .. } => {
+                if let Some(result) = instruction.result {
+                    self.assign(result, *value);
+                }
+            }
+            Operation::MonitorEnter(object) => {
+                if let Some(node) = self.node(*object) {
+                    self.sets.node(node).happenings.is_locked = true;
+                }
+            }
+            Operation::Call(call) => self.call(instruction, call),
+            Operation::DynamicCall(call) => {
+                let Some(node) = instruction.result.and_then(|result| self.node(result)) else {
+                    return;
+                };
+                self.sets.node(node).happenings.is_allocated = true;
+                if let DynamicTarget::Lambda(lambda) = call.target {
+                    self.sets.lambda(node, lambda);
+                    for (number, argument) in call.arguments.iter().enumerate() {
+                        if let Some(argument) = self.node(*argument) {
+                            let captured = self.sets.target(node, Slot::Captured(number as u16));
+                            self.sets.unify(captured, argument);
+                        }
+                    }
+                }
+            }
+            Operation::Constant(_)
+            | Operation::ArrayLength(_)
+            | Operation::InstanceOf { .. }
+            | Operation::Binary { .. }
+            | Operation::Unary(_)
+            | Operation::Compare(..)
+            | Operation::MonitorExit(_) => {}
+        }
+    }
+
+    /// A variable of the objects of a set refers to a value. `through` is the value that the objects are known by; none
+    /// for classes.
+    fn refer(&mut self, base: NodeId, slot: Slot, value: ValueId, through: Option<ValueId>) {
+        let Some(node) = self.node(value) else { return };
+        let target = self.sets.target(base, slot);
+        self.sets.unify(target, node);
+        match through {
+            Some(object) if self.is_this(object) => {}
+            Some(object) if self.is_parameter(object) => {
+                self.sets.node(node).happenings.escapes_object = true;
+            }
+            Some(_) => self.kept_by.push((base, node)),
+            None => self.sets.node(node).happenings.escapes_object = true,
+        }
+    }
+
+    fn call(&mut self, instruction: &Instruction, call: &Call) {
+        let Surroundings { program, graph, limits, shape_of, .. } = self.around;
+        let method = self.body.method;
+        let targets = graph.targets(method, instruction.offset);
+        let is_thin = targets.len() > limits.thin_above;
+        for target in targets {
+            if program.body(target.method).is_some() {
+                self.embed(shape_of(target.method), instruction, call, target, is_thin);
+            }
+        }
+        let declared = &program.methods[call.method];
+        let is_library = program.body(call.method).is_none();
+        if declared.is_synchronized() && call.kind != InvokeKind::Static {
+            self.lock(call.arguments.first().copied());
+        }
+        if is_library {
+            self.library_call(instruction, call);
+        }
+        if let Some(result) = instruction.result.and_then(|result| self.node(result))
+            && !is_library
+        {
+            self.sets.node(result).happenings.escapes_object = true;
+        }
+    }
+
+    fn lock(&mut self, value: Option<ValueId>) {
+        if let Some(node) = value.and_then(|value| self.node(value)) {
+            self.sets.node(node).happenings.is_locked = true;
+        }
+    }
+
+    /// Clones what callers can know of a shape, and unifies it with the arguments of a call (the dissertation's method
+    /// context).
+    fn embed(
+        &mut self,
+        shape: &Shape,
+        instruction: &Instruction,
+        call: &Call,
+        target: &Target,
+        is_thin: bool,
+    ) {
+        let kept = if is_thin { thin_part(shape) } else { shape.exposed };
+        let base = self.sets.len();
+        let moved = |node: NodeId| (node.index() < kept).then(|| NodeId::new(base + node.index()));
+        for node in &shape.nodes[..kept] {
+            let mut copy = node.clone();
+            for edge in &mut copy.edges {
+                edge.target = edge.target.and_then(moved);
+            }
+            self.sets.add(copy);
+        }
+        for (number, parameter) in shape.parameters.iter().enumerate() {
+            let Some(parameter) = parameter.and_then(moved) else { continue };
+            if let Some(argument) = self.argument(call, target, number as u16) {
+                self.sets.unify(argument, parameter);
+            }
+        }
+        if let (Some(result), Some(given)) = (instruction.result, shape.result.and_then(moved))
+            && matches!(target.via, Via::Direct | Via::Lambda(_))
+            && let Some(node) = self.node(result)
+        {
+            self.sets.unify(node, given);
+        }
+        if let Some(given) = shape.thrown.and_then(moved) {
+            let thrown = self.thrown();
+            self.sets.unify(thrown, given);
+        }
+        if let (Via::Callback { .. }, Some(given)) = (target.via, shape.result.and_then(moved)) {
+            self.callback_result(instruction, call, given);
+        }
+    }
+
+    /// The alias set that a parameter of a call's target gets.
+    fn argument(&mut self, call: &Call, target: &Target, number: u16) -> Option<NodeId> {
+        let position = usize::from(number);
+        let captured = |lambda: LambdaId| self.around.program.lambdas[lambda].captured;
+        match target.via {
+            Via::Direct => self.node(*call.arguments.get(position)?),
+            Via::Lambda(lambda) => match position.checked_sub(captured(lambda)) {
+                // The arguments of the call follow, without the lambda itself.
+                Some(position) => self.node(*call.arguments.get(position + 1)?),
+                None => self.captured(*call.arguments.first()?, number),
+            },
+            Via::Callback { lambda, argument, .. } => {
+                if position < captured(lambda) {
+                    return self.captured(*call.arguments.get(usize::from(argument))?, number);
+                }
+                self.fed(call)
+            }
+        }
+    }
+
+    fn captured(&mut self, lambda: ValueId, number: u16) -> Option<NodeId> {
+        let lambda = self.node(lambda)?;
+        Some(self.sets.target(lambda, Slot::Captured(number)))
+    }
+
+    /// A reference that leaves its host takes along what is kept by it.
+    fn spread_object_escapes(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for at in 0..self.kept_by.len() {
+                let (base, node) = self.kept_by[at];
+                if self.sets.node(base).happenings.escapes_object
+                    && !self.sets.node(node).happenings.escapes_object
+                {
+                    self.sets.node(node).happenings.escapes_object = true;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    /// Notes that an executor was given a task.
+    pub(super) fn submit(&mut self, executor: Option<NodeId>, task: NodeId) {
+        self.sets.node(task).happenings.is_started = true;
+        if let Some(executor) = executor {
+            self.submissions.push((executor, task));
+        }
+    }
+
+    /// Adds the bodies of the tasks that executors were given, once they are known.
+    pub(super) fn settle_submissions(&mut self) {
+        for (executor, task) in std::mem::take(&mut self.submissions) {
+            let bodies: Vec<MethodId> = self
+                .sets
+                .node(task)
+                .names
+                .iter()
+                .filter_map(|name| match name.root {
+                    Root::Task(body) if name.path().next().is_none() => Some(body),
+                    Root::Task(_) | Root::Class(_) | Root::Outside(_) | Root::Library => None,
+                })
+                .collect();
+            for body in bodies {
+                insert(&mut self.sets.node(executor).runs, body);
+            }
+        }
+    }
+}
+
+/// How many nodes a call with very many targets sees of each: the parameters, the result and what is thrown.
+fn thin_part(shape: &Shape) -> usize {
+    let ends = shape.parameters.iter().copied().chain([shape.result, shape.thrown]);
+    ends.flatten().map(|node| node.index() + 1).max().unwrap_or(0).min(shape.exposed)
+}

@@ -1,0 +1,132 @@
+//! Which values of a body are references to objects that can change.
+
+use classes::bytecode::Kind;
+use program::ids::{ClassId, Id, TypedVec, ValueId};
+use program::ir::{Body, Definition, DynamicTarget, Operation};
+use program::models::{self, Sharing};
+use program::{Method, Program};
+
+/// The classes whose objects never change: nobody needs to know who shares them.
+pub(super) struct Immutables {
+    is_immutable: TypedVec<ClassId, bool>,
+}
+
+impl Immutables {
+    pub(super) fn of(program: &Program) -> Immutables {
+        let is_immutable = program.classes.iter().map(|class| {
+            models::sharing(&class.name) == Some(Sharing::Immutable)
+                && &*class.name != "java/lang/Object"
+        });
+        Immutables { is_immutable: is_immutable.collect() }
+    }
+
+    pub(super) fn contains(&self, class: ClassId) -> bool {
+        self.is_immutable[class]
+    }
+
+    /// Whether a variable of this type refers to something that can change.
+    pub(super) fn is_reference(&self, program: &Program, descriptor: &str) -> bool {
+        match descriptor.as_bytes().first() {
+            Some(b'[') => true,
+            Some(b'L') => program
+                .class_named(&descriptor[1..descriptor.len() - 1])
+                .is_none_or(|class| !self.contains(class)),
+            _ => false,
+        }
+    }
+
+    /// For every value of a body whether it is such a reference.
+    pub(super) fn references(&self, program: &Program, body: &Body) -> Vec<bool> {
+        let mut known = vec![false; body.definitions.len()];
+        let method = &program.methods[body.method];
+        let mut descriptors = parameters_of(method);
+        let of_parameters =
+            body.parameters.iter().map(|parameter| (*parameter, descriptors.next()));
+        for (value, descriptor) in of_parameters {
+            known[value.index()] = match descriptor {
+                Some(Some(descriptor)) => self.is_reference(program, descriptor),
+                Some(None) => !self.contains(method.class),
+                None => false,
+            };
+        }
+        for block in body.blocks.iter() {
+            if let Some(caught) = block.caught {
+                known[caught.index()] = true;
+            }
+            for instruction in &block.instructions {
+                let Some(result) = instruction.result else { continue };
+                known[result.index()] = self.gives_reference(program, &instruction.operation);
+            }
+        }
+        // A phi is a reference if any input is; inputs may be phis themselves.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for phi in body.blocks.iter().flat_map(|block| &block.phis) {
+                let is_reference = |value: &ValueId| known[value.index()];
+                if !known[phi.result.index()] && phi.inputs.iter().flatten().any(is_reference) {
+                    known[phi.result.index()] = true;
+                    changed = true;
+                }
+            }
+        }
+        for (value, definition) in body.definitions.iter_with_ids() {
+            if *definition == Definition::Removed {
+                known[value.index()] = false;
+            }
+        }
+        known
+    }
+
+    fn gives_reference(&self, program: &Program, operation: &Operation) -> bool {
+        match operation {
+            Operation::GetField { field, .. } | Operation::GetStatic(field) => {
+                self.is_reference(program, &program.fields[*field].descriptor)
+            }
+            Operation::ArrayLoad { kind, .. } => *kind == Kind::Ref,
+            Operation::New(class) => !self.contains(*class),
+            Operation::NewArray { .. } => true,
+            Operation::Cast { class, .. } => class.is_none_or(|class| !self.contains(class)),
+            Operation::Call(call) => {
+                let descriptor = &program.methods[call.method].descriptor;
+                let result = descriptor.rfind(')').map(|at| &descriptor[at + 1..]);
+                result.is_some_and(|result| self.is_reference(program, result))
+            }
+            Operation::DynamicCall(call) => match call.target {
+                DynamicTarget::Lambda(_) | DynamicTarget::Unknown(_) => true,
+                DynamicTarget::StringConcatenation
+                | DynamicTarget::RecordMethod
+                | DynamicTarget::PatternSwitch => false,
+            },
+            Operation::Constant(_)
+            | Operation::PutField { .. }
+            | Operation::PutStatic { .. }
+            | Operation::ArrayStore { .. }
+            | Operation::ArrayLength(_)
+            | Operation::InstanceOf { .. }
+            | Operation::Binary { .. }
+            | Operation::Unary(_)
+            | Operation::Compare(..)
+            | Operation::MonitorEnter(_)
+            | Operation::MonitorExit(_) => false,
+        }
+    }
+}
+
+/// The descriptors of a method's parameters, the receiver (which has none) first.
+pub(super) fn parameters_of(method: &Method) -> impl Iterator<Item = Option<&str>> {
+    let receiver = (!method.is_static()).then_some(None);
+    let mut rest = method.descriptor.strip_prefix('(').unwrap_or_default();
+    let declared = std::iter::from_fn(move || {
+        let dimensions = rest.len() - rest.trim_start_matches('[').len();
+        let length = match rest.as_bytes().get(dimensions)? {
+            b'L' => rest[dimensions..].find(';')? + 1,
+            b')' => return None,
+            _ => 1,
+        };
+        let (one, others) = rest.split_at(dimensions + length);
+        rest = others;
+        Some(Some(one))
+    });
+    receiver.into_iter().chain(declared)
+}

@@ -1,0 +1,379 @@
+//! Where abstract threads come from (dissertation, 3.2): `main`, what is started, what frameworks call, what the user
+//! names, class initialisers.
+//!
+//! Deviations from the dissertation: tasks of executors, timers, futures and parallel streams are threads of their own;
+//! what one worker runs takes turns; all methods that one thread of a framework calls are one abstract thread.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use program::Program;
+use program::callgraph::CallGraph;
+use program::ids::{FieldId, MethodId, TypedVec, ValueId};
+use program::ir::{Body, Call, Operation};
+use program::models::{Effect, EntryThread, Runner, Times};
+use program::pattern::Pattern;
+use program::threads::{self, RootKind, ThreadRoot};
+
+use super::library::{has_parallel_streams, operand_values};
+use super::loops::{Repetition, blocks_in_loops};
+use super::{AbstractThread, Name, Place, Root, Serial, Shape, Slot, ThreadKind};
+
+/// The methods that threads begin with, before there are abstract objects.
+pub(super) struct Beginnings {
+    pub(super) threads: Vec<AbstractThread>,
+    /// The methods that some thread may get to.
+    pub(super) is_reached: TypedVec<MethodId, bool>,
+}
+
+/// What is known of a task by its body.
+#[derive(Default)]
+struct Task {
+    started_at: BTreeSet<Place>,
+    is_repeated: bool,
+    /// Whether it was ever started by something else than one worker that runs one task at a time.
+    runs_anywhere: bool,
+    serial: BTreeSet<Serial>,
+    is_scoped: bool,
+    starts: usize,
+}
+
+pub(super) fn find(
+    program: &Program,
+    graph: &CallGraph,
+    shapes: &TypedVec<MethodId, Shape>,
+    named: &[Pattern],
+) -> Beginnings {
+    let outside = threads::roots(program, graph, named);
+    let is_initialiser = |method: &MethodId| &*program.methods[*method].name == "<clinit>";
+    let initialisers: Vec<MethodId> = program
+        .methods_with_bodies()
+        .filter(|method| program.is_application(*method) && is_initialiser(method))
+        .collect();
+    let mut is_reached = TypedVec::filled(false, program.methods.len());
+    let mut todo: Vec<MethodId> = initialisers.clone();
+    let is_entry = |root: &&ThreadRoot| is_entry(program, root);
+    todo.extend(outside.iter().filter(is_entry).map(|root| root.method));
+    let mut started: BTreeSet<MethodId> = BTreeSet::new();
+    reach(graph, shapes, &mut todo, &mut is_reached, &mut started);
+    // Tasks that nobody is seen to start: somebody outside does.
+    let mut orphans = Vec::new();
+    for root in &outside {
+        if is_task(root) && !started.contains(&root.method) && !is_reached[root.method] {
+            orphans.push(root.clone());
+        }
+    }
+    todo.extend(orphans.iter().map(|root| root.method));
+    reach(graph, shapes, &mut todo, &mut is_reached, &mut started);
+    orphans.retain(|root| !started.contains(&root.method));
+
+    let single = single_worker_fields(program, shapes);
+    let mut threads = Vec::new();
+    let entries: Vec<&ThreadRoot> = outside.iter().filter(is_entry).chain(&orphans).collect();
+    add_entries(program, &entries, &mut threads);
+    add_tasks(program, graph, shapes, &is_reached, &started, &single, &mut threads);
+    threads.extend(
+        initialisers.into_iter().map(|method| thread(ThreadKind::Init, true, vec![method])),
+    );
+    Beginnings { threads, is_reached }
+}
+
+/// Whether something outside calls the method, whatever the program does.
+fn is_entry(program: &Program, root: &ThreadRoot) -> bool {
+    match root.kind {
+        // What a finalizer sees, no other thread knows any more.
+        RootKind::Entry(_) => !is_task(root) && &*program.methods[root.method].name != "finalize",
+        RootKind::Named => true,
+        RootKind::Started | RootKind::Submitted | RootKind::ParallelStream => false,
+    }
+}
+
+/// Whether the method is the body of a task, which the program usually starts itself.
+fn is_task(root: &ThreadRoot) -> bool {
+    matches!(root.kind, RootKind::Entry(EntryThread::Own | EntryThread::Pool | EntryThread::Timer))
+}
+
+/// Goes on along calls, and along starts of tasks.
+fn reach(
+    graph: &CallGraph,
+    shapes: &TypedVec<MethodId, Shape>,
+    todo: &mut Vec<MethodId>,
+    is_reached: &mut TypedVec<MethodId, bool>,
+    started: &mut BTreeSet<MethodId>,
+) {
+    while let Some(method) = todo.pop() {
+        if std::mem::replace(&mut is_reached[method], true) {
+            continue;
+        }
+        todo.extend(graph.callees(method));
+        for name in shapes[method].nodes.iter().flat_map(|node| &node.names) {
+            if let (Root::Task(body), None) = (name.root, name.path().next())
+                && started.insert(body)
+            {
+                todo.push(body);
+            }
+        }
+    }
+}
+
+fn thread(kind: ThreadKind, is_unique: bool, entries: Vec<MethodId>) -> AbstractThread {
+    AbstractThread {
+        kind,
+        is_unique,
+        entries,
+        root: None,
+        started_at: Vec::new(),
+        serial: None,
+        is_scoped: false,
+    }
+}
+
+/// One abstract thread for all methods that the same thread outside calls.
+fn add_entries(program: &Program, entries: &[&ThreadRoot], threads: &mut Vec<AbstractThread>) {
+    let mut groups: BTreeMap<(ThreadKind, bool, Option<MethodId>), Vec<MethodId>> = BTreeMap::new();
+    for root in entries {
+        let (kind, own) = match root.kind {
+            RootKind::Entry(EntryThread::Main) => (ThreadKind::Main, None),
+            RootKind::Named => (ThreadKind::Client, None),
+            // Tasks that nobody is seen to start have nothing to do with each other.
+            RootKind::Entry(entry) if is_task(root) => {
+                (ThreadKind::Entry(entry), Some(root.method))
+            }
+            RootKind::Entry(entry) => (ThreadKind::Entry(entry), None),
+            RootKind::Started | RootKind::Submitted | RootKind::ParallelStream => continue,
+        };
+        let may_overlap = kind != ThreadKind::Main && root.may_overlap;
+        groups.entry((kind, may_overlap, own)).or_default().push(root.method);
+    }
+    for ((kind, may_overlap, _), mut methods) in groups {
+        methods.sort_unstable();
+        methods.dedup();
+        let mut made = thread(kind, !may_overlap, methods);
+        if kind == ThreadKind::Entry(EntryThread::EventDispatch) {
+            made.serial = Some(Serial::EventDispatch);
+        }
+        threads.push(made);
+    }
+    debug_assert!(threads.iter().all(|thread| program.body(thread.entries[0]).is_some()));
+}
+
+/// One abstract thread for each body of a task that is started.
+fn add_tasks(
+    program: &Program,
+    graph: &CallGraph,
+    shapes: &TypedVec<MethodId, Shape>,
+    is_reached: &TypedVec<MethodId, bool>,
+    started: &BTreeSet<MethodId>,
+    single: &BTreeSet<FieldId>,
+    threads: &mut Vec<AbstractThread>,
+) {
+    let begun: Vec<MethodId> = threads
+        .iter()
+        .filter(|thread| !thread.is_unique)
+        .flat_map(|thread| thread.entries.iter().copied())
+        .collect();
+    let mut many: BTreeSet<MethodId> = begun.into_iter().collect();
+    // A task that several threads start is several threads; so are those that it starts.
+    loop {
+        let repetition =
+            Repetition::of(program, graph, is_reached, |method| many.contains(&method));
+        let tasks = tasks(program, shapes, is_reached, single, &repetition);
+        let found: Vec<MethodId> = started
+            .iter()
+            .copied()
+            .filter(|body| tasks.get(body).is_some_and(Task::is_many) && !many.contains(body))
+            .collect();
+        if !found.is_empty() {
+            many.extend(found);
+            continue;
+        }
+        for body in started {
+            if program.body(*body).is_none() {
+                continue;
+            }
+            let mut made = thread(ThreadKind::Run, !many.contains(body), vec![*body]);
+            if let Some(task) = tasks.get(body) {
+                made.started_at = task.started_at.iter().copied().collect();
+                made.is_scoped = task.is_scoped;
+                if !task.runs_anywhere && task.serial.len() == 1 {
+                    made.serial = task.serial.first().copied();
+                    made.is_unique = true;
+                }
+            }
+            threads.push(made);
+        }
+        return;
+    }
+}
+
+impl Task {
+    fn is_many(&self) -> bool {
+        self.is_repeated || self.starts > 1
+    }
+}
+
+/// What is known of the tasks that reached methods make and start.
+fn tasks(
+    program: &Program,
+    shapes: &TypedVec<MethodId, Shape>,
+    is_reached: &TypedVec<MethodId, bool>,
+    single: &BTreeSet<FieldId>,
+    repetition: &Repetition,
+) -> BTreeMap<MethodId, Task> {
+    let mut tasks: BTreeMap<MethodId, Task> = BTreeMap::new();
+    for method in program.methods_with_bodies().filter(|method| is_reached[*method]) {
+        let Some(body) = program.body(method) else { continue };
+        let shape = &shapes[method];
+        let in_loop = blocks_in_loops(body);
+        let has_parallel_streams = has_parallel_streams(program, body);
+        for (id, block) in body.blocks.iter_with_ids() {
+            let is_repeated = in_loop[id] || repetition.is_repeated(method);
+            for instruction in &block.instructions {
+                let place = Place { method, offset: instruction.offset };
+                match &instruction.operation {
+                    Operation::New(_) | Operation::DynamicCall(_) => {
+                        let made = instruction.result.into_iter();
+                        for task in made.flat_map(|value| bodies_of(shape, value)) {
+                            tasks.entry(task).or_default().is_repeated |= is_repeated;
+                        }
+                    }
+                    Operation::Call(call) => {
+                        let starts = starts(program, call, has_parallel_streams);
+                        for (value, start) in starts {
+                            let serial = start.serial(body, call, single);
+                            for task in bodies_of(shape, value) {
+                                let task = tasks.entry(task).or_default();
+                                task.starts += 1;
+                                task.started_at.insert(place);
+                                task.is_repeated |= start.overlaps || is_repeated;
+                                task.is_scoped |= start.is_scoped;
+                                match serial {
+                                    Some(serial) => {
+                                        task.serial.insert(serial);
+                                    }
+                                    None => task.runs_anywhere = true,
+                                }
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    tasks
+}
+
+/// How a call starts a task.
+struct Start {
+    runner: Option<Runner>,
+    overlaps: bool,
+    is_scoped: bool,
+    executor: Option<ValueId>,
+}
+
+impl Start {
+    fn serial(&self, body: &Body, _call: &Call, single: &BTreeSet<FieldId>) -> Option<Serial> {
+        match self.runner? {
+            Runner::EventDispatch => Some(Serial::EventDispatch),
+            Runner::Executor(_) | Runner::Timer(_) => {
+                let is_timer = matches!(self.runner, Some(Runner::Timer(_)));
+                let executor = body.without_casts(self.executor?);
+                match &body.defining_instruction(executor)?.operation {
+                    Operation::GetField { field, .. } | Operation::GetStatic(field) => {
+                        (is_timer || single.contains(field)).then_some(Serial::Field(*field))
+                    }
+                    _ => None,
+                }
+            }
+            Runner::CommonPool
+            | Runner::CurrentPool
+            | Runner::NewThread
+            | Runner::VirtualThread
+            | Runner::Completer
+            | Runner::Dispatcher
+            | Runner::System => None,
+        }
+    }
+}
+
+/// The values that a call starts or hands to others to run.
+fn starts(program: &Program, call: &Call, has_parallel_streams: bool) -> Vec<(ValueId, Start)> {
+    let effects = program.effects_of(call.method);
+    let joins_at_once =
+        effects.iter().any(|effect| matches!(effect, Effect::Join { timed: false, .. }));
+    let mut found = Vec::new();
+    for effect in effects {
+        let (task, start) = match *effect {
+            Effect::Fork { task } => {
+                (task, Start { runner: None, overlaps: false, is_scoped: false, executor: None })
+            }
+            Effect::Submit { task, to, times } => {
+                let executor = match to {
+                    Runner::Executor(operand) | Runner::Timer(operand) => {
+                        operand_values(program, call, operand).first().copied()
+                    }
+                    _ => None,
+                };
+                let overlaps = times == Times::Concurrently;
+                (task, Start { runner: Some(to), overlaps, is_scoped: joins_at_once, executor })
+            }
+            Effect::RunsTask { task, times }
+                if times == Times::Concurrently || has_parallel_streams =>
+            {
+                (task, Start { runner: None, overlaps: true, is_scoped: true, executor: None })
+            }
+            _ => continue,
+        };
+        for value in operand_values(program, call, task) {
+            found.push((
+                value,
+                Start {
+                    runner: start.runner,
+                    overlaps: start.overlaps,
+                    is_scoped: start.is_scoped,
+                    executor: start.executor,
+                },
+            ));
+        }
+    }
+    found
+}
+
+/// The bodies of the tasks that a value stands for, also of those that it wraps.
+fn bodies_of(shape: &Shape, value: ValueId) -> Vec<MethodId> {
+    let Some(node) = shape.node_of(value) else { return Vec::new() };
+    let node = &shape[node];
+    let wrapped = node.target(Slot::Task).map(|task| &shape[task]);
+    let names = node.names.iter().chain(wrapped.into_iter().flat_map(|task| &task.names));
+    let mut bodies: Vec<MethodId> = names.filter_map(task_body).collect();
+    bodies.sort_unstable();
+    bodies.dedup();
+    bodies
+}
+
+/// The body of the task that a name is of.
+pub(super) fn task_body(name: &Name) -> Option<MethodId> {
+    match (name.root, name.path().next()) {
+        (Root::Task(body), None) => Some(body),
+        _ => None,
+    }
+}
+
+/// The fields that hold executors with a single worker.
+fn single_worker_fields(
+    program: &Program,
+    shapes: &TypedVec<MethodId, Shape>,
+) -> BTreeSet<FieldId> {
+    let mut fields = BTreeSet::new();
+    for method in program.methods_with_bodies() {
+        let shape = &shapes[method];
+        for edge in shape.nodes.iter().flat_map(|node| &node.edges) {
+            if let (Slot::Field(field), Some(target)) = (edge.slot, edge.target)
+                && shape[target].happenings.is_single_worker
+            {
+                fields.insert(field);
+            }
+        }
+    }
+    fields
+}
