@@ -51,7 +51,7 @@ const LOCK_ORDER_CYCLE: &str = "lock-order-cycle";
 const CRITICAL_WAIT: &str = "critical-wait";
 const INDEFINITE_WAIT: &str = "indefinite-wait";
 
-fn listen<'a>(_context: &'a Context<'a>, _heap: &'a Heap) -> Box<dyn Listener + 'a> {
+fn listen<'a>(_context: &'a Context<'a>, _heap: &Heap) -> Box<dyn Listener + 'a> {
     Box::new(Deadlock::default())
 }
 

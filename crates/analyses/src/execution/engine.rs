@@ -30,7 +30,7 @@ use super::binding::{Subject, complete};
 use super::context::{BindingId, ContextKey, ContextLock, Contexts, Facts};
 use super::event::{
     Access, AccessKind, Acquisition, Allocation, Base, ContextId, HeldLock, Invocation, LockMode,
-    Order, Relation, Signal, SyncVariable, ThreadControl,
+    Order, Publication, Relation, Signal, SyncVariable, ThreadControl,
 };
 use super::flow::{
     AccessStep, Action, CallStep, Script, ScriptStep, State, SymbolicLock, Through,
@@ -102,6 +102,7 @@ impl Executed {
             methods: &self.methods,
             threads: &self.threads,
             called_from: &self.called_from,
+            lost_context: &self.lost_context,
         }
     }
 
@@ -439,6 +440,7 @@ impl Engine<'_, '_> {
             entry_order: &entry_order,
             is_constructing: key.is_constructing,
         };
+        self.tell_publications(&stage);
         let is_late = self.is_out_of_time();
         let mut moment: Option<(usize, Moment)> = None;
         for step in &script.steps {
@@ -451,6 +453,24 @@ impl Engine<'_, '_> {
             };
             self.step(&stage, step, &current.1, is_late);
             moment = Some(current);
+        }
+    }
+
+    /// Tells what a method, or one that it calls, may publish to; told of the method as a whole.
+    fn tell_publications(&mut self, stage: &Stage<'_>) {
+        let states = stage.script.states.iter().map(|state| &state.order);
+        let deltas = states.chain([&self.setting.deltas[stage.method]]);
+        let channels = deltas.flat_map(|delta| &delta.published);
+        let variables: BTreeSet<SyncVariable> = channels
+            .filter_map(|(subject, slot)| {
+                let object = subject.object(stage.objects)?;
+                Some(SyncVariable { object, slot: *slot })
+            })
+            .collect();
+        let place = Place { method: stage.method, offset: 0 };
+        for variable in variables {
+            let publication = Publication { context: stage.id, place, variable };
+            self.listeners.iter_mut().for_each(|listener| listener.publication(publication));
         }
     }
 
@@ -682,6 +702,7 @@ impl Engine<'_, '_> {
                     threads: &all,
                     object,
                     is_start: *is_start,
+                    order: &moment.order,
                 };
                 self.listeners.iter_mut().for_each(|listener| listener.thread_control(&control));
                 if *is_start {

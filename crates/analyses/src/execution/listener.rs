@@ -20,6 +20,8 @@ pub struct World<'a> {
     pub threads: &'a TypedVec<ContextId, ThreadSet>,
     /// For each context one that calls it and where; none for those that threads begin with.
     pub called_from: &'a TypedVec<ContextId, Option<(ContextId, Place)>>,
+    /// Methods that were not looked at in all contexts, sorted.
+    pub lost_context: &'a [MethodId],
 }
 
 impl World<'_> {
@@ -84,5 +86,5 @@ pub struct Client {
     /// The rules it reports.
     pub rules: &'static [&'static str],
     /// Makes one.
-    pub listen: for<'a> fn(&'a Context<'a>, &'a Heap) -> Box<dyn Listener + 'a>,
+    pub listen: for<'a> fn(&'a Context<'a>, &Heap) -> Box<dyn Listener + 'a>,
 }

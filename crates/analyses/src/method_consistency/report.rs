@@ -38,7 +38,7 @@ pub(super) fn outcome(judge: &Judge<'_>, violations: &[Violation]) -> Outcome {
             }
         }
     }
-    Outcome { findings: worst.into_values().collect(), gaps: Vec::new() }
+    Outcome { findings: worst.into_values().collect(), ..Outcome::default() }
 }
 
 fn finding(judge: &Judge<'_>, violation: &Violation, blamed: MethodId) -> Option<Finding> {
