@@ -34,7 +34,7 @@ mod lock_order;
 mod report;
 mod waits;
 
-pub use describe::LockOrderGraph;
+pub use describe::{LockOrderGraph, LockOrderWriter};
 
 use crate::execution::{Acquisition, Client, Invocation, Listener, Signal, World};
 use crate::heap::Heap;
