@@ -36,7 +36,7 @@ use super::flow::{
     parameter_number, script,
 };
 use super::order::Delta;
-use super::setting::{Foundation, Setting, controls_threads};
+use super::setting::{Foundation, Setting, controls_threads, is_touched};
 use super::unique::{self, Calls, Made, Record, Start};
 use super::{Listener, World};
 use crate::Context;
@@ -290,14 +290,10 @@ impl Engine<'_, '_> {
         }
         let shape = &self.setting.heap().shapes[method];
         let objects = complete(self.setting.heap(), shape, &key.1);
-        let matters = shape.nodes.iter().zip(&objects).any(|(node, object)| {
-            let happens = &node.happenings;
-            object.is_some_and(|object| self.setting.is_noted[object])
-                && (happens.is_allocated
-                    || happens.is_locked
-                    || happens.is_started
-                    || node.edges.iter().any(|edge| edge.is_read || edge.is_written))
-        });
+        let matters = self.setting.touches_fixed[method]
+            || shape.nodes.iter().zip(&objects).any(|(node, object)| {
+                object.is_some_and(|object| self.setting.is_noted[object]) && is_touched(node)
+            });
         let id = self.bindings.push(Rc::new(Binding { objects, matters }));
         self.binding_ids.insert(key, id);
         id
