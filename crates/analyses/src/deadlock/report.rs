@@ -178,7 +178,12 @@ impl<'a> Report<'a> {
                 let ways = edges[&edge(&locks, at)].iter();
                 ways.map(|way| (way.held_at, way.wanted_at)).collect::<BTreeSet<_>>().len()
             };
-            let odd = (0..locks.len()).rev().min_by_key(|at| places(*at)).unwrap_or_default();
+            // Of those alike the one that stands last in the program.
+            let first_place = |at: usize| {
+                edges[&edge(&locks, at)].iter().map(|way| (way.held_at, way.wanted_at)).min()
+            };
+            let rank = |at: &usize| (places(*at), std::cmp::Reverse(first_place(*at)));
+            let odd = (0..locks.len()).min_by_key(rank).unwrap_or_default();
             let length = locks.len();
             locks.rotate_left((odd + 1) % length);
             let mut ways: Vec<Vec<&Way>> =

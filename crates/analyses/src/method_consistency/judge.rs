@@ -98,7 +98,11 @@ impl<'a> Judge<'a> {
                     self.sections[one].conflicts(&self.sections[other]).next().is_some()
                         && self.can_meet(&threads[at], its)
                 });
-                opponents.insert(*one, conflicting.map(|(other, _)| *other).collect());
+                let mut conflicting: Vec<SectionId> =
+                    conflicting.map(|(other, _)| *other).collect();
+                conflicting
+                    .sort_by_key(|other| (self.views.sections[*other].lock.taken_at, *other));
+                opponents.insert(*one, conflicting);
             }
         }
         opponents
@@ -247,7 +251,7 @@ impl<'a> Judge<'a> {
             let views = [(one, is_several), (other, is_several), (third, true)];
             if break_in_chain(scope.method_view, &views).is_none()
                 || self.is_kept_out(*between, &gates, object)
-                || !self.can_come_between(threads, first, second, *between)
+                || !self.can_come_between(scope, first, second, *between)
             {
                 continue;
             }
@@ -316,14 +320,23 @@ impl<'a> Judge<'a> {
     /// before the second, and has not certainly ended before the first.
     fn can_come_between(
         &self,
-        threads: &ThreadSet,
+        scope: &Scope<'_>,
         first: SectionId,
         second: SectionId,
         between: SectionId,
     ) -> bool {
         let heap = self.world.heap;
+        let threads = &self.world.threads[scope.context];
         let order = |entered: &Entered| &self.views.orders[entered.order];
-        let (firsts, seconds) = (self.views.entered(first), self.views.entered(second));
+        // Only as the method itself gets there: others may do so at other times.
+        let entered_by = |offset: u32, section: SectionId| {
+            let inside = self.scopes.and_below(scope.context, offset);
+            let mut entered = self.views.entered(section);
+            entered.retain(|at| inside.contains(&at.context));
+            entered
+        };
+        let firsts = entered_by(*scope.first, first);
+        let seconds = entered_by(*scope.second, second);
         self.views.entered(between).iter().any(|entered| {
             self.world.threads[entered.context].iter().any(|its| {
                 let has_ended = |at: &Entered| order(at).has_joined.contains(its);
