@@ -9,8 +9,8 @@ pub mod execution;
 pub mod heap;
 pub mod lock_pattern;
 pub mod locks;
-pub mod races;
 pub mod method_consistency;
+pub mod races;
 pub mod stale_value;
 pub mod whole_program;
 
@@ -29,6 +29,8 @@ pub struct Context<'a> {
     pub config: &'a Config,
     /// Whether the user asked to stop; an analysis then returns what it has.
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
+    /// Whether the time or the memory that the user grants is used up; an analysis then goes on with less context.
+    pub exhausted: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// What the user asked for.
@@ -46,6 +48,8 @@ pub struct Config {
     /// Which code is meant to be atomic. The run-time monitors ask; the static analyses take a held
     /// lock for the intent.
     pub atomic: AtomicSpec,
+    /// Methods that clients outside the program call, from many threads.
+    pub entry_points: Vec<Pattern>,
     /// Whether the accesses that could not be proven safe are wanted.
     pub watch_list: bool,
 }
@@ -118,7 +122,8 @@ pub struct Analysis {
 }
 
 /// Every analysis, in the order in which they run.
-pub static ALL: &[Analysis] = &[lock_pattern::ANALYSIS, stale_value::ANALYSIS];
+pub static ALL: &[Analysis] =
+    &[lock_pattern::ANALYSIS, stale_value::ANALYSIS, whole_program::ANALYSIS];
 
 /// Whether an analysis can tell which accesses could not be proven safe.
 #[must_use]

@@ -1,16 +1,94 @@
 //! The whole-program analysis: one heap shape graph and one symbolic execution, and the clients that listen to it.
 //! A further client is one file and one line in [`CLIENTS`].
 
-use crate::execution::Client;
-use crate::{Analysis, Context, Outcome};
+use findings::{Gap, GapKind};
+
+use crate::execution::{self, Client, Executed, Listener};
+use crate::heap::{self, Heap, ThreadKind};
+use crate::{Analysis, Context, Outcome, deadlock, method_consistency, races};
 
 /// Every client, in the order in which their findings are made.
-pub static CLIENTS: &[Client] = &[];
+pub static CLIENTS: &[&Client] = &[&races::CLIENT, &method_consistency::CLIENT, &deadlock::CLIENT];
 
 /// The analysis.
-pub const ANALYSIS: Analysis =
-    Analysis { name: "whole-program", time_counter: "whole_program_ms", rules: &[], run };
+pub const ANALYSIS: Analysis = Analysis {
+    name: "whole-program",
+    time_counter: "whole_program_ms",
+    rules: &[
+        "data-race",
+        "unsafe-publication",
+        "inconsistent-method",
+        "lock-order-cycle",
+        "critical-wait",
+        "indefinite-wait",
+    ],
+    run,
+};
 
-fn run(_context: &Context<'_>) -> Outcome {
-    Outcome::default()
+/// The heap shape graph and the symbolic execution of a program, with some listeners.
+pub struct Analysed {
+    /// The heap, with everything that the execution has found out about it.
+    pub heap: Heap,
+    /// The execution.
+    pub executed: Executed,
+}
+
+/// Analyses a program for some listeners, and hands each the world when it is over.
+#[must_use]
+pub fn analyse<'a>(
+    context: &Context<'_>,
+    listen: impl FnOnce(&Heap) -> Vec<Box<dyn Listener + 'a>>,
+) -> (Analysed, Vec<Outcome>) {
+    let mut heap = Heap::build(context, &heap::Limits::default());
+    let mut listeners = listen(&heap);
+    let limits = execution::Limits::default();
+    let executed = execution::execute(context, &heap, &mut listeners, &limits);
+    executed.mark(&mut heap);
+    let world = executed.world(context, &heap);
+    let outcomes = listeners.into_iter().map(|listener| listener.finish(&world)).collect();
+    (Analysed { heap, executed }, outcomes)
+}
+
+fn run(context: &Context<'_>) -> Outcome {
+    let is_wanted = |client: &&&Client| {
+        client.rules.iter().any(|rule| context.config.wants(rule))
+            || (context.config.watch_list && client.name == races::CLIENT.name)
+    };
+    let clients: Vec<&Client> = CLIENTS.iter().filter(is_wanted).copied().collect();
+    let (analysed, outcomes) = analyse(context, |heap| {
+        clients.iter().map(|client| (client.listen)(context, heap)).collect()
+    });
+    let mut all = Outcome::default();
+    for outcome in outcomes {
+        all.findings.extend(outcome.findings);
+        all.gaps.extend(outcome.gaps);
+        all.watch.extend(outcome.watch);
+    }
+    all.findings.retain(|finding| context.config.wants(finding.rule));
+    all.gaps.extend(gaps(context, &analysed));
+    all
+}
+
+/// What the analysis could not look at, or not as closely as it would have liked.
+fn gaps(context: &Context<'_>, analysed: &Analysed) -> Vec<Gap> {
+    let mut gaps = Vec::new();
+    let begins = |thread: &heap::AbstractThread| match thread.kind {
+        ThreadKind::Main | ThreadKind::Run | ThreadKind::Entry(_) | ThreadKind::Client => true,
+        ThreadKind::Init => false,
+    };
+    if !analysed.heap.threads.iter().any(begins) {
+        let detail =
+            "no thread begins here; name the methods that threads enter with `--entry-point`";
+        gaps.push(Gap::new(GapKind::NoThread, "the program", detail));
+    }
+    for method in &analysed.executed.lost_context {
+        let label = context.program.method_label(*method);
+        let detail = "called in more contexts than are told apart; some were left out";
+        gaps.push(Gap::new(GapKind::Limit, label, detail));
+    }
+    if analysed.executed.counters.is_cut_short {
+        let detail = "the budget was used up; the rest was looked at with less context";
+        gaps.push(Gap::new(GapKind::Limit, "the whole-program analysis", detail));
+    }
+    gaps
 }

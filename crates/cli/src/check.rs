@@ -9,6 +9,7 @@ use report::Baseline;
 
 use crate::Outcome;
 use crate::assemble::{Assembled, Stopwatch, assemble};
+use crate::budget::Meter;
 use crate::cancel::Cancel;
 use crate::flags::{CheckFlags, FailOn};
 use crate::output::{self, Destination, Screen, Style};
@@ -64,8 +65,14 @@ fn analyse(
     let mut results = Results { stats, ..Results::default() };
     results.gaps.append(&mut program.gaps);
     results.gaps.extend(graph.gaps.iter().cloned());
-    let context =
-        Context { program: &program, graph: &graph, config, cancelled: &|| cancel.is_requested() };
+    let meter = Meter::new(&flags.budget);
+    let context = Context {
+        program: &program,
+        graph: &graph,
+        config,
+        cancelled: &|| cancel.is_requested(),
+        exhausted: &|| meter.is_exhausted(),
+    };
     let (mut found, mut watch_list) = (Vec::new(), Vec::new());
     for analysis in analyses::ALL {
         let lists = config.watch_list && analyses::makes_watch_list(analysis);

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::budget::Budget;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, value_parser};
 use findings::{Rule, Severity, rules};
@@ -76,6 +77,11 @@ pub(crate) struct CheckFlags {
     /// Write the report to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Time or memory that the whole-program analysis may use, such as `20s` or `3GiB`, before it goes on
+    /// with less context; may be repeated
+    #[arg(long, value_name = "BUDGET")]
+    pub(crate) budget: Vec<Budget>,
 
     /// Write the accesses that could not be proven safe to this file; `scission run --watch-list FILE`
     /// watches these and no others
@@ -329,7 +335,7 @@ pub(crate) struct InspectFlags {
     pub(crate) app: PathBuf,
 
     /// The method, as `pkg.Class.method`; all overloads unless a descriptor follows
-    #[arg(value_name = "METHOD", required_unless_present_any = ["threads", "heap"])]
+    #[arg(value_name = "METHOD", required_unless_present_any = ["threads", "heap", "object_use", "lock_order"])]
     pub(crate) method: Option<String>,
 
     /// Print the abstract threads, where they begin, and where they are started
@@ -340,6 +346,14 @@ pub(crate) struct InspectFlags {
     /// touches them
     #[arg(long)]
     pub(crate) heap: bool,
+
+    /// Print what happens to the objects of matching classes, and why it is safe or not
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) object_use: Option<Pattern>,
+
+    /// Print which locks are taken while which others are held
+    #[arg(long)]
+    pub(crate) lock_order: bool,
 
     /// Print the control flow as a graph for `dot`
     #[arg(long)]

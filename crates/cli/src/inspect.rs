@@ -1,8 +1,13 @@
 //! `scission inspect`: a method as the program model sees it.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 
-use analyses::heap::{self, Heap};
+use analyses::deadlock::LockOrderWriter;
+use analyses::execution::{Listener, World};
+use analyses::heap::{ObjectId, Root};
+use analyses::races::object_use::{self, Form};
+use analyses::{Config, Context, whole_program};
 use anyhow::bail;
 use program::pattern::Pattern;
 use program::{MethodId, ir};
@@ -26,7 +31,7 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<Outcome> {
 
 fn describe(flags: &InspectFlags, assembled: &Assembled) -> anyhow::Result<String> {
     let mut text = String::new();
-    if flags.threads || flags.heap {
+    if flags.threads || flags.heap || flags.object_use.is_some() || flags.lock_order {
         describe_heap(&mut text, flags, assembled);
     }
     let Some(wanted) = &flags.method else { return Ok(text) };
@@ -95,11 +100,42 @@ fn describe_method(
 
 fn describe_heap(text: &mut String, flags: &InspectFlags, assembled: &Assembled) {
     let Assembled { program, graph, .. } = assembled;
-    let heap = Heap::build(program, graph, &flags.program.entry_points, &heap::Limits::default());
+    let config = Config { entry_points: flags.program.entry_points.clone(), ..Config::default() };
+    let context =
+        Context { program, graph, config: &config, cancelled: &|| false, exhausted: &|| false };
+    let (object_use, lock_order) = (RefCell::new(String::new()), RefCell::new(String::new()));
+    let (analysed, _) = whole_program::analyse(&context, |_| {
+        let mut listeners: Vec<Box<dyn Listener + '_>> = Vec::new();
+        if let Some(wanted) = &flags.object_use {
+            let is_wanted = |world: &World<'_>, object| is_of_class(world, object, wanted);
+            let form = if flags.dot { Form::Dot } else { Form::Text };
+            listeners.push(object_use::listen(&context, is_wanted, form, &object_use));
+        }
+        if flags.lock_order {
+            listeners.push(Box::new(LockOrderWriter::new(flags.dot, &lock_order)));
+        }
+        listeners
+    });
     if flags.threads {
-        text.push_str(&heap.threads_text(program));
+        text.push_str(&analysed.heap.threads_text(program));
     }
     if flags.heap {
+        let heap = &analysed.heap;
         text.push_str(&if flags.dot { heap.dot(program) } else { heap.text(program) });
     }
+    text.push_str(&object_use.into_inner());
+    text.push_str(&lock_order.into_inner());
+}
+
+/// Whether an abstract object has a class that the pattern matches.
+fn is_of_class(world: &World<'_>, object: ObjectId, wanted: &Pattern) -> bool {
+    let program = world.context.program;
+    let object = &world.heap.objects[object];
+    let of_roots = object.roots.iter().filter_map(|root| match root {
+        Root::Class(class) | Root::Outside(class) => Some(*class),
+        Root::Task(body) => Some(program.methods[*body].class),
+        Root::Library => None,
+    });
+    let mut classes = object.classes.iter().copied().chain(of_roots);
+    classes.any(|class| wanted.matches(&program.classes[class].dotted_name()))
 }

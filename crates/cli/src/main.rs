@@ -4,6 +4,7 @@
 //! interrupted before anything was found; `run` keeps the code of the program it ran. One sentence on standard error says why the work could not be done.
 
 mod assemble;
+mod budget;
 mod cancel;
 mod check;
 mod child;

@@ -94,11 +94,12 @@ impl CheckSettings {
         let triage = TriageSettings::merged(&flags.triage, &flags.look, &mut file);
         let mut exclude = file.exclude;
         exclude.extend(flags.exclude.iter().cloned());
+        let entry_points = either(&flags.program.entry_points, file.entry_points);
         CheckSettings {
             paths: either(&flags.paths, file.paths),
             program: ProgramFlags {
                 class_path: class_path.or_else(|| file.class_path.map(ClassPath)),
-                entry_points: either(&flags.program.entry_points, file.entry_points),
+                entry_points: entry_points.clone(),
                 ..flags.program.clone()
             },
             analysis: analyses::Config {
@@ -107,6 +108,7 @@ impl CheckSettings {
                 exclude,
                 strict: !flags.no_strict && (flags.strict || file.strict.unwrap_or(false)),
                 atomic: file.atomic,
+                entry_points: entry_points.clone(),
                 watch_list: flags.watch_list.is_some(),
             },
             triage,

@@ -41,6 +41,7 @@ fn hides_accesses(kind: GapKind) -> bool {
         | GapKind::NativeMethod
         | GapKind::Reflection
         | GapKind::DynamicCall
+        | GapKind::NoThread
         | GapKind::Limit => true,
         GapKind::UnknownVersion | GapKind::DuplicateClass | GapKind::UnstructuredLocking => false,
     }

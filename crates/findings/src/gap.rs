@@ -26,6 +26,8 @@ pub enum GapKind {
     Reflection,
     /// An `invokedynamic` whose bootstrap method is not known.
     DynamicCall,
+    /// No thread is seen to begin in the program.
+    NoThread,
     /// A limit of the analysis was reached, and its result is incomplete.
     Limit,
 }
@@ -44,6 +46,7 @@ impl GapKind {
             GapKind::NativeMethod => "locks and callbacks inside native code",
             GapKind::Reflection => "the methods that are called reflectively",
             GapKind::DynamicCall => "the methods that this call may reach",
+            GapKind::NoThread => "races and deadlocks between threads that come from outside",
             GapKind::Limit => "findings beyond the limit",
         }
     }

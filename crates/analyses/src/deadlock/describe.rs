@@ -1,12 +1,14 @@
 //! The lock-order graph as text and as a graph for `dot`, for people who want to see why.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use program::ids::Id;
 
 use super::lock_order::LockOrder;
-use crate::execution::{Acquisition, World};
+use crate::Outcome;
+use crate::execution::{Acquisition, Listener, World};
 use crate::heap::{ObjectId, ThreadSet};
 
 /// Places that are named for one edge, at most.
@@ -84,5 +86,32 @@ impl LockOrderGraph {
 
     fn locks(&self) -> BTreeSet<ObjectId> {
         self.order.taken.keys().copied().collect()
+    }
+}
+
+/// A listener that writes the graph into a text when the execution is over.
+pub struct LockOrderWriter<'a> {
+    graph: LockOrderGraph,
+    is_dot: bool,
+    into: &'a RefCell<String>,
+}
+
+impl<'a> LockOrderWriter<'a> {
+    /// Writes text, or a graph for `dot`.
+    #[must_use]
+    pub fn new(is_dot: bool, into: &'a RefCell<String>) -> LockOrderWriter<'a> {
+        LockOrderWriter { graph: LockOrderGraph::default(), is_dot, into }
+    }
+}
+
+impl Listener for LockOrderWriter<'_> {
+    fn acquisition(&mut self, acquisition: &Acquisition<'_>) {
+        self.graph.acquisition(acquisition);
+    }
+
+    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {
+        let text = if self.is_dot { self.graph.dot(world) } else { self.graph.describe(world) };
+        self.into.borrow_mut().push_str(&text);
+        Outcome::default()
     }
 }

@@ -34,7 +34,7 @@ mod lock_order;
 mod report;
 mod waits;
 
-pub use describe::LockOrderGraph;
+pub use describe::{LockOrderGraph, LockOrderWriter};
 
 use crate::execution::{Acquisition, Client, Invocation, Listener, Signal, World};
 use crate::heap::Heap;
@@ -51,7 +51,7 @@ const LOCK_ORDER_CYCLE: &str = "lock-order-cycle";
 const CRITICAL_WAIT: &str = "critical-wait";
 const INDEFINITE_WAIT: &str = "indefinite-wait";
 
-fn listen<'a>(_context: &'a Context<'a>, _heap: &'a Heap) -> Box<dyn Listener + 'a> {
+fn listen<'a>(_context: &'a Context<'a>, _heap: &Heap) -> Box<dyn Listener + 'a> {
     Box::new(Deadlock::default())
 }
 

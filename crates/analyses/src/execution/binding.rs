@@ -197,7 +197,8 @@ pub(super) enum Given {
 
 /// Where each parameter of a target comes from.
 pub(super) fn given(program: &Program, call: &Call, target: &Target, count: usize) -> Vec<Given> {
-    let argument = |at: usize| call.arguments.get(at).map_or(Given::Unknown, |it| Given::Argument(*it));
+    let argument =
+        |at: usize| call.arguments.get(at).map_or(Given::Unknown, |it| Given::Argument(*it));
     let (lambda, holder) = match target.via {
         Via::Direct => return (0..count).map(argument).collect(),
         Via::Lambda(lambda) => (lambda, 0),
@@ -283,7 +284,8 @@ pub(super) fn complete(
         .enumerate()
         .map(|(at, node)| heap.fixed(node).or_else(|| exposed.get(at).copied().flatten()))
         .collect();
-    let mut todo: Vec<usize> = (0..objects.len()).rev().filter(|at| objects[*at].is_some()).collect();
+    let mut todo: Vec<usize> =
+        (0..objects.len()).rev().filter(|at| objects[*at].is_some()).collect();
     while let Some(at) = todo.pop() {
         let Some(object) = objects[at] else { continue };
         for edge in &shape.nodes[at].edges {

@@ -229,11 +229,7 @@ mod tests {
 
     fn lock(expression: Option<LockExpression>) -> ContextLock {
         let taken_at = Place { method: MethodId::new(0), offset: 0 };
-        let lock = HeldLock {
-            object: Some(ObjectId::new(0)),
-            mode: LockMode::Exclusive,
-            taken_at,
-        };
+        let lock = HeldLock { object: Some(ObjectId::new(0)), mode: LockMode::Exclusive, taken_at };
         ContextLock { lock, expression, around: Vec::new() }
     }
 
@@ -247,10 +243,7 @@ mod tests {
         let part = host.then(field(1)).unwrap();
         let held = lock(Some(host));
         let slot = Slot::Field(FieldId::new(1));
-        assert_eq!(
-            held.relation(&class_of_static, Some(&part)),
-            Relation::Around(vec![slot])
-        );
+        assert_eq!(held.relation(&class_of_static, Some(&part)), Relation::Around(vec![slot]));
         let in_part = held.in_callee(&class_of_static, &[Some(part)]);
         assert_eq!(in_part.expression, None);
         let this = named(Root::Parameter(0), &[]);
@@ -273,7 +266,10 @@ mod tests {
             held.relation(&class_of_static, Some(&this)),
             Relation::Inside(vec![Slot::Field(FieldId::new(1))])
         );
-        assert_eq!(lock(Some(this)).relation(&class_of_static, Some(&this)), Relation::Inside(vec![]));
+        assert_eq!(
+            lock(Some(this)).relation(&class_of_static, Some(&this)),
+            Relation::Inside(vec![])
+        );
     }
 
     #[test]
@@ -289,10 +285,7 @@ mod tests {
     #[test]
     fn an_index_of_the_caller_means_nothing_to_the_callee() {
         let this = named(Root::Parameter(0), &[]);
-        let stripe = named(
-            Root::Parameter(0),
-            &[field(1), Step::Element(Index::Parameter(1))],
-        );
+        let stripe = named(Root::Parameter(0), &[field(1), Step::Element(Index::Parameter(1))]);
         assert_eq!(name_in_callee(&stripe, &[Some(this)]), None);
     }
 }

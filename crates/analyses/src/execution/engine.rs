@@ -14,11 +14,10 @@
 //!    each is a short one.
 //! 2. A limit. The dissertation's execution is exponential in the worst case. Here a method has so many contexts;
 //!    further ones forget, step by step, the order, locks without a name, and all locks. What still does not fit is
-//!    left out, and the method is listed. Past the deadline, only methods that were never seen are looked at.
+//!    left out, and the method is listed. When the budget is used up, only methods that were never seen are looked at.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::time::Instant;
 
 use program::ids::{Id, MethodId, TypedVec};
 use program::models::{self, ContentsAccess, Effect, Operand};
@@ -30,7 +29,7 @@ use super::binding::{Subject, complete};
 use super::context::{BindingId, ContextKey, ContextLock, Contexts, Facts};
 use super::event::{
     Access, AccessKind, Acquisition, Allocation, Base, ContextId, HeldLock, Invocation, LockMode,
-    Order, Relation, Signal, SyncVariable, ThreadControl,
+    Order, Publication, Relation, Signal, SyncVariable, ThreadControl,
 };
 use super::flow::{
     AccessStep, Action, CallStep, Script, ScriptStep, State, SymbolicLock, Through,
@@ -49,15 +48,13 @@ use crate::locks::expression::{LockExpression, Root};
 pub struct Limits {
     /// Contexts of one method before further ones begin to forget what makes them differ.
     pub contexts_per_method: usize,
-    /// Contexts altogether; then as after the deadline.
+    /// Contexts altogether; then as when the budget is used up.
     pub most_contexts: usize,
-    /// When to begin to come to an end.
-    pub deadline: Option<Instant>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { contexts_per_method: 12, most_contexts: 400_000, deadline: None }
+        Limits { contexts_per_method: 12, most_contexts: 400_000 }
     }
 }
 
@@ -242,14 +239,12 @@ impl Engine<'_, '_> {
         let (program, heap) = (setting.program(), setting.heap());
         for (id, thread) in heap.threads.iter_with_ids() {
             let order = match thread.kind {
-                ThreadKind::Main => Order {
-                    may_have_started: Some(setting.running_anyway()),
-                    ..Order::default()
-                },
-                ThreadKind::Run
-                | ThreadKind::Entry(_)
-                | ThreadKind::Client
-                | ThreadKind::Init => Order::default(),
+                ThreadKind::Main => {
+                    Order { may_have_started: Some(setting.running_anyway()), ..Order::default() }
+                }
+                ThreadKind::Run | ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Init => {
+                    Order::default()
+                }
             };
             for entry in &thread.entries {
                 if program.body(*entry).is_none() {
@@ -263,7 +258,8 @@ impl Engine<'_, '_> {
                         exposed[node.index()] = Some(*object);
                     }
                 }
-                let is_root = thread.root.is_some() && given.first().copied().flatten() == thread.root;
+                let is_root =
+                    thread.root.is_some() && given.first().copied().flatten() == thread.root;
                 let facts = match is_root && !program.methods[*entry].is_static() {
                     true => vec![Facts { is_own_root: true, ..Facts::default() }],
                     false => Vec::new(),
@@ -329,7 +325,7 @@ impl Engine<'_, '_> {
 
     fn is_out_of_time(&mut self) -> bool {
         if !self.counters.is_cut_short {
-            let is_late = self.limits.deadline.is_some_and(|deadline| Instant::now() > deadline);
+            let is_late = (self.context.exhausted)() || (self.context.cancelled)();
             let is_full = self.contexts.keys.len() >= self.limits.most_contexts;
             self.counters.is_cut_short = is_late || is_full || (self.context.cancelled)();
         }
@@ -388,9 +384,11 @@ impl Engine<'_, '_> {
         self.lost.insert(method);
         let shape = &heap.shapes[method];
         let objects = &self.bindings[entering.binding].objects;
-        let made = shape.nodes.iter().zip(objects).filter_map(|(node, object)| {
-            object.filter(|_| node.happenings.is_allocated)
-        });
+        let made = shape
+            .nodes
+            .iter()
+            .zip(objects)
+            .filter_map(|(node, object)| object.filter(|_| node.happenings.is_allocated));
         self.record.made_unseen.extend(made);
         None
     }
@@ -439,6 +437,7 @@ impl Engine<'_, '_> {
             entry_order: &entry_order,
             is_constructing: key.is_constructing,
         };
+        self.tell_publications(&stage);
         let is_late = self.is_out_of_time();
         let mut moment: Option<(usize, Moment)> = None;
         for step in &script.steps {
@@ -451,6 +450,17 @@ impl Engine<'_, '_> {
             };
             self.step(&stage, step, &current.1, is_late);
             moment = Some(current);
+        }
+    }
+
+    /// Tells what the method, and whatever it calls, publishes to.
+    fn tell_publications(&mut self, stage: &Stage<'_>) {
+        for (subject, slot) in &self.setting.deltas[stage.method].published {
+            let Some(object) = subject.object(stage.objects) else { continue };
+            let variable = SyncVariable { object, slot: *slot };
+            let place = Place { method: stage.method, offset: 0 };
+            let publication = Publication { context: stage.id, place, variable };
+            self.listeners.iter_mut().for_each(|listener| listener.publication(publication));
         }
     }
 
@@ -505,8 +515,7 @@ impl Engine<'_, '_> {
                 _ => false,
             };
             let is_class = |object: ObjectId| self.setting.heap().objects[object].marks.is_class;
-            let same_object =
-                held.lock.object == lock.object && lock.object.is_some_and(is_class);
+            let same_object = held.lock.object == lock.object && lock.object.is_some_and(is_class);
             covers && (same_name || same_object)
         })
     }
@@ -520,9 +529,7 @@ impl Engine<'_, '_> {
             Action::Access(access) => is_noted(&access.through.subject),
             Action::Contents { through, .. } => is_noted(&through.subject),
             Action::Acquire { lock, .. } => lock.subject.as_ref().is_some_and(is_noted),
-            Action::Signal { subject, lock, .. } => {
-                subject.iter().chain(lock).any(is_noted)
-            }
+            Action::Signal { subject, lock, .. } => subject.iter().chain(lock).any(is_noted),
             Action::Allocate(subject) => subject.object(stage.objects).is_some(),
             Action::Control { .. } | Action::Call(_) => true,
         }
@@ -626,7 +633,12 @@ impl Engine<'_, '_> {
                         taken_at: place,
                     });
                     if let Some(own) = &own
-                        && !self.is_held(stage.method, &moment.locks, own, through.expression.as_ref())
+                        && !self.is_held(
+                            stage.method,
+                            &moment.locks,
+                            own,
+                            through.expression.as_ref(),
+                        )
                     {
                         let order = &moment.order;
                         self.tell_acquisition(stage.id, place, own, &moment.held, false, order);
@@ -648,12 +660,18 @@ impl Engine<'_, '_> {
                 if let Some(taken) = self.context_lock(stage, &moment.locks, lock) {
                     let order = &moment.order;
                     self.tell_acquisition(
-                        stage.id, place, &taken.lock, &moment.held, *gives_up, order,
+                        stage.id,
+                        place,
+                        &taken.lock,
+                        &moment.held,
+                        *gives_up,
+                        order,
                     );
                 }
             }
             Action::Signal { subject, lock, kind } => {
-                let object = |subject: &Option<Subject>| subject.and_then(|it| it.object(stage.objects));
+                let object =
+                    |subject: &Option<Subject>| subject.and_then(|it| it.object(stage.objects));
                 let signal = Signal {
                     context: stage.id,
                     place,
@@ -682,6 +700,7 @@ impl Engine<'_, '_> {
                     threads: &all,
                     object,
                     is_start: *is_start,
+                    order: &moment.order,
                 };
                 self.listeners.iter_mut().for_each(|listener| listener.thread_control(&control));
                 if *is_start {
@@ -721,9 +740,7 @@ impl Engine<'_, '_> {
             .map(|node| node.and_then(|node| stage.objects[node.index()]))
             .collect();
         let binding = self.bind(call.method, exposed);
-        if !self.bindings[binding].matters
-            && !controls_threads(&self.setting.deltas[call.method])
-        {
+        if !self.bindings[binding].matters && !controls_threads(&self.setting.deltas[call.method]) {
             self.counters.clipped += 1;
             return;
         }
@@ -788,9 +805,8 @@ impl Engine<'_, '_> {
         let Some(body) = self.setting.program().body(stage.method) else { return Facts::default() };
         let given = parameter_number(body, value).map(|number| stage.facts(number));
         let definition = |value| body.definitions[value];
-        let is_fresh = state.fresh.is_fresh(&definition, value, &|number| {
-            stage.facts(number).is_fresh
-        });
+        let is_fresh =
+            state.fresh.is_fresh(&definition, value, &|number| stage.facts(number).is_fresh);
         let local = LockExpression::new(Root::Local(value));
         let is_joined = !state.joined.is_empty()
             && [expression, Some(&local)]
@@ -859,9 +875,8 @@ impl Engine<'_, '_> {
             };
             locks.push((own.clone(), relation));
         }
-        let value_is_fresh = touched
-            .written
-            .is_some_and(|value| self.facts_of(stage, state, value, None).is_fresh);
+        let value_is_fresh =
+            touched.written.is_some_and(|value| self.facts_of(stage, state, value, None).is_fresh);
         let access = Access {
             context: stage.id,
             place: stage.place(step),

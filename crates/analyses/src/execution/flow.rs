@@ -221,8 +221,7 @@ impl State {
         self.held.retain(|lock| other.held.contains(lock));
         self.conditional.retain(|lock| other.conditional.contains(lock));
         self.joined.retain(|joined| other.joined.contains(joined));
-        let mut changed =
-            before != (self.held.len(), self.conditional.len(), self.joined.len());
+        let mut changed = before != (self.held.len(), self.conditional.len(), self.joined.len());
         for released in &other.released {
             changed |= insert(&mut self.released, *released);
         }
@@ -433,9 +432,8 @@ impl Flow<'_> {
         let by_value =
             value.and_then(|value| held.iter().rposition(|lock| lock.value == Some(value)));
         let named = |lock: &SymbolicLock| lock.expression == expression && lock.value.is_none();
-        let by_mode = || {
-            mode.and_then(|mode| held.iter().rposition(|lock| named(lock) && lock.mode == mode))
-        };
+        let by_mode =
+            || mode.and_then(|mode| held.iter().rposition(|lock| named(lock) && lock.mode == mode));
         let by_name = || held.iter().rposition(named);
         let by_handle = || {
             let Root::Local(handle) = expression?.root else { return None };
@@ -572,7 +570,12 @@ pub(super) fn script(setting: &Setting<'_>, body: &Body) -> Script {
         scene,
         expressions: &expressions,
         order: OrderSteps::new(ground, &expressions, &setting.deltas, &loops),
-        fresh: FreshSteps { scene, graph: ground.graph, bindable: &bindable, treatment: &|method| setting.treatment(method) },
+        fresh: FreshSteps {
+            scene,
+            graph: ground.graph,
+            bindable: &bindable,
+            treatment: &|method| setting.treatment(method),
+        },
     };
     let states = dataflow::solve(body, &mut flow);
     let mut writer =
@@ -735,8 +738,7 @@ impl Writer<'_, '_> {
         let value = read.or(written).and_then(|value| self.flow.scene.of_value(value));
         let kind = if written.is_some() { AccessKind::Write } else { AccessKind::Read };
         let written = written.map(|value| self.flow.body().without_casts(value));
-        let access =
-            AccessStep { through, slot, kind, is_atomic, value, written, own: None };
+        let access = AccessStep { through, slot, kind, is_atomic, value, written, own: None };
         self.push(state, offset, Action::Access(Box::new(access)));
     }
 
@@ -841,7 +843,9 @@ impl Writer<'_, '_> {
         let mut is_told = false;
         for effect in effects {
             let (of, kinds) = match effect {
-                Effect::Read { of } | Effect::AtomicRead { of, .. } => (of, &[AccessKind::Read][..]),
+                Effect::Read { of } | Effect::AtomicRead { of, .. } => {
+                    (of, &[AccessKind::Read][..])
+                }
                 Effect::Write { of } | Effect::AtomicWrite { of, .. } => {
                     (of, &[AccessKind::Write][..])
                 }
@@ -888,8 +892,7 @@ impl Writer<'_, '_> {
         {
             let value = stored.or(instruction.result);
             let value = value.and_then(|value| self.flow.scene.of_value(value));
-            let action =
-                Action::Contents { through, method: call.method, value, written: stored };
+            let action = Action::Contents { through, method: call.method, value, written: stored };
             self.push(state, offset, action);
         }
     }
@@ -1041,8 +1044,7 @@ impl Writer<'_, '_> {
             }
             let callee = &heap.shapes[target.method];
             let given = given(program, call, target, callee.parameters.len());
-            let nodes =
-                correspondence(&self.flow.scene, &given, instruction.result, callee);
+            let nodes = correspondence(&self.flow.scene, &given, instruction.result, callee);
             self.control_by_callee(state, instruction.offset, target.method, &nodes);
             let terms = self.flow.expressions.terms(call, instruction.offset, true);
             let expressions = (0..callee.parameters.len()).map(|number| {
@@ -1059,7 +1061,8 @@ impl Writer<'_, '_> {
             let is_instance = !program.methods[self.flow.body().method].is_static()
                 && !program.methods[target.method].is_static();
             let is_on_this = is_instance
-                && values.first().copied().flatten() == self.flow.body().parameters.first().copied();
+                && values.first().copied().flatten()
+                    == self.flow.body().parameters.first().copied();
             calls.push(CallStep {
                 method: target.method,
                 nodes,

@@ -378,8 +378,7 @@ impl FreshSteps<'_> {
             let treatment = (self.treatment)(target.method);
             let given = given(program, call, target, callee.parameters.len());
             self.treat(state, treatment, &given, instruction.result);
-            is_result_fresh =
-                Some(is_result_fresh.unwrap_or(true) && treatment.is_result_fresh);
+            is_result_fresh = Some(is_result_fresh.unwrap_or(true) && treatment.is_result_fresh);
         }
         if is_result_fresh == Some(true) && effects_here(program, call.method).is_empty() {
             self.make(state, instruction.result);

@@ -125,5 +125,5 @@ pub struct Client {
     /// The rules it reports.
     pub rules: &'static [&'static str],
     /// Makes one.
-    pub listen: for<'a> fn(&'a Context<'a>, &'a Heap) -> Box<dyn Listener + 'a>,
+    pub listen: for<'a> fn(&'a Context<'a>, &Heap) -> Box<dyn Listener + 'a>,
 }

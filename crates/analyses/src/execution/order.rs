@@ -322,7 +322,10 @@ impl<'a> OrderSteps<'a> {
                     }
                 }
                 Effect::Publish { to }
-                | Effect::AtomicWrite { of: to, ordering: Ordering::Release | Ordering::Volatile }
+                | Effect::AtomicWrite {
+                    of: to,
+                    ordering: Ordering::Release | Ordering::Volatile,
+                }
                 | Effect::AtomicUpdate {
                     of: to,
                     ordering: Ordering::Release | Ordering::Volatile,
@@ -461,9 +464,9 @@ impl<'a> OrderSteps<'a> {
             return;
         }
         if let Operation::Call(call) = &instruction.operation
-            && effects_here(self.ground.program, call.method).iter().any(|effect| {
-                matches!(effect, Effect::Join { outcome: Outcome::Always, .. })
-            })
+            && effects_here(self.ground.program, call.method)
+                .iter()
+                .any(|effect| matches!(effect, Effect::Join { outcome: Outcome::Always, .. }))
         {
             self.step(delta, instruction);
         }

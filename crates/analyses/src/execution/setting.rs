@@ -90,7 +90,8 @@ impl<'a> Setting<'a> {
             .into_par_iter()
             .map(|method| {
                 let method = MethodId::new(method);
-                !controls_threads(&deltas[method]) && is_silent(heap, &heap.shapes[method], &is_noted)
+                !controls_threads(&deltas[method])
+                    && is_silent(heap, &heap.shapes[method], &is_noted)
             })
             .collect();
         let mut setting = Setting {
@@ -165,8 +166,7 @@ impl<'a> Setting<'a> {
             .iter()
             .map(|thread| {
                 let mut found = ThreadSet::default();
-                let mut seen: TypedVec<MethodId, bool> =
-                    TypedVec::filled(false, self.deltas.len());
+                let mut seen: TypedVec<MethodId, bool> = TypedVec::filled(false, self.deltas.len());
                 let mut todo = thread.entries.clone();
                 while let Some(method) = todo.pop() {
                     if std::mem::replace(&mut seen[method], true) {

@@ -253,6 +253,7 @@ pub(super) fn build(
         note_accesses(&mut heap.objects, &heap.shapes[entry], &placed, &ThreadSet::of(thread));
     }
     super::marks::mark(program, &mut heap);
+    super::complete::complete(program, &mut heap);
     heap
 }
 

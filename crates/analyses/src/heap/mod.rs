@@ -5,6 +5,7 @@
 //! object, then both refer to one abstract object.
 
 mod alias_sets;
+mod complete;
 mod describe;
 mod finish;
 mod graph;
@@ -19,16 +20,14 @@ mod slot;
 mod start;
 mod thread;
 
-use program::callgraph::CallGraph;
 use program::ids::{MethodId, TypedVec};
-use program::pattern::Pattern;
 use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
+use crate::Context;
 use references::Immutables;
 
 pub use describe::slot_label;
-pub(crate) use library::operand_values;
 pub use object::{AbstractObject, Marks, ObjectId, Variable};
 pub use shape::{Edge, Happenings, Node, NodeId, Shape};
 pub use slot::{LONGEST_NAME, Name, Root, Slot};
@@ -56,6 +55,11 @@ pub struct Limits {
     pub most_rounds: usize,
 }
 
+impl Limits {
+    /// What is left when the budget is used up: callers know the ends of a shape.
+    const COARSE: Limits = Limits { most_exposed: 8, most_steps: 1, thin_above: 1, most_rounds: 1 };
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits { most_exposed: 32, most_steps: 3, thin_above: 6, most_rounds: 2 }
@@ -76,14 +80,10 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// Analyses a program. `entry_points` are methods that clients outside the program call.
+    /// Analyses a program.
     #[must_use]
-    pub fn build(
-        program: &Program,
-        graph: &CallGraph,
-        entry_points: &[Pattern],
-        limits: &Limits,
-    ) -> Heap {
+    pub fn build(context: &Context<'_>, limits: &Limits) -> Heap {
+        let Context { program, graph, .. } = *context;
         let immutables = Immutables::of(program);
         let bodies = finish::TaskBodies::of(program);
         let count = program.methods.len();
@@ -91,6 +91,7 @@ impl Heap {
             summaries::solve_in_rounds(graph, count, limits.most_rounds, |method, known| {
                 let Some(body) = program.body(method) else { return Shape::default() };
                 let shape_of = |callee: MethodId| known.of(callee);
+                let limits = if (context.exhausted)() { &Limits::COARSE } else { limits };
                 let around = method::Surroundings {
                     program,
                     graph,
@@ -101,7 +102,7 @@ impl Heap {
                 };
                 method::shape(around, body)
             });
-        let beginnings = start::find(program, graph, &shapes, entry_points);
+        let beginnings = start::find(program, graph, &shapes, &context.config.entry_points);
         graph::build(program, graph, shapes, beginnings)
     }
 
@@ -164,21 +165,6 @@ impl Heap {
     #[must_use]
     pub fn target(&self, object: ObjectId, slot: Slot) -> Option<ObjectId> {
         self.objects[object].variables.get(&slot)?.target
-    }
-
-    /// What a variable of an object refers to; a new object if nothing is known of it. Shapes do not tell callers what is
-    /// far away; what is found there is shared if the way to it is.
-    pub fn target_or_new(&mut self, object: ObjectId, slot: Slot) -> ObjectId {
-        if let Some(target) = self.target(object, slot) {
-            return target;
-        }
-        let mut made =
-            AbstractObject { referred_by: vec![(object, slot)], ..AbstractObject::default() };
-        made.marks.is_shared = self.objects[object].marks.is_shared;
-        made.marks.escapes = true;
-        let target = self.objects.push(made);
-        self.objects[object].variables.entry(slot).or_default().target = Some(target);
-        target
     }
 
     /// Whether two threads at run time that belong to these abstract threads can be different ones, so that what they

@@ -48,7 +48,7 @@ pub static CLIENT: Client =
 
 const INCONSISTENT_METHOD: &str = "inconsistent-method";
 
-fn listen<'a>(context: &'a Context<'a>, _heap: &'a Heap) -> Box<dyn Listener + 'a> {
+fn listen<'a>(context: &'a Context<'a>, _heap: &Heap) -> Box<dyn Listener + 'a> {
     let is_wanted = context.config.wants(INCONSISTENT_METHOD);
     Box::new(MethodConsistency { is_wanted, views: Views::default() })
 }

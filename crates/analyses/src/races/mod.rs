@@ -68,7 +68,7 @@ pub static CLIENT: Client =
 pub(crate) const DATA_RACE: &str = "data-race";
 const UNSAFE_PUBLICATION: &str = "unsafe-publication";
 
-fn listen<'a>(context: &'a Context<'a>, heap: &'a Heap) -> Box<dyn Listener + 'a> {
+fn listen<'a>(context: &'a Context<'a>, heap: &Heap) -> Box<dyn Listener + 'a> {
     Box::new(Recorder::new(context, Wanted::conflicting(heap), Box::new(outcome)))
 }
 

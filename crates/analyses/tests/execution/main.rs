@@ -149,8 +149,11 @@ fn an_object_is_fresh_until_others_can_know_it() {
     assert!(contents("Shared.<init>").is_fresh);
     assert!(!contents("Main.use").is_fresh);
     assert!(!contents("Main.use").is_atomic);
-    assert!(run.accesses("Main.publish", "shared").iter().all(|seen| !seen.value_is_fresh
-        || seen.kind == AccessKind::Write));
+    assert!(
+        run.accesses("Main.publish", "shared")
+            .iter()
+            .all(|seen| !seen.value_is_fresh || seen.kind == AccessKind::Write)
+    );
 }
 
 #[test]
@@ -423,8 +426,7 @@ fn too_many_contexts_are_merged_and_never_lost_silently() {
     let precise = Run::with(&sources, &Limits { contexts_per_method: 64, ..Limits::default() });
     assert!(precise.accesses("Shared.touch", "value").iter().all(|seen| seen.locks.len() == 1));
 
-    let late = Limits { deadline: Some(std::time::Instant::now()), ..Limits::default() };
-    let late = Run::with(&sources, &late);
+    let late = Run::within(&sources, &Limits::default(), &|| true);
     assert!(late.counters().is_cut_short);
     assert!(late.told.is_finished);
     let seen = late.accesses("Shared.touch", "value");

@@ -136,13 +136,22 @@ impl Run {
     }
 
     pub(crate) fn with(sources: &[(&str, &str)], limits: &execution::Limits) -> Run {
+        Run::within(sources, limits, &|| false)
+    }
+
+    /// With a budget that is used up when `exhausted` says so.
+    pub(crate) fn within(
+        sources: &[(&str, &str)],
+        limits: &execution::Limits,
+        exhausted: &(dyn Fn() -> bool + Sync),
+    ) -> Run {
         let sources: Vec<(String, String)> =
             sources.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
         let compiled = Compiled::new(&sources);
-        let mut heap =
-            Heap::build(&compiled.program, &compiled.graph, &[], &heap::Limits::default());
         let config = Config::default();
-        let context = compiled.context(&config);
+        let mut context = compiled.context(&config);
+        context.exhausted = exhausted;
+        let mut heap = Heap::build(&context, &heap::Limits::default());
         let told = Rc::new(RefCell::new(Told::default()));
         let executed = {
             let recorder = Recorder { program: &compiled.program, told: told.clone() };
@@ -160,9 +169,8 @@ impl Run {
 
     /// The accesses to a field in a method, both by name.
     pub(crate) fn accesses(&self, method: &str, slot: &str) -> Vec<&Seen> {
-        let is_meant = |seen: &&Seen| {
-            seen.method == method && seen.slot.rsplit('.').next() == Some(slot)
-        };
+        let is_meant =
+            |seen: &&Seen| seen.method == method && seen.slot.rsplit('.').next() == Some(slot);
         self.told.accesses.iter().filter(is_meant).collect()
     }
 

@@ -50,7 +50,13 @@ impl Compiled {
 
     /// What an analysis is given.
     pub(crate) fn context<'a>(&'a self, config: &'a Config) -> Context<'a> {
-        Context { program: &self.program, graph: &self.graph, config, cancelled: &|| false }
+        Context {
+            program: &self.program,
+            graph: &self.graph,
+            config,
+            cancelled: &|| false,
+            exhausted: &|| false,
+        }
     }
 }
 

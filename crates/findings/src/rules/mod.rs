@@ -3,8 +3,8 @@
 //! A rule's file is its user page. The doc comment on the rule says what it finds, why it matters,
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
-mod data_race;
 mod critical_wait;
+mod data_race;
 mod happens_before_race;
 mod inconsistent_method;
 mod indefinite_wait;

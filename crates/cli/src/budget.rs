@@ -1,0 +1,118 @@
+//! What the user grants an analysis: time and memory.
+
+use std::fs;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// A limit on one of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Budget {
+    Time(Duration),
+    /// In bytes, of the whole process.
+    Memory(u64),
+}
+
+const UNITS: [(&str, u64); 4] =
+    [("GiB", 1 << 30), ("MiB", 1 << 20), ("G", 1 << 30), ("M", 1 << 20)];
+
+impl FromStr for Budget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Budget, String> {
+        let wrong =
+            || format!("`{text}` is neither a time such as `20s` nor a size such as `3GiB`");
+        let number = |digits: &str| digits.trim().parse::<u64>().map_err(|_| wrong());
+        for (unit, bytes) in UNITS {
+            if let Some(digits) = text.strip_suffix(unit) {
+                return number(digits)?.checked_mul(bytes).map(Budget::Memory).ok_or_else(wrong);
+            }
+        }
+        if let Some(digits) = text.strip_suffix("ms") {
+            return Ok(Budget::Time(Duration::from_millis(number(digits)?)));
+        }
+        let digits = text.strip_suffix('s').ok_or_else(wrong)?;
+        Ok(Budget::Time(Duration::from_secs(number(digits)?)))
+    }
+}
+
+/// Tells when a budget is used up. What is used up stays so.
+pub(crate) struct Meter {
+    deadline: Option<Instant>,
+    most_memory: Option<u64>,
+    is_exhausted: AtomicBool,
+    asked: AtomicU32,
+}
+
+/// Asking the system how much memory is in use costs more than most of the work in between.
+const QUESTIONS_PER_LOOK: u32 = 64;
+
+impl Meter {
+    /// Time counts from now on.
+    pub(crate) fn new(budgets: &[Budget]) -> Meter {
+        let times = budgets.iter().filter_map(|budget| match budget {
+            Budget::Time(time) => Some(*time),
+            Budget::Memory(_) => None,
+        });
+        let sizes = budgets.iter().filter_map(|budget| match budget {
+            Budget::Memory(bytes) => Some(*bytes),
+            Budget::Time(_) => None,
+        });
+        Meter {
+            deadline: times.min().map(|time| Instant::now() + time),
+            most_memory: sizes.min(),
+            is_exhausted: AtomicBool::new(false),
+            asked: AtomicU32::new(0),
+        }
+    }
+
+    pub(crate) fn is_exhausted(&self) -> bool {
+        if self.deadline.is_none() && self.most_memory.is_none() {
+            return false;
+        }
+        if self.is_exhausted.load(Ordering::Relaxed) {
+            return true;
+        }
+        if self.asked.fetch_add(1, Ordering::Relaxed) % QUESTIONS_PER_LOOK != 0 {
+            return false;
+        }
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_large =
+            self.most_memory.is_some_and(|most| memory_in_use().is_some_and(|it| it > most));
+        if is_late || is_large {
+            self.is_exhausted.store(true, Ordering::Relaxed);
+        }
+        is_late || is_large
+    }
+}
+
+/// The memory that this process occupies, in bytes; unknown where the system does not tell as Linux does.
+fn memory_in_use() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_read_as_people_write_them() {
+        assert_eq!("20s".parse(), Ok(Budget::Time(Duration::from_secs(20))));
+        assert_eq!("250ms".parse(), Ok(Budget::Time(Duration::from_millis(250))));
+        assert_eq!("3GiB".parse(), Ok(Budget::Memory(3 << 30)));
+        assert_eq!("512M".parse(), Ok(Budget::Memory(512 << 20)));
+        for wrong in ["", "s", "20", "3 cats", "-1s", "99999999999999999999G"] {
+            assert!(wrong.parse::<Budget>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_budget_of_nothing_is_used_up_at_once_and_no_budget_never() {
+        assert!(Meter::new(&[Budget::Time(Duration::ZERO)]).is_exhausted());
+        assert!(Meter::new(&[Budget::Memory(1)]).is_exhausted());
+        assert!(!Meter::new(&[]).is_exhausted());
+    }
+}
