@@ -6,6 +6,8 @@
 //! follows. Two such orders are recognised: a comparison of the two decides which one is locked first; and the second one
 //! is reached through the first (a child from its parent, the next in a list), in one direction only.
 
+use std::collections::BTreeSet;
+
 use program::Program;
 use program::ids::{BlockId, FieldId, MethodId, ValueId};
 use program::ir::{Body, ControlDependence, Definition, Operation, Terminator};
@@ -14,9 +16,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use classes::bytecode::Condition;
 
 use super::lock_order::Way;
+use crate::Context;
 use crate::execution::{ContextId, World};
 use crate::heap::Place;
-use crate::locks::expression::{LockExpression, Root, Step};
+use crate::locks::expression::{Expressions, LockExpression, Root, Step};
 use crate::locks::{in_caller, instruction_at, taken_at};
 
 /// How far callers are looked at for the comparison that decides about an order.
@@ -76,7 +79,7 @@ pub(super) fn instance_order(world: &World<'_>, callers: &Callers, way: &Way) ->
     let Some(body) = context.program.body(way.held_at.method) else {
         return InstanceOrder::Unknown;
     };
-    if is_compared(body, way.held_at, place, &held, &wanted) {
+    if is_compared(context, body, way.held_at, place, [&held, &wanted]) {
         return InstanceOrder::Compared;
     }
     let search = CallerSearch { world, callers };
@@ -142,7 +145,7 @@ impl CallerSearch<'_> {
                 return false;
             };
             let Some(body) = program.body(call.method) else { return false };
-            is_compared(body, *call, *call, &first, &second)
+            is_compared(self.world.context, body, *call, *call, [&first, &second])
                 || self.all_compare(*caller, &first, &second, depth - 1)
         })
     }
@@ -151,59 +154,70 @@ impl CallerSearch<'_> {
 /// Whether a comparison of two objects decides which of them is locked first: it decides whether this code runs, or what
 /// the two variables are.
 fn is_compared(
+    context: &Context<'_>,
     body: &Body,
     held_at: Place,
     wanted_at: Place,
-    held: &LockExpression,
-    wanted: &LockExpression,
+    locks: [&LockExpression; 2],
 ) -> bool {
-    let mut objects: FxHashSet<ValueId> = FxHashSet::default();
+    let no_getters = |_: MethodId| None;
+    let expressions = Expressions::new(context.program, context.graph, body, &no_getters);
+    let mut objects: BTreeSet<LockExpression> = BTreeSet::new();
     let mut deciding: Vec<BlockId> = Vec::new();
-    for lock in [held, wanted] {
+    for lock in locks {
         match lock.root {
             Root::Local(value) => {
-                origins(body, value, &mut objects, &mut deciding);
+                let mut seen = FxHashSet::default();
+                origins(&expressions, value, &mut seen, &mut objects, &mut deciding);
             }
-            Root::Parameter(number) => {
-                objects.extend(body.parameters.get(usize::from(number)));
+            Root::Parameter(_) => {
+                objects.insert(*lock);
             }
             Root::Static(_) | Root::Class(_) => return false,
         }
     }
-    let blocks = [held_at, wanted_at]
-        .into_iter()
-        .filter_map(|place| instruction_at(body, place.offset).map(|(block, _)| block));
-    deciding.extend(blocks);
+    let places = [held_at, wanted_at].into_iter();
+    let blocks = places.filter_map(|place| instruction_at(body, place.offset));
+    deciding.extend(blocks.map(|(block, _)| block));
     let dependence = ControlDependence::of(body);
     let mut branches: Vec<BlockId> =
         deciding.iter().flat_map(|block| dependence.all_deciders(*block)).collect();
     branches.sort_unstable();
     branches.dedup();
-    branches.into_iter().any(|block| orders_two_of(body, block, &objects))
+    branches.into_iter().any(|block| orders_two_of(&expressions, block, &objects))
 }
 
 /// The objects that a variable may be, and the blocks that decide which one.
 fn origins(
-    body: &Body,
+    expressions: &Expressions<'_>,
     value: ValueId,
-    objects: &mut FxHashSet<ValueId>,
+    seen: &mut FxHashSet<ValueId>,
+    objects: &mut BTreeSet<LockExpression>,
     deciding: &mut Vec<BlockId>,
 ) {
+    let body = expressions.body;
     let value = body.without_casts(value);
-    if objects.len() > MOST_OPERANDS || !objects.insert(value) {
+    if seen.len() > MOST_OPERANDS || !seen.insert(value) {
         return;
     }
     if let Definition::Phi(block) = body.definitions[value] {
         deciding.extend(&body.blocks[block].predecessors);
         let phis = body.blocks[block].phis.iter().filter(|phi| phi.result == value);
         for input in phis.flat_map(|phi| phi.inputs.iter().flatten()) {
-            origins(body, *input, objects, deciding);
+            origins(expressions, *input, seen, objects, deciding);
         }
+    } else {
+        objects.extend(expressions.of(value));
     }
 }
 
 /// Whether a branch asks which of two of these objects comes first.
-fn orders_two_of(body: &Body, block: BlockId, objects: &FxHashSet<ValueId>) -> bool {
+fn orders_two_of(
+    expressions: &Expressions<'_>,
+    block: BlockId,
+    objects: &BTreeSet<LockExpression>,
+) -> bool {
+    let body = expressions.body;
     let Terminator::Branch { condition, left, right, .. } = &body.blocks[block].terminator else {
         return false;
     };
@@ -212,7 +226,11 @@ fn orders_two_of(body: &Body, block: BlockId, objects: &FxHashSet<ValueId>) -> b
         Condition::Lt | Condition::Ge | Condition::Gt | Condition::Le => {}
         Condition::Eq | Condition::Ne => return false,
     }
-    let mut found: FxHashSet<ValueId> = FxHashSet::default();
+    // A lock that is a field of an object is told apart by the object.
+    let leads_to = |name: &LockExpression, object: &LockExpression| {
+        name.root == object.root && object.steps().starts_with(name.steps())
+    };
+    let mut found: BTreeSet<LockExpression> = BTreeSet::new();
     let mut seen: FxHashSet<ValueId> = FxHashSet::default();
     let mut todo: Vec<ValueId> = Vec::from_iter(right.iter().copied().chain([*left]));
     while let Some(value) = todo.pop() {
@@ -220,8 +238,12 @@ fn orders_two_of(body: &Body, block: BlockId, objects: &FxHashSet<ValueId>) -> b
         if seen.len() > MOST_OPERANDS || !seen.insert(value) {
             continue;
         }
-        if objects.contains(&value) {
-            found.insert(value);
+        if let Some(name) = expressions.of(value) {
+            let led: Vec<&LockExpression> =
+                objects.iter().filter(|object| leads_to(&name, object)).collect();
+            if led.len() < objects.len() {
+                found.extend(led);
+            }
         }
         if let Some(instruction) = body.defining_instruction(value) {
             instruction.operation.for_each_operand(|operand| todo.push(operand));

@@ -62,6 +62,20 @@ pub(super) fn outcome(
     outcome
 }
 
+/// The names of a finding, and those that stay what they are when the program gets more objects.
+type Names = (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>);
+
+/// "`A` and `B`", or "two of `A`".
+fn enumerated(locks: &[ObjectId], describe: &dyn Fn(ObjectId) -> String) -> String {
+    let is_one = locks.iter().all(|lock| *lock == locks[0]);
+    let names: Vec<String> = locks.iter().map(|lock| describe(*lock)).collect();
+    match names.split_last() {
+        Some((only, _)) if is_one => format!("two of `{only}`"),
+        Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
+        None => String::new(),
+    }
+}
+
 struct Report<'a> {
     world: &'a World<'a>,
     order: &'a LockOrder,
@@ -164,7 +178,12 @@ impl<'a> Report<'a> {
                 let ways = edges[&edge(&locks, at)].iter();
                 ways.map(|way| (way.held_at, way.wanted_at)).collect::<BTreeSet<_>>().len()
             };
-            let odd = (0..locks.len()).rev().min_by_key(|at| places(*at)).unwrap_or_default();
+            // Of those alike the one that stands last in the program.
+            let first_place = |at: usize| {
+                edges[&edge(&locks, at)].iter().map(|way| (way.held_at, way.wanted_at)).min()
+            };
+            let rank = |at: &usize| (places(*at), std::cmp::Reverse(first_place(*at)));
+            let odd = (0..locks.len()).min_by_key(rank).unwrap_or_default();
             let length = locks.len();
             locks.rotate_left((odd + 1) % length);
             let mut ways: Vec<Vec<&Way>> =
@@ -275,30 +294,34 @@ impl<'a> Report<'a> {
             let (held, wanted) = SUBJECTS.get(at)?;
             let path = self.path(way.context, way.held_at, way.wanted_at);
             let held_at = self.program().site(way.held_at.method, way.held_at.offset);
-            let name = self.world.describe(locks[at]);
+            let name = self.world.describe_lock(locks[at]);
             let (site, call_chain) = path.split_first()?;
             let held_locks = vec![HeldLock { lock: name.clone(), taken_at: held_at.clone() }];
             distance += call_chain.len() as u32;
             steps.push(Step::at(holds, held_at));
             let call_chain = call_chain.to_vec();
             steps.push(Step { call_chain, held_locks, ..Step::at(wants, site.clone()) });
-            subjects.insert(*held, name);
-            subjects.insert(*wanted, self.world.describe(locks[(at + 1) % locks.len()]));
+            subjects.insert(*held, locks[at]);
+            subjects.insert(*wanted, locks[(at + 1) % locks.len()]);
         }
-        subjects.insert("locks", self.enumerated(locks));
+        let mut names = self.names(&subjects);
+        let describe: [&dyn Fn(ObjectId) -> String; 2] =
+            [&|lock| self.world.describe_lock(lock), &|lock| self.world.describe_lock_stable(lock)];
+        names.0.insert("locks", enumerated(locks, describe[0]));
+        names.1.insert("locks", enumerated(locks, describe[1]));
         let blame = ways.last()?.held_at;
-        self.finding(LOCK_ORDER_CYCLE, severity, blame, subjects, steps, distance)
+        self.finding(LOCK_ORDER_CYCLE, severity, blame, names, steps, distance)
     }
 
-    /// "`A` and `B`", or "two locks of `A`".
-    fn enumerated(&self, locks: &[ObjectId]) -> String {
-        let mut names: Vec<String> = locks.iter().map(|lock| self.world.describe(*lock)).collect();
-        names.dedup();
-        match names.split_last() {
-            Some((only, [])) => format!("two of `{only}`"),
-            Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
-            None => String::new(),
-        }
+    /// The names of locks in messages, and those that stay what they are.
+    fn names(&self, subjects: &BTreeMap<&'static str, ObjectId>) -> Names {
+        let named = |describe: &dyn Fn(ObjectId) -> String| {
+            subjects.iter().map(|(subject, lock)| (*subject, describe(*lock))).collect()
+        };
+        (
+            named(&|lock| self.world.describe_lock(lock)),
+            named(&|lock| self.world.describe_lock_stable(lock)),
+        )
     }
 
     /// The way from the method that holds a lock to where the other one is wanted: the place in that method, then the
@@ -320,7 +343,8 @@ impl<'a> Report<'a> {
         let (_, calls) = path.split_first()?;
         let distance = calls.len() as u32;
         let held_at = wait.held.taken_at;
-        let lock = self.world.describe(wait.held.object?);
+        let kept = wait.held.object?;
+        let lock = self.world.describe_lock(kept);
         let held_at = self.program().site(held_at.method, held_at.offset);
         let held_locks = vec![HeldLock { lock: lock.clone(), taken_at: held_at.clone() }];
         let waits = self.program().site(wait.place.method, wait.place.offset);
@@ -331,16 +355,15 @@ impl<'a> Report<'a> {
             let needs = self.program().site(taken_at.method, taken_at.offset);
             steps.push(Step { call_chain: path, ..Step::at("needs", needs) });
         }
-        let subjects =
-            BTreeMap::from([("lock", lock), ("object", self.world.describe(wait.object))]);
-        self.finding(CRITICAL_WAIT, wait.severity, wait.place, subjects, steps, distance)
+        let names = self.names(&BTreeMap::from([("lock", kept), ("object", wait.object)]));
+        self.finding(CRITICAL_WAIT, wait.severity, wait.place, names, steps, distance)
     }
 
     fn indefinite_wait(&self, wait: &IndefiniteWait) -> Option<Finding> {
         let site = self.program().site(wait.place.method, wait.place.offset);
         let steps = vec![Step::at("waits", site)];
-        let subjects = BTreeMap::from([("object", self.world.describe(wait.object))]);
-        self.finding(INDEFINITE_WAIT, wait.severity, wait.place, subjects, steps, 0)
+        let names = self.names(&BTreeMap::from([("object", wait.object)]));
+        self.finding(INDEFINITE_WAIT, wait.severity, wait.place, names, steps, 0)
     }
 
     fn finding(
@@ -348,7 +371,7 @@ impl<'a> Report<'a> {
         rule: &'static str,
         severity: Severity,
         blame: Place,
-        subjects: BTreeMap<&'static str, String>,
+        (subjects, stable_subjects): Names,
         steps: Vec<Step>,
         distance: u32,
     ) -> Option<Finding> {
@@ -361,7 +384,7 @@ impl<'a> Report<'a> {
             severity,
             blame: site,
             subjects,
-            stable_subjects: BTreeMap::new(),
+            stable_subjects,
             witnesses: vec![Witness::new(CLIENT.name, steps)],
             distance,
             fingerprint: None,

@@ -36,7 +36,7 @@ use super::flow::{
     parameter_number, script,
 };
 use super::order::Delta;
-use super::setting::{Foundation, Setting, controls_threads};
+use super::setting::{Foundation, Setting, controls_threads, is_touched};
 use super::unique::{self, Calls, Made, Record, Start};
 use super::{Listener, World};
 use crate::Context;
@@ -99,6 +99,7 @@ impl Executed {
             methods: &self.methods,
             threads: &self.threads,
             called_from: &self.called_from,
+            lost_context: &self.lost_context,
         }
     }
 
@@ -289,14 +290,10 @@ impl Engine<'_, '_> {
         }
         let shape = &self.setting.heap().shapes[method];
         let objects = complete(self.setting.heap(), shape, &key.1);
-        let matters = shape.nodes.iter().zip(&objects).any(|(node, object)| {
-            let happens = &node.happenings;
-            object.is_some_and(|object| self.setting.is_noted[object])
-                && (happens.is_allocated
-                    || happens.is_locked
-                    || happens.is_started
-                    || node.edges.iter().any(|edge| edge.is_read || edge.is_written))
-        });
+        let matters = self.setting.touches_fixed[method]
+            || shape.nodes.iter().zip(&objects).any(|(node, object)| {
+                object.is_some_and(|object| self.setting.is_noted[object]) && is_touched(node)
+            });
         let id = self.bindings.push(Rc::new(Binding { objects, matters }));
         self.binding_ids.insert(key, id);
         id
@@ -453,12 +450,19 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Tells what the method, and whatever it calls, publishes to.
+    /// Tells what a method, or one that it calls, may publish to; told of the method as a whole.
     fn tell_publications(&mut self, stage: &Stage<'_>) {
-        for (subject, slot) in &self.setting.deltas[stage.method].published {
-            let Some(object) = subject.object(stage.objects) else { continue };
-            let variable = SyncVariable { object, slot: *slot };
-            let place = Place { method: stage.method, offset: 0 };
+        let states = stage.script.states.iter().map(|state| &state.order);
+        let deltas = states.chain([&self.setting.deltas[stage.method]]);
+        let channels = deltas.flat_map(|delta| &delta.published);
+        let variables: BTreeSet<SyncVariable> = channels
+            .filter_map(|(subject, slot)| {
+                let object = subject.object(stage.objects)?;
+                Some(SyncVariable { object, slot: *slot })
+            })
+            .collect();
+        let place = Place { method: stage.method, offset: 0 };
+        for variable in variables {
             let publication = Publication { context: stage.id, place, variable };
             self.listeners.iter_mut().for_each(|listener| listener.publication(publication));
         }

@@ -1,11 +1,12 @@
 //! Who listens to the symbolic execution, and what they may ask.
 
-use program::ids::{MethodId, TypedVec};
+use program::Origin;
+use program::ids::{ClassId, MethodId, TypedVec};
 
 use super::event::{
     Access, Acquisition, Allocation, ContextId, Invocation, Publication, Signal, ThreadControl,
 };
-use crate::heap::{Heap, ObjectId, Place, ThreadId, ThreadSet};
+use crate::heap::{Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadSet};
 use crate::{Context, Outcome};
 
 /// Everything that is known when the symbolic execution is over.
@@ -20,6 +21,8 @@ pub struct World<'a> {
     pub threads: &'a TypedVec<ContextId, ThreadSet>,
     /// For each context one that calls it and where; none for those that threads begin with.
     pub called_from: &'a TypedVec<ContextId, Option<(ContextId, Place)>>,
+    /// Methods that were not looked at in all contexts, sorted.
+    pub lost_context: &'a [MethodId],
 }
 
 impl World<'_> {
@@ -40,6 +43,46 @@ impl World<'_> {
     #[must_use]
     pub fn describe(&self, object: ObjectId) -> String {
         self.heap.describe(self.context.program, object)
+    }
+
+    /// A name for a lock: the class, the field that holds it where the class says nothing, or what kind of object it is.
+    #[must_use]
+    pub fn describe_lock(&self, object: ObjectId) -> String {
+        let program = self.context.program;
+        let known = &self.heap.objects[object];
+        let simple = |class: ClassId| {
+            let name = program.classes[class].dotted_name();
+            name.rsplit('.').next().unwrap_or(&name).replace('$', ".")
+        };
+        for root in &known.roots {
+            if let Root::Class(class) = root {
+                return format!("{}.class", simple(*class));
+            }
+        }
+        let is_application =
+            |class: &ClassId| program.classes[*class].origin == Origin::Application;
+        let mut holding = known.referred_by.iter().filter_map(|(_, slot)| match slot {
+            Slot::Field(field) => Some(*field),
+            Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
+        });
+        match holding.next() {
+            Some(field) if !known.classes.iter().any(is_application) => {
+                let field = &program.fields[field];
+                format!("{}.{}", simple(field.class), field.name)
+            }
+            _ => self.describe(object),
+        }
+    }
+
+    /// The same without what tells apart objects of one class, so that it stays what it is when the program gets more of
+    /// them.
+    #[must_use]
+    pub fn describe_lock_stable(&self, object: ObjectId) -> String {
+        let name = self.describe_lock(object);
+        match name.rsplit_once('#') {
+            Some((kind, _)) => kind.to_owned(),
+            None => name,
+        }
     }
 
     /// A few words for an abstract thread.

@@ -108,13 +108,8 @@ impl Builder<'_> {
                     self.sets.unify(viewed, result);
                 }
             }
-            Effect::ConditionOf { lock } => {
-                let Some(result) = self.result_of(instruction) else { return };
-                for lock in self.operand(instruction, call, lock) {
-                    let contents = self.sets.target(lock, Slot::Contents);
-                    self.sets.unify(contents, result);
-                }
-            }
+            // Each condition is an object of its own: who waits for one is not woken by another of the same lock.
+            Effect::ConditionOf { .. } => {}
             Effect::Wraps { task, by } => {
                 for keeper in self.operand(instruction, call, by) {
                     for task in self.operand(instruction, call, task) {

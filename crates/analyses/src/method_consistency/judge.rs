@@ -5,10 +5,12 @@
 //! once. The chain property decides in addition whether the three sections treat the variables in different ways: steps
 //! that all update the same variables are taken for independent.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use findings::Severity;
-use program::ids::{BlockId, ClassId, FieldId, TypedVec, ValueId};
+use program::ids::{BlockId, ClassId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, ControlDependence, Operation};
 use program::models;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -55,11 +57,11 @@ pub(super) struct Judge<'a> {
     pub(super) views: &'a Views,
     pub(super) sections: &'a BTreeMap<SectionId, View>,
     pub(super) scopes: &'a Scopes,
-    /// The fields that lead to objects.
-    holders: FxHashMap<ObjectId, Vec<FieldId>>,
     /// The sections of each lock that conflict with a section, of threads that may run at the same time.
     opponents: FxHashMap<SectionId, Vec<SectionId>>,
-    waiting: FxHashSet<(ContextId, ObjectId)>,
+    /// The contexts that wait for others with a lock given back, by the lock; filled when asked for.
+    waiting: RefCell<FxHashMap<ObjectId, FxHashSet<ContextId>>>,
+    sequences: RefCell<FxHashMap<MethodId, Rc<Sequence>>>,
 }
 
 impl<'a> Judge<'a> {
@@ -69,23 +71,14 @@ impl<'a> Judge<'a> {
         sections: &'a BTreeMap<SectionId, View>,
         scopes: &'a Scopes,
     ) -> Judge<'a> {
-        let waiting = views
-            .waits
-            .iter()
-            .filter_map(|(context, lock)| Some((*context, (*lock)?)))
-            .flat_map(|(context, lock)| {
-                let above: Vec<ContextId> = scopes.and_above(context).into_iter().collect();
-                above.into_iter().map(move |context| (context, lock))
-            })
-            .collect();
         let mut judge = Judge {
             world,
             views,
             sections,
             scopes,
-            holders: holders(world),
             opponents: FxHashMap::default(),
-            waiting,
+            waiting: RefCell::default(),
+            sequences: RefCell::default(),
         };
         judge.opponents = judge.find_opponents();
         judge
@@ -105,7 +98,11 @@ impl<'a> Judge<'a> {
                     self.sections[one].conflicts(&self.sections[other]).next().is_some()
                         && self.can_meet(&threads[at], its)
                 });
-                opponents.insert(*one, conflicting.map(|(other, _)| *other).collect());
+                let mut conflicting: Vec<SectionId> =
+                    conflicting.map(|(other, _)| *other).collect();
+                conflicting
+                    .sort_by_key(|other| (self.views.sections[*other].lock.taken_at, *other));
+                opponents.insert(*one, conflicting);
             }
         }
         opponents
@@ -179,14 +176,14 @@ impl<'a> Judge<'a> {
         let method = self.world.methods[context];
         let Some(body) = self.world.context.program.body(method) else { return Vec::new() };
         let by_offset = self.scopes.by_offset(context);
-        if by_offset.len() < 2 {
+        if !self.takes_a_lock_twice(&by_offset) {
             return Vec::new();
         }
         let mut method_view = View::default();
         for section in self.scopes.inside(context) {
             method_view.extend(&self.sections[section]);
         }
-        let order = Sequence::of(body);
+        let order = self.sequence(body);
         let mut found = Vec::new();
         for (first, sections) in &by_offset {
             for (second, others) in &by_offset {
@@ -202,6 +199,30 @@ impl<'a> Judge<'a> {
             }
         }
         found
+    }
+
+    fn takes_a_lock_twice(&self, by_offset: &BTreeMap<u32, BTreeSet<SectionId>>) -> bool {
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        by_offset.values().any(|sections| {
+            let locks: FxHashSet<ObjectId> =
+                sections.iter().map(|section| self.views.sections[*section].object).collect();
+            locks.into_iter().filter(|lock| !seen.insert(*lock)).count() > 0
+        })
+    }
+
+    fn sequence(&self, body: &Body) -> Rc<Sequence> {
+        let mut known = self.sequences.borrow_mut();
+        known.entry(body.method).or_insert_with(|| Rc::new(Sequence::of(body))).clone()
+    }
+
+    /// Whether somewhere inside of a context a thread waits, and gives a lock back meanwhile.
+    fn waits_inside(&self, context: ContextId, lock: ObjectId) -> bool {
+        let mut known = self.waiting.borrow_mut();
+        let waiting = known.entry(lock).or_insert_with(|| {
+            let waits = self.views.waits.iter().filter(|(_, its)| *its == Some(lock));
+            waits.flat_map(|(context, _)| self.scopes.and_above(*context)).collect()
+        });
+        waiting.contains(&context)
     }
 
     /// Whether two sections of one method are torn apart by a third one, and the worst one that does.
@@ -230,7 +251,7 @@ impl<'a> Judge<'a> {
             let views = [(one, is_several), (other, is_several), (third, true)];
             if break_in_chain(scope.method_view, &views).is_none()
                 || self.is_kept_out(*between, &gates, object)
-                || !self.can_come_between(threads, first, second, *between)
+                || !self.can_come_between(scope, first, second, *between)
             {
                 continue;
             }
@@ -299,14 +320,23 @@ impl<'a> Judge<'a> {
     /// before the second, and has not certainly ended before the first.
     fn can_come_between(
         &self,
-        threads: &ThreadSet,
+        scope: &Scope<'_>,
         first: SectionId,
         second: SectionId,
         between: SectionId,
     ) -> bool {
         let heap = self.world.heap;
+        let threads = &self.world.threads[scope.context];
         let order = |entered: &Entered| &self.views.orders[entered.order];
-        let (firsts, seconds) = (self.views.entered(first), self.views.entered(second));
+        // Only as the method itself gets there: others may do so at other times.
+        let entered_by = |offset: u32, section: SectionId| {
+            let inside = self.scopes.and_below(scope.context, offset);
+            let mut entered = self.views.entered(section);
+            entered.retain(|at| inside.contains(&at.context));
+            entered
+        };
+        let firsts = entered_by(*scope.first, first);
+        let seconds = entered_by(*scope.second, second);
         self.views.entered(between).iter().any(|entered| {
             self.world.threads[entered.context].iter().any(|its| {
                 let has_ended = |at: &Entered| order(at).has_joined.contains(its);
@@ -343,9 +373,17 @@ impl<'a> Judge<'a> {
         owners
     }
 
-    /// The fields that lead to an object.
-    pub(super) fn holding_fields(&self, object: ObjectId) -> &[FieldId] {
-        self.holders.get(&object).map_or(&[], Vec::as_slice)
+    /// The fields that lead to an object, sorted.
+    pub(super) fn holding_fields(&self, object: ObjectId) -> Vec<FieldId> {
+        let referring = self.world.heap.objects[object].referred_by.iter();
+        let field = |(_, slot): &(ObjectId, Slot)| match slot {
+            Slot::Field(field) => Some(*field),
+            Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
+        };
+        let mut fields: Vec<FieldId> = referring.filter_map(field).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields
     }
 
     /// How much a violation matters, in the light of how the two sections depend on each other; none if they are about
@@ -366,7 +404,7 @@ impl<'a> Judge<'a> {
             (false, Some(_), Some(_)) => return None,
             (false, ..) => Severity::Low,
         };
-        if self.waiting.contains(&(scope.context, object)) {
+        if self.waits_inside(scope.context, object) {
             severity = Severity::Low;
         }
         if severity == Severity::High && !self.depends(scope, first, second) {
@@ -509,23 +547,6 @@ impl Sequence {
             (None, _) | (_, None) => false,
         }
     }
-}
-
-/// The fields that lead to each object.
-fn holders(world: &World<'_>) -> FxHashMap<ObjectId, Vec<FieldId>> {
-    let mut holders: FxHashMap<ObjectId, Vec<FieldId>> = FxHashMap::default();
-    for object in world.heap.objects.iter() {
-        for (slot, variable) in &object.variables {
-            if let (Slot::Field(field), Some(target)) = (slot, variable.target) {
-                holders.entry(target).or_default().push(*field);
-            }
-        }
-    }
-    for fields in holders.values_mut() {
-        fields.sort_unstable();
-        fields.dedup();
-    }
-    holders
 }
 
 /// Whether a variable can be inconsistent: final fields cannot, and nobody expects several operations on a stream to be

@@ -44,7 +44,8 @@ pub(super) fn outcome(judge: &Judge<'_>, violations: &[Violation]) -> Outcome {
 fn finding(judge: &Judge<'_>, violation: &Violation, blamed: MethodId) -> Option<Finding> {
     let world = judge.world;
     let program = world.context.program;
-    let lock = world.describe(judge.views.sections[violation.first.section].object);
+    let locked = judge.views.sections[violation.first.section].object;
+    let lock = world.describe_lock(locked);
     let held = |place: Place| {
         vec![HeldLock { lock: lock.clone(), taken_at: program.site(place.method, place.offset) }]
     };
@@ -70,14 +71,17 @@ fn finding(judge: &Judge<'_>, violation: &Violation, blamed: MethodId) -> Option
     let mut names = variables.map(|variable| name_of(judge, variable)).to_vec();
     names.sort_unstable();
     names.dedup();
-    let subjects = BTreeMap::from([("lock", lock), ("fields", names.join(" and "))]);
+    let fields = names.join(" and ");
+    let stable = world.describe_lock_stable(locked);
+    let stable_subjects = BTreeMap::from([("lock", stable), ("fields", fields.clone())]);
+    let subjects = BTreeMap::from([("lock", lock), ("fields", fields)]);
     Some(Finding {
         rule: INCONSISTENT_METHOD,
         evidence: Evidence::Possible,
         severity: violation.severity,
         blame: program.site(blamed, 0),
         subjects,
-        stable_subjects: BTreeMap::new(),
+        stable_subjects,
         distance: steps.iter().map(|step| step.call_chain.len() as u32).sum(),
         witnesses: vec![Witness::new(CLIENT.name, steps)],
         fingerprint: None,
@@ -114,7 +118,7 @@ fn name_of(judge: &Judge<'_>, variable: VariableId) -> String {
     let (object, slot) = judge.views.variables[variable];
     let holder = || match judge.holding_fields(object).first() {
         Some(field) => field_name(program, *field),
-        None => world.describe(object),
+        None => world.describe_lock_stable(object),
     };
     match slot {
         Slot::Field(field) => format!("`{}`", field_name(program, field)),

@@ -122,6 +122,22 @@ impl Scopes {
         found
     }
 
+    /// The contexts that a context leads to by the call at an offset, as far as they enter sections; and the context
+    /// itself, which may enter one there.
+    pub(super) fn and_below(&self, context: ContextId, offset: u32) -> FxHashSet<ContextId> {
+        let mut found = FxHashSet::from_iter([context]);
+        let calls = self.callees.get(&context).into_iter().flatten();
+        let mut todo: Vec<ContextId> =
+            calls.filter(|(call, _)| call.offset == offset).map(|(_, callee)| *callee).collect();
+        while let Some(context) = todo.pop() {
+            if found.insert(context) {
+                let calls = self.callees.get(&context).into_iter().flatten();
+                todo.extend(calls.map(|(_, callee)| *callee));
+            }
+        }
+        found
+    }
+
     /// The contexts that lead to one, itself included.
     pub(super) fn and_above(&self, context: ContextId) -> FxHashSet<ContextId> {
         let mut found = FxHashSet::from_iter([context]);

@@ -74,8 +74,11 @@ pub(super) struct Views {
 impl Views {
     /// Learns that a variable is touched. What is touched without a lock belongs to no section.
     pub(super) fn access(&mut self, access: &Access<'_>) {
+        // A volatile field is not meant to be guarded. The contents of a collection may be safe for who does not lock, and
+        // belong to the sections of who does.
+        let is_volatile = access.is_atomic && matches!(access.slot, Slot::Field(_));
         if access.locks.is_empty()
-            || access.is_atomic
+            || is_volatile
             || access.is_in_constructor
             || access.base.is_fresh
         {
