@@ -150,6 +150,9 @@ pub fn execute(
     engine.finish()
 }
 
+/// What those alias sets of a method are that its callers can know.
+type Exposed = Box<[Option<ObjectId>]>;
+
 /// What the alias sets of a method are in some context.
 struct Binding {
     objects: Vec<Option<ObjectId>>,
@@ -174,7 +177,7 @@ struct Engine<'a, 'l> {
     contexts: Contexts,
     called_from: TypedVec<ContextId, Option<(ContextId, Place)>>,
     bindings: TypedVec<BindingId, Rc<Binding>>,
-    binding_ids: FxHashMap<(MethodId, Box<[Option<ObjectId>]>), BindingId>,
+    binding_ids: FxHashMap<(MethodId, Exposed), BindingId>,
     /// How many contexts of a method keep what makes them differ, and how many only what its parameters are.
     per_method: FxHashMap<MethodId, (usize, usize)>,
     /// What may have been published to before a method is called, in contexts that forget the order.
@@ -285,7 +288,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    fn bind(&mut self, method: MethodId, exposed: Box<[Option<ObjectId>]>) -> BindingId {
+    fn bind(&mut self, method: MethodId, exposed: Exposed) -> BindingId {
         let key = (method, exposed);
         if let Some(known) = self.binding_ids.get(&key) {
             return *known;
@@ -651,7 +654,7 @@ impl Engine<'_, '_> {
             Action::Contents { through, method, value, written } => {
                 let Some(object) = through.subject.object(stage.objects) else { return };
                 for event in self.contents_of(object, *method).iter() {
-                    let own = event.is_synchronized.then(|| HeldLock {
+                    let own = event.is_synchronized.then_some(HeldLock {
                         object: Some(object),
                         mode: LockMode::Exclusive,
                         taken_at: place,
@@ -758,7 +761,7 @@ impl Engine<'_, '_> {
         call: &CallStep,
         is_late: bool,
     ) {
-        let exposed: Box<[Option<ObjectId>]> = call
+        let exposed: Exposed = call
             .nodes
             .iter()
             .map(|node| node.and_then(|node| stage.objects[node.index()]))
