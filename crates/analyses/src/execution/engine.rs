@@ -779,9 +779,11 @@ impl Engine<'_, '_> {
             .parameters
             .iter()
             .zip(&call.values)
-            .map(|(node, value)| match (node, value) {
+            .enumerate()
+            .map(|(at, (node, value))| match (node, value) {
                 (Some(node), Some(value)) if bound[node.index()].is_some() => {
-                    self.facts_of(stage, state, *value, None)
+                    let name = call.expressions.get(at).and_then(Option::as_ref);
+                    self.facts_of(stage, state, *value, name)
                 }
                 _ => Facts::default(),
             })

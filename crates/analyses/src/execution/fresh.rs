@@ -355,9 +355,12 @@ impl FreshSteps<'_> {
         }
     }
 
+    /// Threads and tasks that nobody shares are followed too: what they keep is known to others once they are started.
     fn make(&self, state: &mut Freshness, result: Option<ValueId>) {
         if let Some(result) = result {
-            match self.is_bindable(result) {
+            let node = self.scene.shape.node_of(result);
+            let is_started = node.is_some_and(|it| self.scene.shape[it].happenings.is_started);
+            match is_started || self.is_bindable(result) {
                 true => state.make(result),
                 false => state.forget(result),
             }

@@ -85,6 +85,12 @@ impl World<'_> {
         }
     }
 
+    /// An abstract thread in the words of findings.
+    #[must_use]
+    pub fn thread_name(&self, thread: ThreadId) -> String {
+        self.heap.thread_name(self.context.program, thread)
+    }
+
     /// A few words for an abstract thread.
     #[must_use]
     pub fn describe_thread(&self, thread: ThreadId) -> String {

@@ -46,6 +46,8 @@ pub(crate) enum Deadlock {
         blocks_others: bool,
         /// Whether somebody notifies who waits there, in this or another interleaving.
         is_notified: bool,
+        /// Whether others know the object at all.
+        is_known: bool,
     },
 }
 
@@ -71,6 +73,8 @@ pub(crate) struct End {
 pub(crate) struct NotAtomic {
     /// `Store.m0`.
     pub(crate) method: String,
+    /// The number of the thread.
+    pub(crate) thread: usize,
     /// The two accesses that others came between.
     pub(crate) first: End,
     pub(crate) second: End,
@@ -79,7 +83,16 @@ pub(crate) struct NotAtomic {
 }
 
 /// What happens to variables under a lock: whether they are written, or only read.
-pub(crate) type View = BTreeMap<String, bool>;
+pub(crate) type Accesses = BTreeMap<String, bool>;
+
+/// What happens in a section of code under a lock.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct View {
+    /// All that happens.
+    pub(crate) all: Accesses,
+    /// What the method itself does that takes the lock, without those that it calls.
+    pub(crate) own: Accesses,
+}
 
 /// What the interleavings of a program show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,8 +100,8 @@ pub(crate) struct Verdict {
     pub(crate) races: BTreeSet<Race>,
     pub(crate) deadlocks: BTreeSet<Deadlock>,
     pub(crate) not_atomic: BTreeSet<NotAtomic>,
-    /// What is done under locks, all interleavings together.
-    pub(crate) views: BTreeMap<LockedCode, View>,
+    /// What each thread does under locks, all interleavings together.
+    pub(crate) views: BTreeMap<(LockedCode, usize), View>,
     /// How many states there are.
     pub(crate) states: usize,
 }
@@ -97,8 +110,8 @@ pub(crate) struct Verdict {
 #[derive(Default)]
 struct Findings {
     verdict: Verdict,
-    /// Who is never woken: where, by which lock, and whether others are blocked.
-    asleep: BTreeSet<(Spot, Lock, bool)>,
+    /// Who is never woken: where, by which lock, and whether others are blocked, and know the lock.
+    asleep: BTreeSet<(Spot, Lock, bool, bool)>,
     notified: BTreeSet<Lock>,
 }
 
@@ -236,15 +249,15 @@ pub(crate) fn explore(
             }
             let outcome = machine.perform(&state, thread);
             if let Some(violation) = &outcome.violation {
-                findings.verdict.not_atomic.insert(not_atomic(program, violation));
+                findings.verdict.not_atomic.insert(not_atomic(program, thread, violation));
             }
             waiting.extend(outcome.states);
         }
     }
     let Findings { mut verdict, asleep, notified } = findings;
-    for (wait, lock, blocks_others) in asleep {
+    for (wait, lock, blocks_others, is_known) in asleep {
         let is_notified = notified.contains(&lock);
-        verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified });
+        verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified, is_known });
     }
     verdict.states = seen.len();
     Ok(verdict)
@@ -259,12 +272,16 @@ fn add_to_views(
 ) {
     let names = Names(program);
     for section in state.sections(thread) {
-        let view = verdict.views.entry(names.locked_code(section)).or_default();
-        *view.entry(names.field(access.variable.field)).or_default() |= access.is_write;
+        let view = verdict.views.entry((names.locked_code(section), thread)).or_default();
+        let variable = names.field(access.variable.field);
+        if section.taken_at.method == access.place.method {
+            *view.own.entry(variable.clone()).or_default() |= access.is_write;
+        }
+        *view.all.entry(variable).or_default() |= access.is_write;
     }
 }
 
-fn not_atomic(program: &Program, violation: &Violation) -> NotAtomic {
+fn not_atomic(program: &Program, thread: usize, violation: &Violation) -> NotAtomic {
     let names = Names(program);
     let end = |access: Access| End {
         variable: names.field(access.variable.field),
@@ -279,7 +296,8 @@ fn not_atomic(program: &Program, violation: &Violation) -> NotAtomic {
         }
     }
     let method = names.method(*method);
-    NotAtomic { method, first: end(first.access), second: end(second.access), common }
+    let (first, second) = (end(first.access), end(second.access));
+    NotAtomic { method, thread, first, second, common }
 }
 
 /// Two threads whose next steps are accesses to one variable race, unless both only read.
@@ -360,7 +378,8 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
                     }
                     _ => false,
                 });
-                findings.asleep.insert((names.spot(*place), lock, blocks_others));
+                let is_known = state.is_known_to_others(lock, thread);
+                findings.asleep.insert((names.spot(*place), lock, blocks_others, is_known));
             }
             Step::Access(_)
             | Step::Acquire(..)

@@ -214,6 +214,27 @@ impl State {
             .collect()
     }
 
+    /// Whether static fields, or threads other than this one, lead to the object of a lock.
+    pub(crate) fn is_known_to_others(&self, lock: Lock, thread: usize) -> bool {
+        let others = self.threads.iter().enumerate().filter(|(number, _)| *number != thread);
+        let mut known: Vec<Value> = self.statics.values().copied().collect();
+        for (_, other) in others {
+            known.extend(other.object);
+            known.extend(other.frames.iter().flat_map(|frame| frame.values.iter().copied()));
+        }
+        let mut next = 0;
+        while next < known.len() {
+            if let Value::Object(at) = known[next] {
+                let Object { fields, parts, .. } = &self.heap[at as usize];
+                let reached = fields.values().chain(parts).copied();
+                let new: Vec<Value> = reached.filter(|value| !known.contains(value)).collect();
+                known.extend(new);
+            }
+            next += 1;
+        }
+        matches!(lock.owner, Value::Class(_)) || known.contains(&lock.owner)
+    }
+
     /// Whether a thread can do its next step.
     pub(crate) fn is_enabled(&self, thread: usize, step: Step) -> bool {
         match step {

@@ -285,8 +285,12 @@ impl Scores {
             };
             shown(name, &|report| report.has_deadlock(deadlock), gaps::of_deadlock(deadlock));
         }
+        let mut seen = BTreeSet::new();
         for found in &verdict.not_atomic {
             let gap = gaps::of_method(found, verdict);
+            if !seen.insert((&found.method, &found.first, &found.second)) {
+                continue;
+            }
             shown("call that is not atomic", &|report| report.has_method(found), gap);
         }
         for gap in missed(verdict, report).iter().filter_map(|missed| missed.gap(verdict)) {
@@ -381,7 +385,7 @@ const BATCH: u64 = 1_000;
 const MOST_SEEDS: usize = 30;
 
 /// Programs with a finding that no interleaving shows, if they are to be printed.
-const MOST_SHOWN: usize = 3;
+const MOST_SHOWN: usize = 4;
 
 /// Programs that a failure makes smaller and prints, at most.
 const MOST_SHRUNK: usize = 4;
