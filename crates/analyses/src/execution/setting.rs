@@ -7,12 +7,13 @@ use program::ids::{Id, MethodId, TypedVec};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::SyncVariable;
 use super::binding::bindable;
-use super::faces::Faces;
+use super::faces::{Faces, is_volatile};
 use super::fresh::Treatment;
 use super::order::{self, Delta, Ground};
 use crate::Context;
-use crate::heap::{Heap, Node, ObjectId, Place, Shape, ThreadId, ThreadKind, ThreadSet};
+use crate::heap::{Heap, Node, ObjectId, Place, Shape, Slot, ThreadId, ThreadKind, ThreadSet};
 use crate::locks::aliases::Aliases;
 use crate::locks::expression::{LockExpression, returned_expressions};
 use crate::locks::held::{self, LockChanges};
@@ -135,6 +136,26 @@ impl<'a> Setting<'a> {
         other: &LockExpression,
     ) -> bool {
         one == other || self.aliases.are_one(self.program(), method, one, other)
+    }
+
+    /// All variables that order threads, sorted.
+    pub(super) fn channels(&self) -> Vec<SyncVariable> {
+        let mut channels = Vec::new();
+        for (object, known) in self.heap().objects.iter_with_ids() {
+            if known.marks.is_locked || known.variables.contains_key(&Slot::Contents) {
+                channels.push(SyncVariable { object, slot: None });
+            }
+            for slot in known.variables.keys() {
+                if let Slot::Field(field) = slot
+                    && is_volatile(self.program(), *field)
+                    && self.ground.faces.is_tested(*field)
+                {
+                    channels.push(SyncVariable { object, slot: Some(*slot) });
+                }
+            }
+        }
+        channels.sort_unstable();
+        channels
     }
 
     /// The threads that run an object.
