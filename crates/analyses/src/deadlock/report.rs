@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Step, Witness};
-use program::Program;
+use program::{FieldId, Program};
 
 use super::cycles::{self, Facts};
-use super::instances::{Callers, InstanceOrder, instance_order, lead_back};
+use super::instances::{Callers, InstanceOrder, Opposites, instance_order};
 use super::lock_order::{LockOrder, Way};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
@@ -30,6 +30,10 @@ const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] =
 
 /// Threads that are looked at for one way to take an edge; a cycle needs [`cycles::LONGEST_CYCLE`] different ones.
 const MOST_THREADS: usize = 16;
+
+/// Contexts in which it is asked how code orders two instances of a lock: the code is the same in all of them, and only
+/// what its callers call the two differs.
+const MOST_CONTEXTS: usize = 4;
 
 /// Everything the deadlock analysis found.
 pub(super) fn outcome(
@@ -210,22 +214,26 @@ impl<'a> Report<'a> {
     /// Two locks that are one abstract lock, in both orders.
     fn instances(&self, callers: &Callers) -> Vec<Finding> {
         let mut findings = Vec::new();
+        let mut opposites = None;
         for ((from, to), ways) in self.edges() {
             if from != to || self.world.heap.objects[from].marks.is_unique {
                 continue;
             }
-            let mut through = Vec::new();
+            let mut through: BTreeMap<Vec<FieldId>, &Way> = BTreeMap::new();
             let mut methods = BTreeSet::new();
+            let mut asked: BTreeMap<(Place, Place), usize> = BTreeMap::new();
             for way in ways {
                 let method = (way.held_at.method, way.wanted_at.method);
-                if methods.contains(&method) {
+                let times = asked.entry((way.held_at, way.wanted_at)).or_default();
+                *times += 1;
+                if methods.contains(&method) || *times > MOST_CONTEXTS {
                     continue;
                 }
                 let severity = match instance_order(self.world, callers, way) {
                     InstanceOrder::AsGiven => Severity::Medium,
                     InstanceOrder::Unknown => Severity::Low,
                     InstanceOrder::Through(fields) => {
-                        through.push((fields, way));
+                        through.entry(fields).or_insert(way);
                         continue;
                     }
                     InstanceOrder::InTurn | InstanceOrder::Compared => continue,
@@ -239,7 +247,10 @@ impl<'a> Report<'a> {
                     findings.extend(self.cycle(&[from, from], &real, severity));
                 }
             }
-            findings.extend(self.both_ways(from, &through));
+            if through.len() > 1 {
+                let opposites = opposites.get_or_insert_with(|| Opposites::of(self.program()));
+                findings.extend(self.both_ways(from, &through, opposites));
+            }
         }
         findings
     }
@@ -248,20 +259,18 @@ impl<'a> Report<'a> {
     fn both_ways(
         &self,
         lock: ObjectId,
-        through: &[(Vec<program::FieldId>, &'a Way)],
+        through: &BTreeMap<Vec<FieldId>, &'a Way>,
+        opposites: &Opposites,
     ) -> Option<Finding> {
-        let pairs = through
-            .iter()
-            .enumerate()
-            .flat_map(|(at, one)| through[at + 1..].iter().map(move |other| (one, other)));
-        for ((there, one), (back, other)) in pairs {
-            if lead_back(self.program(), there, back)
-                && let Some(real) = self.realise(&[lock, lock], &[vec![*one], vec![*other]])
-            {
-                return self.cycle(&[lock, lock], &real, Severity::Medium);
-            }
-        }
-        None
+        through.iter().enumerate().find_map(|(at, (there, one))| {
+            through.iter().skip(at + 1).find_map(|(back, other)| {
+                if !opposites.lead_back(there, back) {
+                    return None;
+                }
+                let real = self.realise(&[lock, lock], &[vec![*one], vec![*other]])?;
+                self.cycle(&[lock, lock], &real, Severity::Medium)
+            })
+        })
     }
 
     /// Two locks that there is one of each, or that are the objects whose methods are running, and two threads: no
