@@ -70,9 +70,7 @@ pub(super) fn outcome(
 type Names = (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>);
 
 /// "`A` and `B`", or "two of `A`".
-fn enumerated(locks: &[ObjectId], describe: &dyn Fn(ObjectId) -> String) -> String {
-    let is_one = locks.iter().all(|lock| *lock == locks[0]);
-    let names: Vec<String> = locks.iter().map(|lock| describe(*lock)).collect();
+fn enumerated(names: &[String], is_one: bool) -> String {
     match names.split_last() {
         Some((only, _)) if is_one => format!("two of `{only}`"),
         Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
@@ -296,30 +294,50 @@ impl<'a> Report<'a> {
 
     fn cycle(&self, locks: &[ObjectId], ways: &[&Way], severity: Severity) -> Option<Finding> {
         let mut steps = Vec::new();
-        let mut subjects = BTreeMap::new();
+        let mut names = Names::default();
         let mut distance = 0;
+        let called = self.called(locks, ways, &|lock| self.world.describe_lock(lock));
+        let stable = self.called(locks, ways, &|lock| self.world.describe_lock_stable(lock));
         for (at, way) in ways.iter().enumerate() {
             let (holds, wants) = ROLES.get(at)?;
             let (held, wanted) = SUBJECTS.get(at)?;
             let path = self.path(way.context, way.held_at, way.wanted_at);
             let held_at = self.program().site(way.held_at.method, way.held_at.offset);
-            let name = self.world.describe_lock(locks[at]);
             let (site, call_chain) = path.split_first()?;
-            let held_locks = vec![HeldLock { lock: name.clone(), taken_at: held_at.clone() }];
+            let lock = called[at].clone();
+            let held_locks = vec![HeldLock { lock, taken_at: held_at.clone() }];
             distance += call_chain.len() as u32;
             steps.push(Step::at(holds, held_at));
             let call_chain = call_chain.to_vec();
             steps.push(Step { call_chain, held_locks, ..Step::at(wants, site.clone()) });
-            subjects.insert(*held, locks[at]);
-            subjects.insert(*wanted, locks[(at + 1) % locks.len()]);
+            for (names, lock_names) in [(&mut names.0, &called), (&mut names.1, &stable)] {
+                names.insert(*held, lock_names[at].clone());
+                names.insert(*wanted, lock_names[(at + 1) % locks.len()].clone());
+            }
         }
-        let mut names = self.names(&subjects);
-        let describe: [&dyn Fn(ObjectId) -> String; 2] =
-            [&|lock| self.world.describe_lock(lock), &|lock| self.world.describe_lock_stable(lock)];
-        names.0.insert("locks", enumerated(locks, describe[0]));
-        names.1.insert("locks", enumerated(locks, describe[1]));
+        let is_one = locks.iter().all(|lock| *lock == locks[0]);
+        names.0.insert("locks", enumerated(&called, is_one));
+        names.1.insert("locks", enumerated(&stable, is_one));
         let blame = ways.last()?.held_at;
         self.finding(LOCK_ORDER_CYCLE, severity, blame, names, steps, distance)
+    }
+
+    /// The names of the locks of a cycle. An abstract object of many classes is called by the class whose method takes it.
+    fn called(
+        &self,
+        locks: &[ObjectId],
+        ways: &[&Way],
+        describe: &dyn Fn(ObjectId) -> String,
+    ) -> Vec<String> {
+        let name = |(lock, way): (&ObjectId, &&Way)| {
+            let is_of_many = self.world.heap.objects[*lock].classes.len() > 1;
+            if is_of_many && self.is_own_lock(way.held_at) {
+                self.program().class_of(way.held_at.method).dotted_name()
+            } else {
+                describe(*lock)
+            }
+        };
+        locks.iter().zip(ways).map(name).collect()
     }
 
     /// The names of locks in messages, and those that stay what they are.
