@@ -1,23 +1,34 @@
-//! `cargo xtask bench static`: what `scission check` costs on every class of java.base, and how the
-//! cost grows from a quarter to a half to all of it. See `bench/README.md`.
+//! `cargo xtask bench static`: what `scission check` costs, and how the cost grows from a quarter to a half to all of a
+//! program. The analyses that look at one method at a time, and along calls, are measured on every class of
+//! java.base; the whole-program analysis on a database. See `bench/README.md`.
 
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use crate::program_run::{self, Measured};
-use crate::{jdk, progress, release_binary, target_directory};
+use crate::{debian, jdk, progress, release_binary, target_directory};
 
-/// The parts of java.base, by the argument that chooses them.
+/// The parts of a program, by the argument that chooses them.
 const FRACTIONS: [&str; 3] = ["1/4", "1/2", "1/1"];
 /// Every part is measured this often, in turns, and the median counts: a machine that is slower for
 /// a while then slows all parts down alike.
 const ROUNDS: usize = 3;
-const MOST_SECONDS: f64 = 8.0;
-const MOST_KIB: u64 = 1536 * 1024;
-/// How much faster than the number of classes the time may grow. What is followed across calls grows with
-/// the edges of the call graph, and those are three times as many for twice the classes.
-const MOST_GROWTH: f64 = 1.40;
+/// What all of a program may cost.
+struct Limits {
+    seconds: f64,
+    kib: u64,
+    /// How much faster than the number of classes the time may grow. What is followed across calls grows with
+    /// the edges of the call graph, and those are three times as many for twice the classes.
+    growth: f64,
+}
+const JAVA_BASE: Limits = Limits { seconds: 8.0, kib: 1536 * 1024, growth: 1.40 };
+/// Contexts grow with the ways that calls take, and not with the classes.
+const APPLICATION: Limits = Limits { seconds: 20.0, kib: 3 * 1024 * 1024, growth: 4.0 };
+/// The rules whose analyses need no threads.
+const BY_METHOD: [&str; 2] = ["reacquired-lock", "stale-value"];
+/// The Debian packages that the whole-program analysis is measured on, with their names.
+const PROGRAMS: [(&str, &str); 2] = [("derby", "libderby-java"), ("tomcat", "libtomcat10-java")];
 /// What one rule alone costs is measured with this one.
 const LEAST_RULE: &str = "reacquired-lock";
 /// How much longer than that rule alone all rules together may take.
@@ -26,6 +37,41 @@ const MOST_MORE_SECONDS: f64 = 4.0;
 const MOST_MORE_MEMORY: f64 = 1.20;
 
 pub(crate) fn measure_static() -> Result<()> {
+    let mut problems: Vec<String> = Vec::new();
+    problems.extend(measure_java_base().err().map(|error| error.to_string()));
+    for (name, package) in PROGRAMS {
+        let judged = measure_whole_program(name, package);
+        problems.extend(judged.err().map(|error| format!("{name}: {error}")));
+    }
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
+}
+
+/// All rules, on all jars of a package.
+fn measure_whole_program(name: &str, package: &str) -> Result<()> {
+    let home = jdk::ensure()?.display().to_string();
+    debian::ensure(&[package])?;
+    let jars: Vec<String> =
+        debian::jars_of(package)?.iter().map(|jar| jar.display().to_string()).collect();
+    let binary = release_binary()?;
+    let report = target_directory()?.join("bench").join("whole-program.json");
+    let mut runs: [Vec<Measured>; 3] = Default::default();
+    for round in 1..=ROUNDS {
+        progress(&format!("round {round} of {ROUNDS}"));
+        for (runs, fraction) in runs.iter_mut().zip(FRACTIONS) {
+            let mut arguments: Vec<&str> = jars.iter().map(String::as_str).collect();
+            arguments.extend(["--jdk", &home, "--bench-fraction", fraction]);
+            runs.push(program_run::check(&binary, &arguments, &report)?);
+        }
+    }
+    let mut parts = Vec::new();
+    for (runs, fraction) in runs.iter().zip(FRACTIONS) {
+        parts.push(Part::of(runs, fraction)?);
+    }
+    print_table(&format!("part of {name}"), &parts);
+    judge(&parts, &APPLICATION)
+}
+
+fn measure_java_base() -> Result<()> {
     let home = jdk::ensure()?.display().to_string();
     let binary = release_binary()?;
     let report = target_directory()?.join("bench").join("static.json");
@@ -34,7 +80,8 @@ pub(crate) fn measure_static() -> Result<()> {
     for round in 1..=ROUNDS {
         progress(&format!("round {round} of {ROUNDS}"));
         for (runs, fraction) in runs.iter_mut().zip(FRACTIONS) {
-            let arguments = ["jrt:java.base", "--jdk", &home, "--bench-fraction", fraction];
+            let mut arguments = vec!["jrt:java.base", "--jdk", &home, "--bench-fraction", fraction];
+            arguments.extend(BY_METHOD.iter().flat_map(|rule| ["--rule", rule]));
             runs.push(program_run::check(&binary, &arguments, &report)?);
         }
         let arguments = ["jrt:java.base", "--jdk", &home, "--rule", LEAST_RULE];
@@ -45,15 +92,15 @@ pub(crate) fn measure_static() -> Result<()> {
         parts.push(Part::of(runs, fraction)?);
     }
     let alone = Part::of(&alone, "1/1")?;
-    print_table(&parts);
-    let judged = judge(&parts);
+    print_table("part of java.base", &parts);
+    let judged = judge(&parts, &JAVA_BASE);
     match (judged, parts.last().map_or(Ok(()), |all| compare(all, &alone))) {
         (Err(one), Err(other)) => bail!("{one}; {other}"),
         (one, other) => one.and(other),
     }
 }
 
-/// Compares all rules together with one alone.
+/// Compares the rules together with one alone.
 fn compare(all: &Part, alone: &Part) -> Result<()> {
     let seconds = all.wall.as_secs_f64() - alone.wall.as_secs_f64();
     let memory = all.peak_kib as f64 / alone.peak_kib.max(1) as f64;
@@ -116,12 +163,12 @@ pub(crate) fn median<T: Ord + Default>(values: impl Iterator<Item = T>) -> T {
     values.into_iter().nth(middle).unwrap_or_default()
 }
 
-fn print_table(parts: &[Part]) {
+fn print_table(title: &str, parts: &[Part]) {
     let row = |name: &str, cells: Vec<String>| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>10}")).collect();
         println!("{name:24}{}", cells.join(""));
     };
-    row("part of java.base", parts.iter().map(|part| part.fraction.to_string()).collect());
+    row(title, parts.iter().map(|part| part.fraction.to_string()).collect());
     let names = parts.last().map(|all| all.stats.clone()).unwrap_or_default();
     for (name, _) in names {
         let value = |part: &Part| {
@@ -147,21 +194,21 @@ fn growth(pair: &[Part]) -> f64 {
     time / classes
 }
 
-fn judge(parts: &[Part]) -> Result<()> {
+fn judge(parts: &[Part], limits: &Limits) -> Result<()> {
     let mut problems = Vec::new();
     if let Some(all) = parts.last() {
         let seconds = all.wall.as_secs_f64();
-        if seconds > MOST_SECONDS {
-            problems.push(format!("{seconds:.2} s are more than {MOST_SECONDS} s"));
+        if seconds > limits.seconds {
+            problems.push(format!("{seconds:.2} s are more than {} s", limits.seconds));
         }
-        if all.peak_kib > MOST_KIB {
-            let (peak, most) = (all.peak_kib / 1024, MOST_KIB / 1024);
+        if all.peak_kib > limits.kib {
+            let (peak, most) = (all.peak_kib / 1024, limits.kib / 1024);
             problems.push(format!("{peak} MiB are more than {most} MiB"));
         }
     }
     for pair in parts.windows(2) {
         let growth = growth(pair);
-        if growth > MOST_GROWTH {
+        if growth > limits.growth {
             problems.push(format!(
                 "from {} to {} the time grows {growth:.2} times as fast as the classes",
                 pair[0].fraction, pair[1].fraction
@@ -181,16 +228,22 @@ mod tests {
 
     #[test]
     fn linear_growth_passes_and_quadratic_growth_does_not() {
-        assert!(judge(&[part("1/2", 1000, 100), part("1/1", 2100, 200)]).is_ok());
-        let error = judge(&[part("1/2", 1000, 100), part("1/1", 4000, 200)]).unwrap_err();
+        assert!(judge(&[part("1/2", 1000, 100), part("1/1", 2100, 200)], &JAVA_BASE).is_ok());
+        let error =
+            judge(&[part("1/2", 1000, 100), part("1/1", 4000, 200)], &JAVA_BASE).unwrap_err();
         assert!(error.to_string().contains("2.00 times as fast"), "{error}");
     }
 
     #[test]
     fn slow_and_large_runs_fail() {
-        assert!(judge(&[part("1/1", 8001, 100)]).unwrap_err().to_string().contains("8.00 s"));
-        let large = Part { peak_kib: MOST_KIB + 1024, ..part("1/1", 1, 1) };
-        assert!(judge(&[large]).unwrap_err().to_string().contains("1537 MiB"));
+        assert!(
+            judge(&[part("1/1", 8001, 100)], &JAVA_BASE)
+                .unwrap_err()
+                .to_string()
+                .contains("8.00 s")
+        );
+        let large = Part { peak_kib: JAVA_BASE.kib + 1024, ..part("1/1", 1, 1) };
+        assert!(judge(&[large], &JAVA_BASE).unwrap_err().to_string().contains("1537 MiB"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::binding::{Subject, complete};
-use super::context::{BindingId, ContextKey, ContextLock, Contexts, Facts};
+use super::context::{BindingId, ContextKey, ContextLock, Contexts, Facts, OrderId};
 use super::event::{
     Access, AccessKind, Acquisition, Allocation, Base, ContextId, HeldLock, Invocation, LockMode,
     Order, Publication, Relation, Signal, SyncVariable, ThreadControl,
@@ -36,7 +36,7 @@ use super::flow::{
     parameter_number, script,
 };
 use super::order::Delta;
-use super::setting::{Foundation, Setting, controls_threads};
+use super::setting::{Foundation, Setting, controls_threads, is_touched};
 use super::unique::{self, Calls, Made, Record, Start};
 use super::{Listener, World};
 use crate::Context;
@@ -99,6 +99,7 @@ impl Executed {
             methods: &self.methods,
             threads: &self.threads,
             called_from: &self.called_from,
+            lost_context: &self.lost_context,
         }
     }
 
@@ -174,7 +175,8 @@ struct Engine<'a, 'l> {
     called_from: TypedVec<ContextId, Option<(ContextId, Place)>>,
     bindings: TypedVec<BindingId, Rc<Binding>>,
     binding_ids: FxHashMap<(MethodId, Box<[Option<ObjectId>]>), BindingId>,
-    per_method: FxHashMap<MethodId, usize>,
+    /// How many contexts of a method keep what makes them differ, and how many only what its parameters are.
+    per_method: FxHashMap<MethodId, (usize, usize)>,
     /// What may have been published to before a method is called, in contexts that forget the order.
     published: FxHashMap<MethodId, Vec<SyncVariable>>,
     scripts: FxHashMap<MethodId, Rc<Script>>,
@@ -189,7 +191,7 @@ struct Engine<'a, 'l> {
 struct Moment {
     locks: Vec<ContextLock>,
     held: Vec<HeldLock>,
-    order: Order,
+    order: OrderId,
 }
 
 /// What a caller tells of a call.
@@ -198,7 +200,7 @@ struct Entering {
     binding: BindingId,
     facts: Vec<Facts>,
     locks: Vec<ContextLock>,
-    order: Order,
+    order: OrderId,
     is_constructing: bool,
 }
 
@@ -211,6 +213,7 @@ struct Stage<'s> {
     facts: &'s [Facts],
     entry_locks: &'s [ContextLock],
     entry_order: &'s Order,
+    entry_order_id: OrderId,
     is_constructing: bool,
 }
 
@@ -269,13 +272,13 @@ impl Engine<'_, '_> {
                     binding: self.bind(*entry, exposed.into_boxed_slice()),
                     facts,
                     locks: Vec::new(),
-                    order: order.clone(),
+                    order: self.contexts.intern_order(&order),
                     is_constructing: false,
                 };
                 let key = self.key(&entering);
                 let context = match self.contexts.known(&key) {
                     Some(known) => known,
-                    None => self.add(key, None),
+                    None => self.add(key, None, false),
                 };
                 self.record.entries.push((id, context));
             }
@@ -289,14 +292,10 @@ impl Engine<'_, '_> {
         }
         let shape = &self.setting.heap().shapes[method];
         let objects = complete(self.setting.heap(), shape, &key.1);
-        let matters = shape.nodes.iter().zip(&objects).any(|(node, object)| {
-            let happens = &node.happenings;
-            object.is_some_and(|object| self.setting.is_noted[object])
-                && (happens.is_allocated
-                    || happens.is_locked
-                    || happens.is_started
-                    || node.edges.iter().any(|edge| edge.is_read || edge.is_written))
-        });
+        let matters = self.setting.touches_fixed[method]
+            || shape.nodes.iter().zip(&objects).any(|(node, object)| {
+                object.is_some_and(|object| self.setting.is_noted[object]) && is_touched(node)
+            });
         let id = self.bindings.push(Rc::new(Binding { objects, matters }));
         self.binding_ids.insert(key, id);
         id
@@ -310,13 +309,22 @@ impl Engine<'_, '_> {
             binding: entering.binding,
             facts: entering.facts[..count].into(),
             locks: self.contexts.intern_locks(entering.locks.clone()),
-            order: self.contexts.intern_order(&entering.order),
+            order: entering.order,
             is_constructing: entering.is_constructing,
         }
     }
 
-    fn add(&mut self, key: ContextKey, from: Option<(ContextId, Place)>) -> ContextId {
-        *self.per_method.entry(key.method).or_default() += 1;
+    fn add(
+        &mut self,
+        key: ContextKey,
+        from: Option<(ContextId, Place)>,
+        is_general: bool,
+    ) -> ContextId {
+        let (count, general) = self.per_method.entry(key.method).or_default();
+        match is_general {
+            true => *general += 1,
+            false => *count += 1,
+        }
         let id = self.contexts.add(key);
         self.called_from.push(from);
         self.queue.push(id);
@@ -346,19 +354,25 @@ impl Engine<'_, '_> {
             return Some(known);
         }
         let limit = self.limits.contexts_per_method;
-        let count = self.per_method.get(&method).copied().unwrap_or_default();
-        let level = if is_late { 3 } else { count / limit.max(1) };
+        let (count, general) = self.per_method.get(&method).copied().unwrap_or_default();
+        let level = match count {
+            _ if is_late => 3,
+            count if count * 3 < limit * 2 => 0,
+            count if count * 6 < limit * 5 => 1,
+            count if count < limit => 2,
+            _ => 3,
+        };
         if level == 0 {
-            return Some(self.add(key, Some(from)));
+            return Some(self.add(key, Some(from), false));
         }
         let published = self.published.entry(method).or_default();
-        for variable in &entering.order.may_have_published {
+        for variable in &self.contexts.orders[entering.order].may_have_published {
             if let Err(at) = published.binary_search(variable) {
                 published.insert(at, *variable);
             }
         }
-        let may_have_published = published.clone();
-        entering.order = Order { may_have_published, ..Order::default() };
+        let order = Order { may_have_published: published.clone(), ..Order::default() };
+        entering.order = self.contexts.intern_order(&order);
         let heap = self.setting.heap();
         match level {
             1 => {}
@@ -376,10 +390,10 @@ impl Engine<'_, '_> {
             self.counters.merged += 1;
             return Some(known);
         }
-        let is_new = if is_late { count == 0 } else { level <= 3 };
+        let is_new = if is_late { count + general == 0 } else { general < 4 * limit };
         if is_new {
             self.counters.merged += 1;
-            return Some(self.add(key, Some(from)));
+            return Some(self.add(key, Some(from), level == 3));
         }
         self.lost.insert(method);
         let shape = &heap.shapes[method];
@@ -426,7 +440,7 @@ impl Engine<'_, '_> {
         let entry_order = self.contexts.orders[key.order].clone();
         let mut entry_locks = self.contexts.locks[key.locks].clone();
         self.counters.contexts += 1;
-        self.take_implicit_lock(id, &key, &binding.objects, &mut entry_locks, &entry_order);
+        self.take_implicit_lock(id, &key, &binding.objects, &mut entry_locks);
         let stage = Stage {
             id,
             method: key.method,
@@ -435,6 +449,7 @@ impl Engine<'_, '_> {
             facts: &key.facts,
             entry_locks: &entry_locks,
             entry_order: &entry_order,
+            entry_order_id: key.order,
             is_constructing: key.is_constructing,
         };
         self.tell_publications(&stage);
@@ -453,12 +468,19 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Tells what the method, and whatever it calls, publishes to.
+    /// Tells what a method, or one that it calls, may publish to; told of the method as a whole.
     fn tell_publications(&mut self, stage: &Stage<'_>) {
-        for (subject, slot) in &self.setting.deltas[stage.method].published {
-            let Some(object) = subject.object(stage.objects) else { continue };
-            let variable = SyncVariable { object, slot: *slot };
-            let place = Place { method: stage.method, offset: 0 };
+        let states = stage.script.states.iter().map(|state| &state.order);
+        let deltas = states.chain([&self.setting.deltas[stage.method]]);
+        let channels = deltas.flat_map(|delta| &delta.published);
+        let variables: BTreeSet<SyncVariable> = channels
+            .filter_map(|(subject, slot)| {
+                let object = subject.object(stage.objects)?;
+                Some(SyncVariable { object, slot: *slot })
+            })
+            .collect();
+        let place = Place { method: stage.method, offset: 0 };
+        for variable in variables {
             let publication = Publication { context: stage.id, place, variable };
             self.listeners.iter_mut().for_each(|listener| listener.publication(publication));
         }
@@ -471,7 +493,6 @@ impl Engine<'_, '_> {
         key: &ContextKey,
         objects: &[Option<ObjectId>],
         locks: &mut Vec<ContextLock>,
-        order: &Order,
     ) {
         let setting = self.setting;
         let declared = &setting.program().methods[key.method];
@@ -496,7 +517,7 @@ impl Engine<'_, '_> {
             return;
         }
         let held: Vec<HeldLock> = locks.iter().map(|held| held.lock.clone()).collect();
-        self.tell_acquisition(id, taken_at, &lock, &held, false, order);
+        self.tell_acquisition(id, taken_at, &lock, &held, false, key.order);
         locks.push(ContextLock { lock, expression: Some(expression), around: Vec::new() });
     }
 
@@ -536,7 +557,7 @@ impl Engine<'_, '_> {
     }
 
     /// What holds in a state of the script.
-    fn moment(&self, stage: &Stage<'_>, state: &State) -> Moment {
+    fn moment(&mut self, stage: &Stage<'_>, state: &State) -> Moment {
         let mut locks: Vec<ContextLock> = stage
             .entry_locks
             .iter()
@@ -555,7 +576,13 @@ impl Engine<'_, '_> {
             locks.extend(self.context_lock(stage, &locks, lock));
         }
         let held = locks.iter().map(|held| held.lock.clone()).collect();
-        let order = self.order_after(stage, &state.order);
+        let order = match state.order.is_empty() {
+            true => stage.entry_order_id,
+            false => {
+                let order = self.order_after(stage, &state.order);
+                self.contexts.intern_order(&order)
+            }
+        };
         Moment { locks, held, order }
     }
 
@@ -576,9 +603,6 @@ impl Engine<'_, '_> {
 
     fn order_after(&self, stage: &Stage<'_>, delta: &Delta) -> Order {
         let entry = stage.entry_order;
-        if delta.is_empty() {
-            return entry.clone();
-        }
         let setting = self.setting;
         let threads = &setting.heap().threads;
         let mut order = entry.clone();
@@ -640,7 +664,7 @@ impl Engine<'_, '_> {
                             through.expression.as_ref(),
                         )
                     {
-                        let order = &moment.order;
+                        let order = moment.order;
                         self.tell_acquisition(stage.id, place, own, &moment.held, false, order);
                     }
                     let touched = Touched {
@@ -658,7 +682,7 @@ impl Engine<'_, '_> {
             }
             Action::Acquire { lock, gives_up } => {
                 if let Some(taken) = self.context_lock(stage, &moment.locks, lock) {
-                    let order = &moment.order;
+                    let order = moment.order;
                     self.tell_acquisition(
                         stage.id,
                         place,
@@ -700,7 +724,7 @@ impl Engine<'_, '_> {
                     threads: &all,
                     object,
                     is_start: *is_start,
-                    order: &moment.order,
+                    order: &self.contexts.orders[moment.order],
                 };
                 self.listeners.iter_mut().for_each(|listener| listener.thread_control(&control));
                 if *is_start {
@@ -752,9 +776,11 @@ impl Engine<'_, '_> {
             .parameters
             .iter()
             .zip(&call.values)
-            .map(|(node, value)| match (node, value) {
+            .enumerate()
+            .map(|(at, (node, value))| match (node, value) {
                 (Some(node), Some(value)) if bound[node.index()].is_some() => {
-                    self.facts_of(stage, state, *value, None)
+                    let name = call.expressions.get(at).and_then(Option::as_ref);
+                    self.facts_of(stage, state, *value, name)
                 }
                 _ => Facts::default(),
             })
@@ -783,7 +809,7 @@ impl Engine<'_, '_> {
             binding,
             facts,
             locks,
-            order: moment.order.clone(),
+            order: moment.order,
             is_constructing: is_constructor || (stage.is_constructing && call.is_on_this),
         };
         let place = stage.place(step);
@@ -891,7 +917,7 @@ impl Engine<'_, '_> {
                 is_joined: facts.is_joined,
             },
             locks: &locks,
-            order: &moment.order,
+            order: &self.contexts.orders[moment.order],
             value: touched.value,
             value_is_fresh,
             is_in_constructor: is_this && stage.is_constructing,
@@ -906,8 +932,9 @@ impl Engine<'_, '_> {
         lock: &HeldLock,
         held: &[HeldLock],
         gives_up: bool,
-        order: &Order,
+        order: OrderId,
     ) {
+        let order = &self.contexts.orders[order];
         let is_other_instance = held.iter().any(|other| other.object == lock.object);
         let acquisition =
             Acquisition { context, place, lock, held, is_other_instance, gives_up, order };

@@ -490,9 +490,13 @@ impl Flow<'_> {
         for effect in effects_here(self.setting.program(), call.method) {
             if let Effect::Join { task, outcome: Outcome::Always, .. } = effect
                 && let Some(value) = self.scene.operand_value(call, *task)
-                && let Some(name) = self.expressions.of(value)
             {
-                insert(&mut state.joined, name);
+                // The very value is that thread too, however it was found: an element of an array has no lasting name.
+                let value = self.body().without_casts(value);
+                insert(&mut state.joined, LockExpression::new(Root::Local(value)));
+                if let Some(name) = self.expressions.of(value) {
+                    insert(&mut state.joined, name);
+                }
             }
         }
     }

@@ -151,6 +151,18 @@ impl Freshness {
     }
 }
 
+/// The alias sets that an alias set leads to, itself included.
+fn reached_from(shape: &Shape, from: NodeId) -> Vec<bool> {
+    let mut is_reached = vec![false; shape.nodes.len()];
+    let mut todo = vec![from];
+    while let Some(node) = todo.pop() {
+        if !std::mem::replace(&mut is_reached[node.index()], true) {
+            todo.extend(shape[node].edges.iter().filter_map(|edge| edge.target));
+        }
+    }
+    is_reached
+}
+
 /// How a callee treats what it is given, as its shape tells.
 #[derive(Debug, Default)]
 pub(super) struct Treatment {
@@ -171,16 +183,7 @@ pub(super) struct Treatment {
 impl Treatment {
     /// Reads it from a shape.
     pub(super) fn of(shape: &Shape) -> Treatment {
-        let reach = |from: NodeId| {
-            let mut is_reached = vec![false; shape.nodes.len()];
-            let mut todo = vec![from];
-            while let Some(node) = todo.pop() {
-                if !std::mem::replace(&mut is_reached[node.index()], true) {
-                    todo.extend(shape[node].edges.iter().filter_map(|edge| edge.target));
-                }
-            }
-            is_reached
-        };
+        let reach = |from: NodeId| reached_from(shape, from);
         let reached: Vec<Option<Vec<bool>>> =
             shape.parameters.iter().map(|parameter| parameter.map(reach)).collect();
         let is_reached =
@@ -257,27 +260,29 @@ impl FreshSteps<'_> {
         state
     }
 
-    /// Another thread may know the object from now on.
+    /// Another thread may know the object from now on, and whatever it leads to. The object itself may be of no interest,
+    /// such as a thread that only its starter knows, and lead to a task that is.
     fn escape(&self, state: &mut Freshness, value: ValueId) {
         let root = self.root(state, value);
-        if state.is_tracked(root) {
-            state.drop_with_ties(root);
+        let is_known = state.is_tracked(root);
+        state.drop_with_ties(root);
+        let Some(node) = self.scene.shape.node_of(value) else { return };
+        if state.stored.is_empty() {
             return;
         }
-        // It may be any of the objects of its alias set that were stored before.
-        if let Some(node) = self.scene.shape.node_of(value)
-            && !state.stored.is_empty()
-        {
-            let same_set = |other: &ValueId| self.scene.shape.node_of(*other) == Some(node);
-            let others: Vec<ValueId> = state
-                .stored
-                .iter()
-                .copied()
-                .filter(same_set)
-                .filter(|it| !matches!(self.scene.body.definitions[*it], Definition::Parameter(_)))
-                .collect();
-            others.into_iter().for_each(|other| state.drop_with_ties(other));
-        }
+        let is_reached = reached_from(self.scene.shape, node);
+        let escapes = |other: &ValueId| {
+            let Some(of_other) = self.scene.shape.node_of(*other) else { return false };
+            // It may be any of the objects of its own alias set that were stored before, unless it is known which.
+            let is_parameter =
+                matches!(self.scene.body.definitions[*other], Definition::Parameter(_));
+            match of_other == node {
+                true => !is_known && !is_parameter,
+                false => is_reached[of_other.index()],
+            }
+        };
+        let others: Vec<ValueId> = state.stored.iter().copied().filter(escapes).collect();
+        others.into_iter().for_each(|other| state.drop_with_ties(other));
     }
 
     /// One object keeps another from now on.
@@ -350,9 +355,12 @@ impl FreshSteps<'_> {
         }
     }
 
+    /// Threads and tasks that nobody shares are followed too: what they keep is known to others once they are started.
     fn make(&self, state: &mut Freshness, result: Option<ValueId>) {
         if let Some(result) = result {
-            match self.is_bindable(result) {
+            let node = self.scene.shape.node_of(result);
+            let is_started = node.is_some_and(|it| self.scene.shape[it].happenings.is_started);
+            match is_started || self.is_bindable(result) {
                 true => state.make(result),
                 false => state.forget(result),
             }

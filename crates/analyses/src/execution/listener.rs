@@ -21,6 +21,8 @@ pub struct World<'a> {
     pub threads: &'a TypedVec<ContextId, ThreadSet>,
     /// For each context one that calls it and where; none for those that threads begin with.
     pub called_from: &'a TypedVec<ContextId, Option<(ContextId, Place)>>,
+    /// Methods that were not looked at in all contexts, sorted.
+    pub lost_context: &'a [MethodId],
 }
 
 impl World<'_> {
@@ -81,6 +83,12 @@ impl World<'_> {
             Some((kind, _)) => kind.to_owned(),
             None => name,
         }
+    }
+
+    /// An abstract thread in the words of findings.
+    #[must_use]
+    pub fn thread_name(&self, thread: ThreadId) -> String {
+        self.heap.thread_name(self.context.program, thread)
     }
 
     /// A few words for an abstract thread.

@@ -12,7 +12,7 @@ use super::faces::Faces;
 use super::fresh::Treatment;
 use super::order::{self, Delta, Ground};
 use crate::Context;
-use crate::heap::{Heap, ObjectId, Place, Shape, ThreadId, ThreadKind, ThreadSet};
+use crate::heap::{Heap, Node, ObjectId, Place, Shape, ThreadId, ThreadKind, ThreadSet};
 use crate::locks::aliases::Aliases;
 use crate::locks::expression::{LockExpression, returned_expressions};
 use crate::locks::held::{self, LockChanges};
@@ -63,6 +63,8 @@ pub(super) struct Setting<'a> {
     treatments: TypedVec<MethodId, OnceLock<Treatment>>,
     /// The objects that events are told of.
     pub(super) is_noted: TypedVec<ObjectId, bool>,
+    /// The methods that, themselves or in what they call, touch objects that are the same in every context.
+    pub(super) touches_fixed: TypedVec<MethodId, bool>,
     /// The methods that cause no event in any context.
     pub(super) is_silent: TypedVec<MethodId, bool>,
     /// The threads that run an object, or what it wraps.
@@ -86,11 +88,13 @@ impl<'a> Setting<'a> {
             })
             .collect();
         let count = program.methods.len();
+        let touches_fixed = touches_fixed(&ground, &is_noted);
         let is_silent: Vec<bool> = (0..count)
             .into_par_iter()
             .map(|method| {
                 let method = MethodId::new(method);
                 !controls_threads(&deltas[method])
+                    && !touches_fixed[method]
                     && is_silent(heap, &heap.shapes[method], &is_noted)
             })
             .collect();
@@ -101,6 +105,7 @@ impl<'a> Setting<'a> {
             deltas,
             treatments: (0..count).map(|_| OnceLock::new()).collect(),
             is_noted,
+            touches_fixed,
             is_silent: TypedVec::from(is_silent),
             threads_of: heap.objects.ids().map(|object| heap.threads_of(object)).collect(),
             starts: TypedVec::new(),
@@ -199,19 +204,54 @@ pub(super) fn controls_threads(delta: &Delta) -> bool {
     !delta.started.is_empty() || !delta.started_threads.is_empty() || !delta.joined.is_empty()
 }
 
+/// Whether something is done to the objects of an alias set that is worth telling.
+pub(super) fn is_touched(node: &Node) -> bool {
+    let happens = &node.happenings;
+    happens.is_allocated
+        || happens.is_locked
+        || happens.is_started
+        || node.edges.iter().any(|edge| edge.is_read || edge.is_written)
+}
+
+/// Which methods touch objects that they know by name, or call others that do. Shapes tell callers only of what they hand
+/// over.
+fn touches_fixed(
+    ground: &Ground<'_>,
+    is_noted: &TypedVec<ObjectId, bool>,
+) -> TypedVec<MethodId, bool> {
+    let Ground { graph, heap, .. } = *ground;
+    let mut touches = TypedVec::filled(false, heap.shapes.len());
+    let touches_itself = |shape: &Shape| {
+        shape
+            .nodes
+            .iter()
+            .any(|node| is_touched(node) && heap.fixed(node).is_some_and(|object| is_noted[object]))
+    };
+    let mut open: Vec<MethodId> = Vec::new();
+    for (method, shape) in heap.shapes.iter_with_ids() {
+        if touches_itself(shape) {
+            touches[method] = true;
+            open.push(method);
+        }
+    }
+    while let Some(method) = open.pop() {
+        for caller in graph.callers(method) {
+            if !std::mem::replace(&mut touches[*caller], true) {
+                open.push(*caller);
+            }
+        }
+    }
+    touches
+}
+
 /// Whether no alias set of a method that may be shared is touched.
 fn is_silent(heap: &Heap, shape: &Shape, is_noted: &TypedVec<ObjectId, bool>) -> bool {
     let bindable = bindable(shape);
     shape.nodes.iter().enumerate().all(|(at, node)| {
-        let happens = &node.happenings;
-        let is_touched = happens.is_allocated
-            || happens.is_locked
-            || happens.is_started
-            || node.edges.iter().any(|edge| edge.is_read || edge.is_written);
         let may_matter = match heap.fixed(node) {
             Some(object) => is_noted[object],
             None => bindable[at],
         };
-        !is_touched || !may_matter
+        !is_touched(node) || !may_matter
     })
 }

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use classes::descriptor::parse_field;
 use program::Program;
 use program::ids::Id;
+use program::threads::RootKind;
 
-use super::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadSet};
+use super::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadKind, ThreadSet};
 
 impl Heap {
     /// A name for an abstract object that tells people which one is meant: its class, or how it is reached. Objects
@@ -72,6 +73,22 @@ impl Heap {
             format!("{}.{}", program.class_of(*entry).dotted_name(), program.methods[*entry].name)
         });
         format!("{} {}", thread.kind.label(), entry.unwrap_or_default())
+    }
+
+    /// An abstract thread in the words of findings: `thread Philo.run`.
+    #[must_use]
+    pub fn thread_name(&self, program: &Program, thread: ThreadId) -> String {
+        let thread = &self.threads[thread];
+        let entry = thread.entries.first().map(|entry| {
+            format!("{}.{}", program.class_of(*entry).dotted_name(), program.methods[*entry].name)
+        });
+        match thread.kind {
+            ThreadKind::Main => "main thread".to_owned(),
+            ThreadKind::Run => format!("thread {}", entry.unwrap_or_default()),
+            ThreadKind::Entry(kind) => RootKind::Entry(kind).description().to_owned(),
+            ThreadKind::Client => "a client".to_owned(),
+            ThreadKind::Init => format!("initialiser {}", entry.unwrap_or_default()),
+        }
     }
 
     /// The abstract threads as text, one a line: kind, multiplicity, classes, where they begin and where they are

@@ -129,6 +129,8 @@ pub(super) fn receiver(
         ThreadKind::Run => Some(Root::Task(entry)),
         ThreadKind::Main | ThreadKind::Init => None,
         _ if declared.is_static() => None,
+        // A constructor has an object of its own.
+        ThreadKind::Client if declared.is_initializer() => None,
         ThreadKind::Client => Some(Root::Outside(declared.class)),
         // A task that nobody is seen to start: who knows how many run the same object.
         ThreadKind::Entry(EntryThread::Own | EntryThread::Pool | EntryThread::Timer) => {

@@ -18,7 +18,7 @@ use classes::bytecode::InvokeKind;
 use program::Program;
 use program::callgraph::{CallGraph, Target, Via};
 use program::ids::{ClassId, Id, LambdaId, MethodId, ValueId};
-use program::ir::{Body, Call, DynamicTarget, Instruction, Operation, Terminator};
+use program::ir::{Body, Call, Constant, DynamicTarget, Instruction, Operation, Terminator};
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::{AliasSets, insert};
@@ -242,11 +242,13 @@ impl Builder<'_> {
                     self.assign(result, *value);
                 }
             }
-            Operation::MonitorEnter(object) => {
-                if let Some(node) = self.node(*object) {
+            Operation::MonitorEnter(object) => match self.class_literal(*object) {
+                Some(class) => {
+                    let node = self.class_object(class);
                     self.sets.node(node).happenings.is_locked = true;
                 }
-            }
+                None => self.lock(Some(*object)),
+            },
             Operation::Call(call) => self.call(instruction, call),
             Operation::DynamicCall(call) => {
                 let Some(node) = instruction.result.and_then(|result| self.node(result)) else {
@@ -311,6 +313,15 @@ impl Builder<'_> {
             && !is_library
         {
             self.sets.node(result).happenings.escapes_object = true;
+        }
+    }
+
+    /// The class that a class literal is. Nobody can change it, but it is a lock.
+    fn class_literal(&self, value: ValueId) -> Option<ClassId> {
+        let body = self.body;
+        match body.defining_instruction(body.without_casts(value))?.operation {
+            Operation::Constant(Constant::Class(class)) => Some(class),
+            _ => None,
         }
     }
 

@@ -82,7 +82,7 @@ fn is_entry(program: &Program, root: &ThreadRoot) -> bool {
     match root.kind {
         // What a finalizer sees, no other thread knows any more.
         RootKind::Entry(_) => !is_task(root) && &*program.methods[root.method].name != "finalize",
-        RootKind::Named => true,
+        RootKind::Named => &*program.methods[root.method].name != "<clinit>",
         RootKind::Started | RootKind::Submitted | RootKind::ParallelStream => false,
     }
 }

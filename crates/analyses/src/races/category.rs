@@ -48,9 +48,10 @@ impl Category {
 
     /// The category of accesses that are in conflict with some other. A write is protected by what it holds exclusively
     /// only.
-    pub(super) fn of(uses: &Uses<'_>, conflicting: &[&Event]) -> Category {
+    pub(super) fn of(uses: &Uses<'_>, slot: Slot, conflicting: &[&Event]) -> Category {
         let writes = || conflicting.iter().filter(|event| event.kind == AccessKind::Write);
-        if writes().count() == conflicting.len() {
+        // Whoever changes what is in a collection looks into it first.
+        if slot != Slot::Contents && writes().count() == conflicting.len() {
             Category::NoRead
         } else if has_common_lock(uses, conflicting.iter().copied()) {
             Category::LockNotUnique

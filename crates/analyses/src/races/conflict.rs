@@ -69,6 +69,8 @@ pub(super) struct Guard {
     pub(super) object: Option<ObjectId>,
     /// How.
     pub(super) mode: LockMode,
+    /// Whether it is the monitor of the object; a lock of the library is another lock than its monitor.
+    pub(super) is_monitor: bool,
     /// How it lies to the accessed object.
     pub(super) relation: Relation,
 }
@@ -262,6 +264,9 @@ fn is_one_lock(
     one: &Guard,
     other: &Guard,
 ) -> Option<Safe> {
+    if one.is_monitor != other.is_monitor {
+        return None;
+    }
     let common = one.object.filter(|lock| other.object == Some(*lock));
     if common.is_some_and(|lock| knowledge.is_unique_object(lock)) {
         return Some(Safe::UniqueLock);

@@ -195,7 +195,7 @@ impl Small {
                 Step::Acquire(lock, mode) => {
                     let object = Some(lock_object(lock));
                     let relation = Relation::Unknown;
-                    guards.push((lock, Guard { object, mode, relation }));
+                    guards.push((lock, Guard { object, mode, is_monitor: true, relation }));
                 }
                 Step::Release(lock) => guards.retain(|(held, _)| *held != lock),
                 Step::Start(started) => {

@@ -179,18 +179,10 @@ impl<'a> Recorder<'a> {
 
 impl Listener for Recorder<'_> {
     fn access(&mut self, access: &Access<'_>) {
-        if access.kind == AccessKind::Write {
-            if let Slot::Field(field) = access.slot
-                && !self.is_initialisation(access)
-            {
-                self.records.rewritten.insert(field);
-            }
-            if access.is_atomic {
-                // A volatile field orders by itself, an object of the library as a whole.
-                let slot = matches!(access.slot, Slot::Field(_)).then_some(access.slot);
-                let variable = SyncVariable { object: access.object, slot };
-                self.records.publications.insert((variable, access.context));
-            }
+        if let (AccessKind::Write, Slot::Field(field)) = (access.kind, access.slot)
+            && !self.is_initialisation(access)
+        {
+            self.records.rewritten.insert(field);
         }
         if !self.is_wanted(access) {
             return;

@@ -66,7 +66,7 @@ pub(super) fn graded<'a>(
         }
         let conflicting: Vec<&Event> =
             conflicts.events().into_iter().map(|at| &variable.events[at]).collect();
-        let category = Category::of(uses, &conflicting);
+        let category = Category::of(uses, variable.slot, &conflicting);
         let idiom = (!config.strict)
             .then(|| Idiom::of(uses.world.context.program, variable.slot, &conflicting))
             .flatten();

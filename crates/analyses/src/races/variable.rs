@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use program::FieldId;
 use program::ids::TypedVec;
+use program::ir::{Instruction, Operation};
+use program::models::Effect;
+use program::{FieldId, Program};
 use rustc_hash::FxHashMap;
 
 use super::conflict::{self, Guard, Knowledge, Safe, Side, Trust, Verdict};
@@ -63,7 +65,14 @@ impl<'a> Uses<'a> {
         knowledge: &'a dyn Knowledge,
     ) -> Uses<'a> {
         let all_locks = (0..records.locks.len()).map(|number| u32::try_from(number).unwrap_or(0));
-        let guards = all_locks.map(|number| guards_of(records.locks.get(number))).collect();
+        let mut monitors = FxHashMap::default();
+        let mut is_monitor = |taken_at: Place| {
+            *monitors
+                .entry(taken_at)
+                .or_insert_with(|| takes_monitor(world.context.program, taken_at))
+        };
+        let guards =
+            all_locks.map(|number| guards_of(records.locks.get(number), &mut is_monitor)).collect();
         let depths = depths(world);
         let mut may_have_published: Vec<SyncVariable> =
             records.publications.iter().map(|(variable, _)| *variable).collect();
@@ -318,12 +327,28 @@ impl Conflicts {
     }
 }
 
-fn guards_of(locks: &Locks) -> Vec<Guard> {
+/// Whether what is taken at a place is a monitor: a lock of the library is taken by calling it.
+fn takes_monitor(program: &Program, place: Place) -> bool {
+    let instruction = program.body(place.method).and_then(|body| {
+        body.instructions().find(|instruction| instruction.offset == place.offset)
+    });
+    let is_acquisition = |instruction: &Instruction| match &instruction.operation {
+        Operation::Call(call) => {
+            let effects = program.effects_of(call.method);
+            effects.iter().any(|effect| matches!(effect, Effect::Acquire { .. }))
+        }
+        _ => false,
+    };
+    !instruction.is_some_and(is_acquisition)
+}
+
+fn guards_of(locks: &Locks, is_monitor: &mut dyn FnMut(Place) -> bool) -> Vec<Guard> {
     let mut guards: Vec<Guard> = locks
         .iter()
         .map(|(held, relation)| Guard {
             object: held.object,
             mode: held.mode,
+            is_monitor: is_monitor(held.taken_at),
             relation: relation.clone(),
         })
         .collect();

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use classes::access;
 use program::ir::{Instruction, Operation};
-use program::{FieldId, Program};
+use program::{FieldId, MethodId, Program};
 
 use super::conflict::Trust;
 use super::variable::{Uses, Variable};
@@ -36,10 +36,13 @@ pub(super) fn places(
     }
     // What threads may get to and the execution does not go into touches nothing that threads share; of other methods
     // nothing is known.
-    let is_seen = &uses.world.heap.is_reached;
+    let is_seen = |method: MethodId| {
+        uses.world.heap.is_reached[method]
+            && uses.world.lost_context.binary_search(&method).is_err()
+    };
     for method in program.methods_with_bodies().filter(|method| program.is_application(*method)) {
         let Some(body) = program.body(method) else { continue };
-        let wanted = body.instructions().filter(|instruction| match is_seen[method] {
+        let wanted = body.instructions().filter(|instruction| match is_seen(method) {
             true => orders_threads(program, instruction),
             false => touched_field(instruction).is_some() || touches_array(instruction),
         });

@@ -2,6 +2,10 @@
 
 #[path = "../java_program/mod.rs"]
 mod java_program;
+mod paths;
+#[path = "../random/mod.rs"]
+#[allow(dead_code, reason = "what makes programs smaller is for the other oracles")]
+mod random;
 mod recorder;
 
 use analyses::execution::{AccessKind, Limits};
@@ -212,6 +216,44 @@ fn callees_start_and_join_for_their_callers() {
     assert_eq!(between.may_have_started.as_ref().map(|it| it.iter().count()), Some(1));
     assert_eq!(run.access("Main.after", "value").has_joined.iter().count(), 1);
     assert_eq!(run.told.controls.len(), 2);
+}
+
+#[test]
+fn what_a_joined_thread_left_behind_is_known() {
+    let source = "
+        public class Main {
+            public static void main(String[] args) throws InterruptedException {
+                Worker[] workers = new Worker[4];
+                for (int i = 0; i < 4; i++) { workers[i] = new Worker(); workers[i].start(); }
+                workers[0].early++;
+                for (int i = 0; i < 4; i++) { workers[i].join(); workers[i].result++; }
+                Worker one = workers[1];
+                one.join();
+                take(one);
+            }
+            static void take(Worker it) { it.result += 2; }
+        }
+        class Worker extends Thread {
+            int result, early;
+            public void run() { result = 1; early = 2; help(); }
+            void help() { result += 3; }
+        }
+    ";
+    let run = Run::of(&[("Main", source)]);
+    assert!(!run.access("Main.main", "early").is_joined);
+    assert!(run.accesses("Main.main", "result").iter().all(|seen| seen.is_joined));
+    assert!(run.access("Main.take", "result").is_joined);
+    let own = run.access("Worker.help", "result");
+    assert!(own.is_own_root && !own.is_joined);
+}
+
+#[test]
+fn the_same_program_is_told_the_same_way() {
+    let told = || {
+        let run = Run::of(&[("Main", PHILO)]);
+        format!("{:?}{:?}", run.told.accesses, run.told.acquisitions)
+    };
+    assert_eq!(told(), told());
 }
 
 #[test]

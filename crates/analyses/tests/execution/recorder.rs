@@ -124,7 +124,6 @@ impl Listener for Recorder<'_> {
 
 /// A program, its heap shape graph, and what the symbolic execution told.
 pub(crate) struct Run {
-    pub(crate) compiled: Compiled,
     pub(crate) heap: Heap,
     pub(crate) executed: Executed,
     pub(crate) told: Told,
@@ -164,7 +163,7 @@ impl Run {
             executed
         };
         let told = std::mem::take(&mut *told.borrow_mut());
-        Run { compiled, heap, executed, told }
+        Run { heap, executed, told }
     }
 
     /// The accesses to a field in a method, both by name.

@@ -1,13 +1,14 @@
 //! All interleavings of a program, and what they show.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use program::ir::{Body, Constant, Operation};
 use program::{ClassId, FieldId, MethodId, Program, ValueId};
 use rustc_hash::FxHashSet;
 
-use crate::machine::{Access, Lock, Machine, Place, State, Step};
+use crate::history::Violation;
+use crate::machine::{Access, Lock, Machine, Place, Section, State, Step};
 
 /// A place as people see it: `Store.m0`, line 12.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +46,26 @@ pub(crate) enum Deadlock {
         blocks_others: bool,
         /// Whether somebody notifies who waits there, in this or another interleaving.
         is_notified: bool,
+        /// Whether others know the object at all.
+        is_known: bool,
     },
+}
+
+/// A section of code that is executed under a lock: the lock as the code names it, and where it is taken or, after
+/// a wait, given back to whoever waited.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LockedCode {
+    pub(crate) lock: String,
+    pub(crate) begins: Spot,
+}
+
+/// An access of a call that was not atomic.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct End {
+    /// `Store.x`.
+    pub(crate) variable: String,
+    pub(crate) is_volatile: bool,
+    pub(crate) spot: Spot,
 }
 
 /// A call of a method was not atomic.
@@ -53,11 +73,25 @@ pub(crate) enum Deadlock {
 pub(crate) struct NotAtomic {
     /// `Store.m0`.
     pub(crate) method: String,
-    /// The variables and places of the two accesses that others came between.
-    pub(crate) first: (String, Spot),
-    pub(crate) second: (String, Spot),
-    /// Whether both variables are volatile.
-    pub(crate) is_volatile: bool,
+    /// The number of the thread.
+    pub(crate) thread: usize,
+    /// The two accesses that others came between.
+    pub(crate) first: End,
+    pub(crate) second: End,
+    /// For each lock that was held at both: where it was held the first time, and the second.
+    pub(crate) common: BTreeSet<(LockedCode, LockedCode)>,
+}
+
+/// What happens to variables under a lock: whether they are written, or only read.
+pub(crate) type Accesses = BTreeMap<String, bool>;
+
+/// What happens in a section of code under a lock.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct View {
+    /// All that happens.
+    pub(crate) all: Accesses,
+    /// What the method itself does that takes the lock, without those that it calls.
+    pub(crate) own: Accesses,
 }
 
 /// What the interleavings of a program show.
@@ -66,6 +100,8 @@ pub(crate) struct Verdict {
     pub(crate) races: BTreeSet<Race>,
     pub(crate) deadlocks: BTreeSet<Deadlock>,
     pub(crate) not_atomic: BTreeSet<NotAtomic>,
+    /// What each thread does under locks, all interleavings together.
+    pub(crate) views: BTreeMap<(LockedCode, usize), View>,
     /// How many states there are.
     pub(crate) states: usize,
 }
@@ -74,8 +110,8 @@ pub(crate) struct Verdict {
 #[derive(Default)]
 struct Findings {
     verdict: Verdict,
-    /// Who is never woken: where, by which lock, and whether others are blocked.
-    asleep: BTreeSet<(Spot, Lock, bool)>,
+    /// Who is never woken: where, by which lock, and whether others are blocked, and know the lock.
+    asleep: BTreeSet<(Spot, Lock, bool, bool)>,
     notified: BTreeSet<Lock>,
 }
 
@@ -123,6 +159,11 @@ impl Names<'_> {
             | Operation::PutStatic { field, .. } => Some(*field),
             _ => None,
         })
+    }
+
+    fn locked_code(&self, section: Section) -> LockedCode {
+        let lock = self.lock(section.taken_at).unwrap_or_default();
+        LockedCode { lock, begins: self.spot(section.woken_at.unwrap_or(section.taken_at)) }
     }
 
     pub(crate) fn is_volatile(&self, field: FieldId) -> bool {
@@ -203,29 +244,60 @@ pub(crate) fn explore(
             if !state.is_enabled(thread, *step) {
                 continue;
             }
+            if let Step::Access(access) = step {
+                add_to_views(program, &state, thread, *access, &mut findings.verdict);
+            }
             let outcome = machine.perform(&state, thread);
-            if let Some(found) = outcome.violation {
-                let names = Names(program);
-                let end =
-                    |access: Access| (names.field(access.variable.field), names.spot(access.place));
-                let is_volatile = |access: Access| names.is_volatile(access.variable.field);
-                findings.verdict.not_atomic.insert(NotAtomic {
-                    method: names.method(found.method),
-                    first: end(found.first),
-                    second: end(found.second),
-                    is_volatile: is_volatile(found.first) && is_volatile(found.second),
-                });
+            if let Some(violation) = &outcome.violation {
+                findings.verdict.not_atomic.insert(not_atomic(program, thread, violation));
             }
             waiting.extend(outcome.states);
         }
     }
     let Findings { mut verdict, asleep, notified } = findings;
-    for (wait, lock, blocks_others) in asleep {
+    for (wait, lock, blocks_others, is_known) in asleep {
         let is_notified = notified.contains(&lock);
-        verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified });
+        verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified, is_known });
     }
     verdict.states = seen.len();
     Ok(verdict)
+}
+
+fn add_to_views(
+    program: &Program,
+    state: &State,
+    thread: usize,
+    access: Access,
+    verdict: &mut Verdict,
+) {
+    let names = Names(program);
+    for section in state.sections(thread) {
+        let view = verdict.views.entry((names.locked_code(section), thread)).or_default();
+        let variable = names.field(access.variable.field);
+        if section.taken_at.method == access.place.method {
+            *view.own.entry(variable.clone()).or_default() |= access.is_write;
+        }
+        *view.all.entry(variable).or_default() |= access.is_write;
+    }
+}
+
+fn not_atomic(program: &Program, thread: usize, violation: &Violation) -> NotAtomic {
+    let names = Names(program);
+    let end = |access: Access| End {
+        variable: names.field(access.variable.field),
+        is_volatile: names.is_volatile(access.variable.field),
+        spot: names.spot(access.place),
+    };
+    let Violation { method, first, second } = violation;
+    let mut common = BTreeSet::new();
+    for one in &first.sections {
+        for other in second.sections.iter().filter(|other| other.lock == one.lock) {
+            common.insert((names.locked_code(*one), names.locked_code(*other)));
+        }
+    }
+    let method = names.method(*method);
+    let (first, second) = (end(first.access), end(second.access));
+    NotAtomic { method, thread, first, second, common }
 }
 
 /// Two threads whose next steps are accesses to one variable race, unless both only read.
@@ -306,7 +378,8 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
                     }
                     _ => false,
                 });
-                findings.asleep.insert((names.spot(*place), lock, blocks_others));
+                let is_known = state.is_known_to_others(lock, thread);
+                findings.asleep.insert((names.spot(*place), lock, blocks_others, is_known));
             }
             Step::Access(_)
             | Step::Acquire(..)

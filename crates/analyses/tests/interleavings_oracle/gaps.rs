@@ -1,35 +1,66 @@
 //! What the rules are known to miss, with the reason. Each entry must still be needed: a gap that no program shows any
 //! more fails the test, so that the table does not outlive what it excuses.
 
-use crate::explore::{Deadlock, NotAtomic};
+use crate::explore::{Accesses, Deadlock, LockedCode, NotAtomic, Verdict, View};
 
 /// A kind of miss that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gap {
-    /// Volatile variables alone.
+    /// One of the variables is volatile.
     Volatile,
+    /// No lock is held at both accesses of the call.
+    NoCommonLock,
+    /// No single section of the lock does something to both, or all of them treat the variables alike.
+    ViewsFormChain,
+    /// Who comes in between took the lock further up, before a call.
+    LockOfCaller,
     /// A thread waits for the end of another while it holds a lock that the other wants.
     JoinUnderLock,
     /// The thread would have been woken if it had been there earlier.
     LostNotification,
+    /// The thread waits on an object that no other knows.
+    WaitsAlone,
 }
 
 impl Gap {
-    pub(crate) const ALL: [Gap; 3] = [Gap::Volatile, Gap::JoinUnderLock, Gap::LostNotification];
+    pub(crate) const ALL: [Gap; 7] = [
+        Gap::Volatile,
+        Gap::NoCommonLock,
+        Gap::ViewsFormChain,
+        Gap::LockOfCaller,
+        Gap::JoinUnderLock,
+        Gap::LostNotification,
+        Gap::WaitsAlone,
+    ];
 
     /// Why the rules miss it.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Gap::Volatile => {
-                "views leave volatile variables out: most are flags that are meant to change at \
-                 any time (dissertation, 5.2.1)"
+                "views leave volatile variables out: most are flags that are meant to change at any time \
+                 (dissertation, 5.2.1)"
+            }
+            Gap::NoCommonLock => {
+                "views are related only under one lock: most methods that touch what different locks guard are not \
+                 meant to be atomic"
+            }
+            Gap::ViewsFormChain => {
+                "steps that treat the same variables alike are taken for independent (5.4.1, Program 5.4), and who \
+                 comes in between must do so in one section"
+            }
+            Gap::LockOfCaller => {
+                "contexts do not tell where the locks of callers were taken, so that a section may be \
+                 taken for one of another thread"
             }
             Gap::JoinUnderLock => {
                 "the lock-order graph knows locks only; the end of a thread is none (6.1)"
             }
             Gap::LostNotification => {
-                "whether a notification comes too early depends on paths and values; the rules ask \
-                 only whether there is one at all (6.4.1)"
+                "whether a notification comes too early depends on paths and values; the rules ask only whether \
+                 there is one at all (6.4.1)"
+            }
+            Gap::WaitsAlone => {
+                "the symbolic execution tells nothing of objects that one thread alone knows (3.4)"
             }
         }
     }
@@ -40,6 +71,7 @@ pub(crate) fn of_deadlock(deadlock: &Deadlock) -> Option<Gap> {
     match deadlock {
         Deadlock::Locks { .. } => None,
         Deadlock::Join { .. } => Some(Gap::JoinUnderLock),
+        Deadlock::Asleep { is_known: false, .. } => Some(Gap::WaitsAlone),
         Deadlock::Asleep { blocks_others, is_notified, .. } => {
             (*is_notified && !blocks_others).then_some(Gap::LostNotification)
         }
@@ -47,6 +79,57 @@ pub(crate) fn of_deadlock(deadlock: &Deadlock) -> Option<Gap> {
 }
 
 /// The gap that a method which is not reported falls into.
-pub(crate) fn of_method(found: &NotAtomic) -> Option<Gap> {
-    found.is_volatile.then_some(Gap::Volatile)
+pub(crate) fn of_method(found: &NotAtomic, verdict: &Verdict) -> Option<Gap> {
+    if found.first.is_volatile || found.second.is_volatile {
+        Some(Gap::Volatile)
+    } else if found.common.is_empty() {
+        Some(Gap::NoCommonLock)
+    } else {
+        let is_broken = |accesses: &dyn Fn(&View) -> Accesses| {
+            let mut pairs = found.common.iter();
+            pairs.any(|pair| breaks_chain(pair, found.thread, verdict, accesses))
+        };
+        match (is_broken(&|view| view.own.clone()), is_broken(&|view| view.all.clone())) {
+            (true, _) => None,
+            (false, true) => Some(Gap::LockOfCaller),
+            (false, false) => Some(Gap::ViewsFormChain),
+        }
+    }
+}
+
+/// Whether some section of the same lock in another thread, as far as these accesses are concerned, conflicts with both,
+/// and the three do not form a chain: what the rule `inconsistent-method` promises to report, for views of fields
+/// instead of variables.
+fn breaks_chain(
+    (first, second): &(LockedCode, LockedCode),
+    thread: usize,
+    verdict: &Verdict,
+    accesses: &dyn Fn(&View) -> Accesses,
+) -> bool {
+    let view = |code: &LockedCode| {
+        let view = verdict.views.get(&(code.clone(), thread));
+        view.map(|view| view.all.clone()).unwrap_or_default()
+    };
+    let (one, other) = (view(first), view(second));
+    let is_opponent = |code: &LockedCode, its: usize| code.lock == first.lock && its != thread;
+    let others = verdict.views.iter().filter(|((code, its), _)| is_opponent(code, *its));
+    others.map(|(_, view)| accesses(view)).any(|third| {
+        let mut in_method = third.clone();
+        in_method.retain(|field, _| one.contains_key(field) || other.contains_key(field));
+        let is_chain =
+            is_nested(&one, &in_method) && is_nested(&other, &in_method) && is_nested(&one, &other);
+        conflict(&one, &third) && conflict(&other, &third) && !is_chain
+    })
+}
+
+fn conflict(one: &Accesses, other: &Accesses) -> bool {
+    one.iter().any(|(field, updates)| other.get(field).is_some_and(|its| *updates || *its))
+}
+
+/// Whether one view is a part of the other.
+fn is_nested(one: &Accesses, other: &Accesses) -> bool {
+    let is_part = |part: &Accesses, whole: &Accesses| {
+        part.iter().all(|(field, updates)| whole.get(field) == Some(updates))
+    };
+    is_part(one, other) || is_part(other, one)
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use program::MethodId;
 
-use crate::machine::{Access, Frame, Place, Variable};
+use crate::machine::{Access, Frame, Section, Variable};
 
 /// Threads at most, the first one counted.
 pub(crate) const MOST_THREADS: usize = 4;
@@ -26,25 +26,30 @@ pub(crate) const MOST_THREADS: usize = 4;
 type Clock = [u32; MOST_THREADS];
 
 /// A call that was not atomic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Violation {
     /// The method that was called.
     pub(crate) method: MethodId,
     /// An access of the call that comes before one of another thread.
-    pub(crate) first: Access,
+    pub(crate) first: Guarded,
     /// The access of the call that comes after that.
-    pub(crate) second: Access,
-    /// The access of another thread that comes right before the second.
-    pub(crate) interferes: Place,
+    pub(crate) second: Guarded,
+}
+
+/// An access with the locks that were held.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Guarded {
+    pub(crate) access: Access,
+    pub(crate) sections: Vec<Section>,
 }
 
 /// The accesses to a variable that later ones can conflict with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Trail {
-    /// By which thread it was last written, where, and what came before that.
-    write: Option<(usize, Place, Clock)>,
+    /// By which thread it was last written, and what came before that.
+    write: Option<(usize, Clock)>,
     /// The same for the last read of each thread since.
-    reads: BTreeMap<usize, (Place, Clock)>,
+    reads: BTreeMap<usize, Clock>,
 }
 
 /// What came before what.
@@ -52,7 +57,7 @@ struct Trail {
 pub(crate) struct History {
     clocks: [Clock; MOST_THREADS],
     /// The accesses of each thread that are counted.
-    accesses: [Vec<Access>; MOST_THREADS],
+    accesses: [Vec<Guarded>; MOST_THREADS],
     /// The first access of the last pair that others came between, for each thread; 0 for none.
     last_pair: Clock,
     trails: BTreeMap<Variable, Trail>,
@@ -64,55 +69,55 @@ impl History {
         self.accesses[thread].len() as u32 + 1
     }
 
-    /// A thread makes an access while these calls are open.
+    /// A thread makes an access while it holds these locks and these calls are open.
     pub(crate) fn access(
         &mut self,
         thread: usize,
         access: Access,
+        sections: Vec<Section>,
         frames: &[Frame],
         is_atomic: impl Fn(MethodId) -> bool,
     ) -> Option<Violation> {
         let trail = self.trails.entry(access.variable).or_default();
-        let mut before: Vec<(Place, Clock)> = Vec::new();
-        if let Some((writer, place, clock)) = trail.write
+        let mut before: Vec<Clock> = Vec::new();
+        if let Some((writer, clock)) = trail.write
             && writer != thread
         {
-            before.push((place, clock));
+            before.push(clock);
         }
         if access.is_write {
             let others = trail.reads.iter().filter(|(reader, _)| **reader != thread);
-            before.extend(others.map(|(_, read)| *read));
+            before.extend(others.map(|(_, clock)| *clock));
         }
-        let own = before.iter().map(|(place, clock)| (clock[thread], *place)).max();
-        let is_tightest = |first: u32| first > self.last_pair[thread];
-        let own = own.filter(|(first, _)| is_tightest(*first));
-        if let Some((first, _)) = own {
-            self.last_pair[thread] = first;
+        let guarded = Guarded { access, sections };
+        let own = before.iter().map(|clock| clock[thread]).max().unwrap_or_default();
+        let mut violation = None;
+        if own > self.last_pair[thread] {
+            self.last_pair[thread] = own;
+            let is_broken = |frame: &&Frame| frame.first_access <= own && is_atomic(frame.method);
+            violation = frames.iter().rev().find(is_broken).map(|frame| Violation {
+                method: frame.method,
+                first: self.accesses[thread][own as usize - 1].clone(),
+                second: guarded.clone(),
+            });
         }
-        let violation = own.and_then(|(first, interferes)| {
-            let is_broken = |frame: &&Frame| frame.first_access <= first && is_atomic(frame.method);
-            let frame = frames.iter().rev().find(is_broken)?;
-            let first = self.accesses[thread][first as usize - 1];
-            Some(Violation { method: frame.method, first, second: access, interferes })
-        });
 
         let is_counted = frames.iter().any(|frame| is_atomic(frame.method));
         let clock = &mut self.clocks[thread];
-        for (_, other) in &before {
+        for other in &before {
             for (mine, theirs) in clock.iter_mut().zip(other) {
                 *mine = (*mine).max(*theirs);
             }
         }
         if is_counted {
-            self.accesses[thread].push(access);
+            self.accesses[thread].push(guarded);
             clock[thread] = self.accesses[thread].len() as u32;
         }
-        let entry = (access.place, *clock);
         if access.is_write {
-            trail.write = Some((thread, access.place, *clock));
+            trail.write = Some((thread, *clock));
             trail.reads.clear();
         } else {
-            trail.reads.insert(thread, entry);
+            trail.reads.insert(thread, *clock);
         }
         self.tidy(access.variable);
         violation
@@ -129,10 +134,10 @@ impl History {
             clock[thread] = 0;
         }
         for trail in self.trails.values_mut() {
-            if let Some((_, _, clock)) = &mut trail.write {
+            if let Some((_, clock)) = &mut trail.write {
                 clock[thread] = 0;
             }
-            for (_, clock) in trail.reads.values_mut() {
+            for clock in trail.reads.values_mut() {
                 clock[thread] = 0;
             }
         }
@@ -144,8 +149,8 @@ impl History {
     fn tidy(&mut self, variable: Variable) {
         let Some(trail) = self.trails.get_mut(&variable) else { return };
         let says_nothing = |clock: &Clock| clock.iter().all(|entry| *entry == 0);
-        trail.write.take_if(|(_, _, clock)| says_nothing(clock));
-        trail.reads.retain(|_, (_, clock)| !says_nothing(clock));
+        trail.write.take_if(|(_, clock)| says_nothing(clock));
+        trail.reads.retain(|_, clock| !says_nothing(clock));
         if trail.write.is_none() && trail.reads.is_empty() {
             self.trails.remove(&variable);
         }

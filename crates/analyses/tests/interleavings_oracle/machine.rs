@@ -68,6 +68,24 @@ pub(crate) struct Lock {
     is_explicit: bool,
 }
 
+/// A stretch of an execution in which a thread holds a lock. A wait ends it, and being woken begins another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Section {
+    pub(crate) lock: Lock,
+    /// Where the lock was taken.
+    pub(crate) taken_at: Place,
+    /// Where the thread waited last, if it did.
+    pub(crate) woken_at: Option<Place>,
+}
+
+/// A lock that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Hold {
+    thread: usize,
+    count: u32,
+    section: Section,
+}
+
 /// A read or write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Access {
@@ -123,8 +141,8 @@ pub(crate) struct Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Wakefulness {
     Running,
-    Asleep { lock: Lock, count: u32, place: Place },
-    Woken { lock: Lock, count: u32, place: Place },
+    Asleep(Hold),
+    Woken(Hold),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -141,8 +159,7 @@ struct Thread {
 pub(crate) struct State {
     heap: Vec<Object>,
     statics: BTreeMap<FieldId, Value>,
-    /// The locks that are held: by which thread, and how many times.
-    locks: BTreeMap<Lock, (usize, u32)>,
+    locks: BTreeMap<Lock, Hold>,
     threads: Vec<Thread>,
     history: History,
 }
@@ -170,7 +187,7 @@ impl State {
 
     /// The thread that holds a lock.
     pub(crate) fn owner(&self, lock: Lock) -> Option<usize> {
-        self.locks.get(&lock).map(|(owner, _)| *owner)
+        self.locks.get(&lock).map(|hold| hold.thread)
     }
 
     pub(crate) fn is_finished(&self, thread: usize) -> bool {
@@ -180,8 +197,8 @@ impl State {
     /// The lock that a sleeping thread gave back.
     pub(crate) fn awaited(&self, thread: usize) -> Option<Lock> {
         match self.threads[thread].wakefulness {
-            Wakefulness::Asleep { lock, .. } => Some(lock),
-            Wakefulness::Running | Wakefulness::Woken { .. } => None,
+            Wakefulness::Asleep(hold) => Some(hold.section.lock),
+            Wakefulness::Running | Wakefulness::Woken(_) => None,
         }
     }
 
@@ -197,6 +214,27 @@ impl State {
             .collect()
     }
 
+    /// Whether static fields, or threads other than this one, lead to the object of a lock.
+    pub(crate) fn is_known_to_others(&self, lock: Lock, thread: usize) -> bool {
+        let others = self.threads.iter().enumerate().filter(|(number, _)| *number != thread);
+        let mut known: Vec<Value> = self.statics.values().copied().collect();
+        for (_, other) in others {
+            known.extend(other.object);
+            known.extend(other.frames.iter().flat_map(|frame| frame.values.iter().copied()));
+        }
+        let mut next = 0;
+        while next < known.len() {
+            if let Value::Object(at) = known[next] {
+                let Object { fields, parts, .. } = &self.heap[at as usize];
+                let reached = fields.values().chain(parts).copied();
+                let new: Vec<Value> = reached.filter(|value| !known.contains(value)).collect();
+                known.extend(new);
+            }
+            next += 1;
+        }
+        matches!(lock.owner, Value::Class(_)) || known.contains(&lock.owner)
+    }
+
     /// Whether a thread can do its next step.
     pub(crate) fn is_enabled(&self, thread: usize, step: Step) -> bool {
         match step {
@@ -209,17 +247,24 @@ impl State {
         }
     }
 
-    fn acquire(&mut self, thread: usize, lock: Lock, count: u32) {
-        let held = self.locks.entry(lock).or_insert((thread, 0));
-        assert_eq!(held.0, thread, "a lock is taken that is free");
-        held.1 += count;
+    /// What a thread holds.
+    pub(crate) fn sections(&self, thread: usize) -> Vec<Section> {
+        let held = self.locks.values().filter(|hold| hold.thread == thread);
+        held.map(|hold| hold.section).collect()
+    }
+
+    fn acquire(&mut self, thread: usize, lock: Lock, taken_at: Place) {
+        let section = Section { lock, taken_at, woken_at: None };
+        let hold = self.locks.entry(lock).or_insert(Hold { thread, count: 0, section });
+        assert_eq!(hold.thread, thread, "a lock is taken that is free");
+        hold.count += 1;
     }
 
     fn release(&mut self, thread: usize, lock: Lock) {
-        let held = self.locks.get_mut(&lock).expect("a lock is given back that is held");
-        assert_eq!(held.0, thread, "a lock is given back by its owner");
-        held.1 -= 1;
-        if held.1 == 0 {
+        let hold = self.locks.get_mut(&lock).expect("a lock is given back that is held");
+        assert_eq!(hold.thread, thread, "a lock is given back by its owner");
+        hold.count -= 1;
+        if hold.count == 0 {
             self.locks.remove(&lock);
         }
     }
@@ -280,8 +325,12 @@ impl<'a> Machine<'a> {
     /// What a thread does next.
     pub(crate) fn next_step(&self, state: &State, thread: usize) -> Step {
         match state.threads[thread].wakefulness {
-            Wakefulness::Asleep { place, .. } => return Step::Asleep(place),
-            Wakefulness::Woken { lock, place, .. } => return Step::Wake(lock, place),
+            Wakefulness::Asleep(Hold { section, .. }) => {
+                return Step::Asleep(section.woken_at.unwrap_or(section.taken_at));
+            }
+            Wakefulness::Woken(Hold { section, .. }) => {
+                return Step::Wake(section.lock, section.woken_at.unwrap_or(section.taken_at));
+            }
             Wakefulness::Running => {}
         }
         match state.threads[thread].frames.last() {
@@ -368,21 +417,22 @@ impl<'a> Machine<'a> {
         let mut violation = None;
         match step {
             Step::Access(access) => {
+                let sections = state.sections(thread);
                 let frames = &state.threads[thread].frames;
-                let found = state.history.access(thread, access, frames, |method| {
+                violation = state.history.access(thread, access, sections, frames, |method| {
                     is_meant_to_be_atomic(self.program, method)
                 });
-                violation = found;
                 self.access(&mut state, thread, access.variable);
             }
-            Step::Acquire(lock, _) => {
-                state.acquire(thread, lock, 1);
+            Step::Acquire(lock, place) => {
+                state.acquire(thread, lock, place);
                 self.go_on_after_acquisition(&mut state, thread, lock);
             }
             Step::Wait(lock, place) => {
-                let (owner, count) = state.locks.remove(&lock).expect("who waits holds the lock");
-                assert_eq!(owner, thread, "who waits holds the lock");
-                state.threads[thread].wakefulness = Wakefulness::Asleep { lock, count, place };
+                let mut hold = state.locks.remove(&lock).expect("who waits holds the lock");
+                assert_eq!(hold.thread, thread, "who waits holds the lock");
+                hold.section.woken_at = Some(place);
+                state.threads[thread].wakefulness = Wakefulness::Asleep(hold);
                 return Outcome { states: vec![state], violation };
             }
             Step::Notify { lock, all } => {
@@ -404,10 +454,10 @@ impl<'a> Machine<'a> {
             }
             Step::Join(_) => state.frame(thread).position += 1,
             Step::Wake(lock, _) => {
-                let Wakefulness::Woken { count, .. } = state.threads[thread].wakefulness else {
+                let Wakefulness::Woken(hold) = state.threads[thread].wakefulness else {
                     panic!("only who was woken takes the lock again")
                 };
-                state.acquire(thread, lock, count);
+                state.locks.insert(lock, hold);
                 state.threads[thread].wakefulness = Wakefulness::Running;
                 state.frame(thread).position += 1;
             }
@@ -690,17 +740,16 @@ impl<'a> Machine<'a> {
         let declared = &program.methods[call.method];
         let method = match call.kind {
             InvokeKind::Static | InvokeKind::Special => Some(call.method),
-            InvokeKind::Virtual | InvokeKind::Interface => {
-                let Value::Object(_) = arguments[0] else {
-                    panic!("{} of {:?}", declared.name, arguments[0])
-                };
-                match state.object(arguments[0]).kind {
+            InvokeKind::Virtual | InvokeKind::Interface => match arguments[0] {
+                Value::Object(at) => match state.heap[at as usize].kind {
                     ObjectKind::Instance(class) => {
                         program.hierarchy.dispatch(class, declared.selector)
                     }
                     ObjectKind::Lambda(_) => None,
-                }
-            }
+                },
+                Value::Class(_) => None,
+                other => panic!("{} of {other:?}", declared.name),
+            },
         };
         match method.filter(|method| program.is_application(*method)) {
             Some(method) => Callee::Method(method),
@@ -725,10 +774,10 @@ enum Callee<'a> {
 }
 
 fn wake(state: &mut State, sleeper: usize) {
-    let Wakefulness::Asleep { lock, count, place } = state.threads[sleeper].wakefulness else {
+    let Wakefulness::Asleep(hold) = state.threads[sleeper].wakefulness else {
         panic!("only who sleeps is woken")
     };
-    state.threads[sleeper].wakefulness = Wakefulness::Woken { lock, count, place };
+    state.threads[sleeper].wakefulness = Wakefulness::Woken(hold);
 }
 
 fn holds(condition: Condition, left: Value, right: Value) -> bool {

@@ -1,4 +1,5 @@
 // Two locks in both orders, one thread after the other.
+// made up: lock-order-cycle -- what a thread waited for before it started another is not asked for locks
 class OneAfterTheOther {
     static final Object ONE = new Object();
     static final Object TWO = new Object();
