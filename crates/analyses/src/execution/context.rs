@@ -1,12 +1,13 @@
-//! Contexts: a method, and what its caller tells about objects, locks and order (dissertation, 3.4.2: site contexts).
+//! Contexts: a method, and what its caller tells about objects, locks and order (dissertation, 3.4.2: site
+//! contexts).
 //!
 //! Two calls that agree in all of this are one context; what happens in it is looked at once (call caching).
 //!
-//! Deviations. 1. The thread is no part of a context: what a method does depends on the thread only through what it is
-//! given. Which threads get to a context is found afterwards, along calls. 2. Beyond the abstract objects that
-//! are locked, a context knows how the callee would name each lock, so that locks of many instances can be told apart
-//! where the code does; and it knows what may have happened before. 3. Where a lock was taken does not make contexts
-//! differ: the first place stands for all.
+//! Deviations. 1. The thread is no part of a context: what a method does depends on the thread only through
+//! what it is given. Which threads get to a context is found afterwards, along calls. 2. Beyond the abstract
+//! objects that are locked, a context knows how the callee would name each lock, so that locks of many
+//! instances can be told apart where the code does; and it knows what may have happened before. 3. Where a
+//! lock was taken does not make contexts differ: the first place stands for all.
 
 use std::hash::{Hash, Hasher};
 
@@ -146,8 +147,8 @@ fn rest(longer: &LockExpression, shorter: &LockExpression) -> Option<Vec<Slot>> 
     Some(way.filter_map(|step| slot_of(&step)).collect())
 }
 
-/// How a callee names a lock of its caller: through the parameter that is nearest, or because the name means the same
-/// everywhere.
+/// How a callee names a lock of its caller: through the parameter that is nearest, or because the name means
+/// the same everywhere.
 fn name_in_callee(
     lock: &LockExpression,
     arguments: &[Option<LockExpression>],

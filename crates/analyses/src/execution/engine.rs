@@ -1,20 +1,21 @@
 //! The symbolic execution of all abstract threads (dissertation, 3.4).
 //!
-//! Every method is looked at in every context that its callers make, from the first methods of the threads on. Calls
-//! that touch nothing that threads share are not followed (call clipping), and contexts that are known are not
-//! looked at again (call caching).
+//! Every method is looked at in every context that its callers make, from the first methods of the threads
+//! on. Calls that touch nothing that threads share are not followed (call clipping), and contexts that are
+//! known are not looked at again (call caching).
 //!
-//! Property: every access to a shared object that some run of the program makes, in code that the call graph knows, is
-//! told in a context whose locks the run holds; so are acquisitions, starts and joins.
+//! Property: every access to a shared object that some run of the program makes, in code that the call graph
+//! knows, is told in a context whose locks the run holds; so are acquisitions, starts and joins.
 //!
 //! Misses what the heap shape graph or the call graph misses. May tell of accesses that no run makes.
 //!
 //! Deviations.
-//! 1. Threads share contexts, see [`super::context`]; contexts are found breadth first, so that the first way to
-//!    each is a short one.
-//! 2. A limit. The dissertation's execution is exponential in the worst case. Here a method has so many contexts;
-//!    further ones forget, step by step, the order, locks without a name, what is fresh, and all locks. What still does not fit is
-//!    left out, and the method is listed. When the budget is used up, only methods that were never seen are looked at.
+//! 1. Threads share contexts, see [`super::context`]; contexts are found breadth first, so that the first
+//!    way to each is a short one.
+//! 2. A limit. The dissertation's execution is exponential in the worst case. Here a method has so many
+//!    contexts; further ones forget, step by step, the order, locks without a name, what is fresh, and all
+//!    locks. What still does not fit is left out, and the method is listed. When the budget is used up, only
+//!    methods that were never seen are looked at.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -117,7 +118,8 @@ impl Executed {
     }
 }
 
-/// Executes all threads, and tells listeners what they do. The heap is marked afterwards, by [`Executed::mark`].
+/// Executes all threads, and tells listeners what they do. The heap is marked afterwards, by
+/// [`Executed::mark`].
 #[must_use]
 pub fn execute(
     context: &Context<'_>,
@@ -571,8 +573,9 @@ impl Engine<'_, '_> {
             })
             .cloned()
             .collect();
-        // What the caller named before the state was reached may have been assigned since; only names that were
-        // taken here are checked against assignments, since callers' names are of objects that they hold on to.
+        // What the caller named before the state was reached may have been assigned since; only names that
+        // were taken here are checked against assignments, since callers' names are of objects that they hold
+        // on to.
         for lock in state.held.iter().filter(|lock| !lock.is_reentrant) {
             locks.extend(self.context_lock(stage, &locks, lock));
         }

@@ -172,7 +172,8 @@ impl<'a> Setting<'a> {
         all
     }
 
-    /// The threads that may run whatever the initial thread does: those that come from outside, and what they start.
+    /// The threads that may run whatever the initial thread does: those that come from outside, and what they
+    /// start.
     pub(super) fn running_anyway(&self) -> ThreadSet {
         let threads = self.heap().threads.iter_with_ids();
         let outside: ThreadSet = threads
@@ -234,8 +235,8 @@ pub(super) fn is_touched(node: &Node) -> bool {
         || node.edges.iter().any(|edge| edge.is_read || edge.is_written)
 }
 
-/// Which methods touch objects that they know by name, or call others that do. Shapes tell callers only of what they hand
-/// over.
+/// Which methods touch objects that they know by name, or call others that do. Shapes tell callers only of
+/// what they hand over.
 fn touches_fixed(
     ground: &Ground<'_>,
     is_noted: &TypedVec<ObjectId, bool>,
