@@ -255,22 +255,34 @@ fn orders_two_of(
     found.len() >= 2
 }
 
-/// Whether what one way of fields leads to leads back by the other: somewhere an object is stored in a field of another
-/// that is stored in a field of it.
-pub(super) fn lead_back(program: &Program, there: &[FieldId], back: &[FieldId]) -> bool {
-    let (Some(there), Some(back)) = (there.first(), back.first()) else { return false };
-    there != back
-        && program
-            .methods_with_bodies()
-            .filter(|method| program.is_application(*method))
-            .any(|method| stores_both(program, method, *there, *back))
+/// Pairs of fields that lead to each other: somewhere an object is stored in one field of another that is stored in the
+/// other field of it.
+pub(super) struct Opposites {
+    pairs: FxHashSet<(FieldId, FieldId)>,
 }
 
-/// Whether a method stores two objects in each other: in fields, in collections that fields hold, or by calling a
-/// method that stores a parameter in a field of its receiver.
-fn stores_both(program: &Program, method: MethodId, there: FieldId, back: FieldId) -> bool {
-    let Some(body) = program.body(method) else { return false };
-    let mut stored: FxHashSet<(ValueId, FieldId, ValueId)> = FxHashSet::default();
+impl Opposites {
+    /// Those of a program's own code.
+    pub(super) fn of(program: &Program) -> Opposites {
+        let methods = program.methods_with_bodies();
+        let own = methods.filter(|method| program.is_application(*method));
+        Opposites { pairs: own.flat_map(|method| stored_in_each_other(program, method)).collect() }
+    }
+
+    /// Whether what one way of fields leads to leads back by the other.
+    pub(super) fn lead_back(&self, there: &[FieldId], back: &[FieldId]) -> bool {
+        match (there.first(), back.first()) {
+            (Some(there), Some(back)) => there != back && self.pairs.contains(&(*there, *back)),
+            (None, _) | (_, None) => false,
+        }
+    }
+}
+
+/// The fields in which a method stores two objects in each other: directly, in collections that fields hold, or by
+/// calling a method that stores a parameter in a field of its receiver.
+fn stored_in_each_other(program: &Program, method: MethodId) -> Vec<(FieldId, FieldId)> {
+    let Some(body) = program.body(method) else { return Vec::new() };
+    let mut stored: BTreeSet<(ValueId, FieldId, ValueId)> = BTreeSet::new();
     for instruction in body.instructions() {
         match &instruction.operation {
             Operation::PutField { object, field, value } => {
@@ -296,10 +308,11 @@ fn stores_both(program: &Program, method: MethodId, there: FieldId, back: FieldI
             _ => {}
         }
     }
-    let leads = |(object, field, value): &(ValueId, FieldId, ValueId)| {
-        *field == there && stored.contains(&(*value, back, *object))
-    };
-    stored.iter().any(leads)
+    let pairs = stored.iter().flat_map(|(object, there, value)| {
+        let of_value = stored.iter().filter(move |(holder, ..)| holder == value);
+        of_value.filter(move |(.., held)| held == object).map(move |(_, back, _)| (*there, *back))
+    });
+    pairs.collect()
 }
 
 /// The parameters that a method stores in fields of its receiver.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Step, Witness};
-use program::Program;
+use program::{FieldId, Program};
 
 use super::cycles::{self, Facts};
-use super::instances::{Callers, InstanceOrder, instance_order, lead_back};
+use super::instances::{Callers, InstanceOrder, Opposites, instance_order};
 use super::lock_order::{LockOrder, Way};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
@@ -30,6 +30,10 @@ const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] =
 
 /// Threads that are looked at for one way to take an edge; a cycle needs [`cycles::LONGEST_CYCLE`] different ones.
 const MOST_THREADS: usize = 16;
+
+/// Contexts in which it is asked how code orders two instances of a lock: the code is the same in all of them, and only
+/// what its callers call the two differs.
+const MOST_CONTEXTS: usize = 4;
 
 /// Everything the deadlock analysis found.
 pub(super) fn outcome(
@@ -66,9 +70,7 @@ pub(super) fn outcome(
 type Names = (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>);
 
 /// "`A` and `B`", or "two of `A`".
-fn enumerated(locks: &[ObjectId], describe: &dyn Fn(ObjectId) -> String) -> String {
-    let is_one = locks.iter().all(|lock| *lock == locks[0]);
-    let names: Vec<String> = locks.iter().map(|lock| describe(*lock)).collect();
+fn enumerated(names: &[String], is_one: bool) -> String {
     match names.split_last() {
         Some((only, _)) if is_one => format!("two of `{only}`"),
         Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
@@ -210,22 +212,26 @@ impl<'a> Report<'a> {
     /// Two locks that are one abstract lock, in both orders.
     fn instances(&self, callers: &Callers) -> Vec<Finding> {
         let mut findings = Vec::new();
+        let mut opposites = None;
         for ((from, to), ways) in self.edges() {
             if from != to || self.world.heap.objects[from].marks.is_unique {
                 continue;
             }
-            let mut through = Vec::new();
+            let mut through: BTreeMap<Vec<FieldId>, &Way> = BTreeMap::new();
             let mut methods = BTreeSet::new();
+            let mut asked: BTreeMap<(Place, Place), usize> = BTreeMap::new();
             for way in ways {
                 let method = (way.held_at.method, way.wanted_at.method);
-                if methods.contains(&method) {
+                let times = asked.entry((way.held_at, way.wanted_at)).or_default();
+                *times += 1;
+                if methods.contains(&method) || *times > MOST_CONTEXTS {
                     continue;
                 }
                 let severity = match instance_order(self.world, callers, way) {
                     InstanceOrder::AsGiven => Severity::Medium,
                     InstanceOrder::Unknown => Severity::Low,
                     InstanceOrder::Through(fields) => {
-                        through.push((fields, way));
+                        through.entry(fields).or_insert(way);
                         continue;
                     }
                     InstanceOrder::InTurn | InstanceOrder::Compared => continue,
@@ -239,7 +245,10 @@ impl<'a> Report<'a> {
                     findings.extend(self.cycle(&[from, from], &real, severity));
                 }
             }
-            findings.extend(self.both_ways(from, &through));
+            if through.len() > 1 {
+                let opposites = opposites.get_or_insert_with(|| Opposites::of(self.program()));
+                findings.extend(self.both_ways(from, &through, opposites));
+            }
         }
         findings
     }
@@ -248,20 +257,18 @@ impl<'a> Report<'a> {
     fn both_ways(
         &self,
         lock: ObjectId,
-        through: &[(Vec<program::FieldId>, &'a Way)],
+        through: &BTreeMap<Vec<FieldId>, &'a Way>,
+        opposites: &Opposites,
     ) -> Option<Finding> {
-        let pairs = through
-            .iter()
-            .enumerate()
-            .flat_map(|(at, one)| through[at + 1..].iter().map(move |other| (one, other)));
-        for ((there, one), (back, other)) in pairs {
-            if lead_back(self.program(), there, back)
-                && let Some(real) = self.realise(&[lock, lock], &[vec![*one], vec![*other]])
-            {
-                return self.cycle(&[lock, lock], &real, Severity::Medium);
-            }
-        }
-        None
+        through.iter().enumerate().find_map(|(at, (there, one))| {
+            through.iter().skip(at + 1).find_map(|(back, other)| {
+                if !opposites.lead_back(there, back) {
+                    return None;
+                }
+                let real = self.realise(&[lock, lock], &[vec![*one], vec![*other]])?;
+                self.cycle(&[lock, lock], &real, Severity::Medium)
+            })
+        })
     }
 
     /// Two locks that there is one of each, or that are the objects whose methods are running, and two threads: no
@@ -287,30 +294,50 @@ impl<'a> Report<'a> {
 
     fn cycle(&self, locks: &[ObjectId], ways: &[&Way], severity: Severity) -> Option<Finding> {
         let mut steps = Vec::new();
-        let mut subjects = BTreeMap::new();
+        let mut names = Names::default();
         let mut distance = 0;
+        let called = self.called(locks, ways, &|lock| self.world.describe_lock(lock));
+        let stable = self.called(locks, ways, &|lock| self.world.describe_lock_stable(lock));
         for (at, way) in ways.iter().enumerate() {
             let (holds, wants) = ROLES.get(at)?;
             let (held, wanted) = SUBJECTS.get(at)?;
             let path = self.path(way.context, way.held_at, way.wanted_at);
             let held_at = self.program().site(way.held_at.method, way.held_at.offset);
-            let name = self.world.describe_lock(locks[at]);
             let (site, call_chain) = path.split_first()?;
-            let held_locks = vec![HeldLock { lock: name.clone(), taken_at: held_at.clone() }];
+            let lock = called[at].clone();
+            let held_locks = vec![HeldLock { lock, taken_at: held_at.clone() }];
             distance += call_chain.len() as u32;
             steps.push(Step::at(holds, held_at));
             let call_chain = call_chain.to_vec();
             steps.push(Step { call_chain, held_locks, ..Step::at(wants, site.clone()) });
-            subjects.insert(*held, locks[at]);
-            subjects.insert(*wanted, locks[(at + 1) % locks.len()]);
+            for (names, lock_names) in [(&mut names.0, &called), (&mut names.1, &stable)] {
+                names.insert(*held, lock_names[at].clone());
+                names.insert(*wanted, lock_names[(at + 1) % locks.len()].clone());
+            }
         }
-        let mut names = self.names(&subjects);
-        let describe: [&dyn Fn(ObjectId) -> String; 2] =
-            [&|lock| self.world.describe_lock(lock), &|lock| self.world.describe_lock_stable(lock)];
-        names.0.insert("locks", enumerated(locks, describe[0]));
-        names.1.insert("locks", enumerated(locks, describe[1]));
+        let is_one = locks.iter().all(|lock| *lock == locks[0]);
+        names.0.insert("locks", enumerated(&called, is_one));
+        names.1.insert("locks", enumerated(&stable, is_one));
         let blame = ways.last()?.held_at;
         self.finding(LOCK_ORDER_CYCLE, severity, blame, names, steps, distance)
+    }
+
+    /// The names of the locks of a cycle. An abstract object of many classes is called by the class whose method takes it.
+    fn called(
+        &self,
+        locks: &[ObjectId],
+        ways: &[&Way],
+        describe: &dyn Fn(ObjectId) -> String,
+    ) -> Vec<String> {
+        let name = |(lock, way): (&ObjectId, &&Way)| {
+            let is_of_many = self.world.heap.objects[*lock].classes.len() > 1;
+            if is_of_many && self.is_own_lock(way.held_at) {
+                self.program().class_of(way.held_at.method).dotted_name()
+            } else {
+                describe(*lock)
+            }
+        };
+        locks.iter().zip(ways).map(name).collect()
     }
 
     /// The names of locks in messages, and those that stay what they are.

@@ -6,6 +6,7 @@
 //! that all update the same variables are taken for independent.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -22,6 +23,9 @@ use crate::execution::{ContextId, World};
 use crate::heap::{ObjectId, Place, Slot, ThreadSet};
 use crate::locks::expression::LockExpression;
 use crate::locks::{in_caller, taken_at};
+
+/// Pairs of sections of one context that are looked at closely, at most: a method with more of them is no operation.
+const MOST_TRIES: usize = 500;
 
 /// Where a method is inconsistent.
 #[derive(Clone, Debug)]
@@ -62,6 +66,7 @@ pub(super) struct Judge<'a> {
     /// The contexts that wait for others with a lock given back, by the lock; filled when asked for.
     waiting: RefCell<FxHashMap<ObjectId, FxHashSet<ContextId>>>,
     sequences: RefCell<FxHashMap<MethodId, Rc<Sequence>>>,
+    tears: RefCell<FxHashMap<(SectionId, SectionId), Rc<[Tear]>>>,
 }
 
 impl<'a> Judge<'a> {
@@ -79,6 +84,7 @@ impl<'a> Judge<'a> {
             opponents: FxHashMap::default(),
             waiting: RefCell::default(),
             sequences: RefCell::default(),
+            tears: RefCell::default(),
         };
         judge.opponents = judge.find_opponents();
         judge
@@ -93,10 +99,13 @@ impl<'a> Judge<'a> {
         for sections in of_lock.values() {
             let threads: Vec<ThreadSet> =
                 sections.iter().map(|section| self.threads(*section)).collect();
+            let mut meet: FxHashMap<(&ThreadSet, &ThreadSet), bool> = FxHashMap::default();
             for (at, one) in sections.iter().enumerate() {
                 let conflicting = sections.iter().zip(&threads).filter(|(other, its)| {
                     self.sections[one].conflicts(&self.sections[other]).next().is_some()
-                        && self.can_meet(&threads[at], its)
+                        && *meet
+                            .entry((&threads[at], its))
+                            .or_insert_with(|| self.can_meet(&threads[at], its))
                 });
                 let mut conflicting: Vec<SectionId> =
                     conflicting.map(|(other, _)| *other).collect();
@@ -130,14 +139,7 @@ impl<'a> Judge<'a> {
             if (self.world.context.cancelled)() {
                 break;
             }
-            let mut worst: BTreeMap<Option<ClassId>, Violation> = BTreeMap::new();
-            for violation in self.violations_in(context) {
-                let replaces = |known: &Violation| known.severity < violation.severity;
-                if worst.get(&violation.owner).is_none_or(replaces) {
-                    worst.insert(violation.owner, violation);
-                }
-            }
-            found.extend(worst.into_values());
+            found.extend(self.violations_in(context).into_values());
         }
         self.lowest(found)
     }
@@ -172,33 +174,43 @@ impl<'a> Judge<'a> {
         lowest
     }
 
-    fn violations_in(&self, context: ContextId) -> Vec<Violation> {
+    /// The worst violation of a context for each class whose variables are concerned.
+    fn violations_in(&self, context: ContextId) -> BTreeMap<Option<ClassId>, Violation> {
+        let mut worst: BTreeMap<Option<ClassId>, Violation> = BTreeMap::new();
         let method = self.world.methods[context];
-        let Some(body) = self.world.context.program.body(method) else { return Vec::new() };
+        let Some(body) = self.world.context.program.body(method) else { return worst };
         let by_offset = self.scopes.by_offset(context);
         if !self.takes_a_lock_twice(&by_offset) {
-            return Vec::new();
+            return worst;
         }
         let mut method_view = View::default();
         for section in self.scopes.inside(context) {
             method_view.extend(&self.sections[section]);
         }
+        let is_several = self.world.heap.is_several(&self.world.threads[context]);
         let order = self.sequence(body);
-        let mut found = Vec::new();
+        let mut tries = 0;
         for (first, sections) in &by_offset {
             for (second, others) in &by_offset {
                 if first == second || !order.is_before(*first, *second) {
                     continue;
                 }
-                let scope = Scope { context, body, method_view: &method_view, first, second };
+                let at_first = (*first, sections);
+                let at_second = (*second, others);
+                let view = &method_view;
+                let scope = Scope { context, body, view, is_several, at_first, at_second };
                 for one in sections {
-                    for other in others {
-                        found.extend(self.violation(&scope, *one, *other, sections, others));
+                    let object = self.views.sections[*one].object;
+                    let alike = |other: &&SectionId| self.views.sections[**other].object == object;
+                    for other in others.iter().filter(alike) {
+                        if tries < MOST_TRIES {
+                            tries += self.try_pair(&scope, *one, *other, &mut worst);
+                        }
                     }
                 }
             }
         }
-        found
+        worst
     }
 
     fn takes_a_lock_twice(&self, by_offset: &BTreeMap<u32, BTreeSet<SectionId>>) -> bool {
@@ -225,79 +237,112 @@ impl<'a> Judge<'a> {
         waiting.contains(&context)
     }
 
-    /// Whether two sections of one method are torn apart by a third one, and the worst one that does.
+    /// The sections that may tear two sections apart, each with the variables for which that matters most; the worst first.
+    fn tears(&self, first: SectionId, second: SectionId) -> Rc<[Tear]> {
+        if let Some(known) = self.tears.borrow().get(&(first, second)) {
+            return known.clone();
+        }
+        let against = |section: SectionId| self.opponents.get(&section).into_iter().flatten();
+        let of_second: FxHashSet<SectionId> = against(second).copied().collect();
+        let both = against(first).filter(|section| of_second.contains(section));
+        let (one, other) = (&self.sections[&first], &self.sections[&second]);
+        let mut tears: Vec<Tear> = both
+            .filter_map(|between| {
+                let third = &self.sections[between];
+                let others: Vec<VariableId> = other.conflicts(third).collect();
+                let pairs = one
+                    .conflicts(third)
+                    .flat_map(|variable| others.iter().map(move |its| (variable, *its)));
+                let tears = pairs.filter(|(variable, its)| {
+                    variable == its || self.belong_together(*variable, *its)
+                });
+                let graded = tears.map(|(variable, its)| {
+                    let first_updates = one.updates(variable) == Some(true);
+                    let second_updates = other.updates(its) == Some(true);
+                    let severity = base_severity(variable == its, first_updates, second_updates);
+                    Tear { severity, between: *between, first: variable, second: its }
+                });
+                graded.min_by_key(|tear| (Reverse(tear.severity), tear.first, tear.second))
+            })
+            .collect();
+        // Stable: of those alike, the opponents' order remains.
+        tears.sort_by_key(|tear| Reverse(tear.severity));
+        let tears: Rc<[Tear]> = tears.into();
+        self.tears.borrow_mut().insert((first, second), tears.clone());
+        tears
+    }
+
+    /// Looks whether two sections of one method are torn apart by a third one, worse than what is known. Tells how often
+    /// it had to look closely.
+    fn try_pair(
+        &self,
+        scope: &Scope<'_>,
+        first: SectionId,
+        second: SectionId,
+        worst: &mut BTreeMap<Option<ClassId>, Violation>,
+    ) -> usize {
+        let object = self.views.sections[first].object;
+        let mut tries = 0;
+        let mut entered = None;
+        for tear in self.tears(first, second).iter() {
+            let owner = self.owners(tear.first).first().copied();
+            if worst.get(&owner).is_some_and(|known| known.severity >= tear.severity) {
+                continue;
+            }
+            tries += 1;
+            let (one, other) = (&self.sections[&first], &self.sections[&second]);
+            let third = &self.sections[&tear.between];
+            let views = [(one, scope.is_several), (other, scope.is_several), (third, true)];
+            if break_in_chain(scope.view, &views).is_none()
+                || self.is_kept_out(tear.between, &self.gates(scope, first, second), object)
+            {
+                continue;
+            }
+            let entered = entered.get_or_insert_with(|| self.entered_by(scope, first, second));
+            if !self.can_come_between(scope, entered, tear.between) {
+                continue;
+            }
+            if let Some(violation) = self.violation(scope, first, second, tear, owner) {
+                let replaces = |known: &Violation| known.severity < violation.severity;
+                if worst.get(&owner).is_none_or(replaces) {
+                    worst.insert(owner, violation);
+                }
+            }
+            // What tears them less makes it no worse.
+            break;
+        }
+        tries
+    }
+
     fn violation(
         &self,
         scope: &Scope<'_>,
         first: SectionId,
         second: SectionId,
-        at_first: &BTreeSet<SectionId>,
-        at_second: &BTreeSet<SectionId>,
+        tear: &Tear,
+        owner: Option<ClassId>,
     ) -> Option<Violation> {
-        let object = self.views.sections[first].object;
-        if self.views.sections[second].object != object {
-            return None;
-        }
-        let against = |section: SectionId| self.opponents.get(&section).into_iter().flatten();
-        let of_second: FxHashSet<SectionId> = against(second).copied().collect();
-        let both = against(first).filter(|section| of_second.contains(section));
-        let gates = self.gates(first, second, at_first, at_second);
-        let threads = &self.world.threads[scope.context];
-        let is_several = self.world.heap.is_several(threads);
-        let mut worst: Option<(Severity, SectionId, VariableId, VariableId)> = None;
-        for between in both {
-            let (one, other) = (&self.sections[&first], &self.sections[&second]);
-            let third = &self.sections[between];
-            let views = [(one, is_several), (other, is_several), (third, true)];
-            if break_in_chain(scope.method_view, &views).is_none()
-                || self.is_kept_out(*between, &gates, object)
-                || !self.can_come_between(scope, first, second, *between)
-            {
-                continue;
-            }
-            let others: Vec<VariableId> = other.conflicts(third).collect();
-            for variable in one.conflicts(third) {
-                for its in &others {
-                    if variable != *its && !self.belong_together(variable, *its) {
-                        continue;
-                    }
-                    let severity = base_severity(
-                        variable == *its,
-                        one.updates(variable) == Some(true),
-                        other.updates(*its) == Some(true),
-                    );
-                    if worst.as_ref().is_none_or(|(known, ..)| *known < severity) {
-                        worst = Some((severity, *between, variable, *its));
-                    }
-                }
-            }
-        }
-        let (severity, between, variable, its) = worst?;
         let method = self.world.methods[scope.context];
-        let place = |offset: u32| (scope.context, Place { method, offset });
-        let path_to = |offset, section| self.scopes.path(self.views, place(offset), section);
-        let first = Part { section: first, variable, path: path_to(*scope.first, first)? };
-        let second = Part { section: second, variable: its, path: path_to(*scope.second, second)? };
-        let severity = self.grade(scope, severity, &first, &second)?;
-        let owner = self.owners(variable).first().copied();
-        Some(Violation { context: scope.context, first, second, between, severity, owner })
+        let part = |section: SectionId, variable: VariableId, offset: u32| {
+            let from = (scope.context, Place { method, offset });
+            Some(Part { section, variable, path: self.scopes.path(self.views, from, section)? })
+        };
+        let first = part(first, tear.first, scope.at_first.0)?;
+        let second = part(second, tear.second, scope.at_second.0)?;
+        let severity = self.grade(scope, tear.severity, &first, &second)?;
+        let (context, between) = (scope.context, tear.between);
+        Some(Violation { context, first, second, between, severity, owner })
     }
 
     /// The locks that are held from the first section to the second: those around both that neither of the two calls
     /// takes itself.
-    fn gates(
-        &self,
-        first: SectionId,
-        second: SectionId,
-        at_first: &BTreeSet<SectionId>,
-        at_second: &BTreeSet<SectionId>,
-    ) -> Vec<ObjectId> {
+    fn gates(&self, scope: &Scope<'_>, first: SectionId, second: SectionId) -> Vec<ObjectId> {
         let around_second: FxHashSet<SectionId> = self.views.and_around(second).skip(1).collect();
         let around_first = self.views.and_around(first).skip(1);
         let kept = around_first.filter(|section| {
             around_second.contains(section)
-                && !at_first.contains(section)
-                && !at_second.contains(section)
+                && !scope.at_first.1.contains(section)
+                && !scope.at_second.1.contains(section)
         });
         kept.map(|section| self.views.sections[section].object).collect()
     }
@@ -316,28 +361,33 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// Where a method enters two sections; others may do so at other times.
+    fn entered_by(
+        &self,
+        scope: &Scope<'_>,
+        first: SectionId,
+        second: SectionId,
+    ) -> [Vec<Entered>; 2] {
+        let entered = |offset: u32, section: SectionId| {
+            let inside = self.scopes.and_below(scope.context, offset);
+            let entered = self.views.entered(section);
+            entered.filter(|at| inside.contains(&at.context)).copied().collect()
+        };
+        [entered(scope.at_first.0, first), entered(scope.at_second.0, second)]
+    }
+
     /// Whether a thread that enters a section may run between two sections of other threads: it may have been started
     /// before the second, and has not certainly ended before the first.
     fn can_come_between(
         &self,
         scope: &Scope<'_>,
-        first: SectionId,
-        second: SectionId,
+        [firsts, seconds]: &[Vec<Entered>; 2],
         between: SectionId,
     ) -> bool {
         let heap = self.world.heap;
         let threads = &self.world.threads[scope.context];
         let order = |entered: &Entered| &self.views.orders[entered.order];
-        // Only as the method itself gets there: others may do so at other times.
-        let entered_by = |offset: u32, section: SectionId| {
-            let inside = self.scopes.and_below(scope.context, offset);
-            let mut entered = self.views.entered(section);
-            entered.retain(|at| inside.contains(&at.context));
-            entered
-        };
-        let firsts = entered_by(*scope.first, first);
-        let seconds = entered_by(*scope.second, second);
-        self.views.entered(between).iter().any(|entered| {
+        self.views.entered(between).any(|entered| {
             self.world.threads[entered.context].iter().any(|its| {
                 let has_ended = |at: &Entered| order(at).has_joined.contains(its);
                 let may_run = |at: &Entered| order(at).may_run_beside(heap, its);
@@ -434,7 +484,7 @@ impl<'a> Judge<'a> {
         let read = self.views.touched(first.section, first.variable).read.map(|(place, _)| place);
         let offset = match read {
             Some(place) if is_own && place.method == body.method => place.offset,
-            _ => *scope.first,
+            _ => scope.at_first.0,
         };
         let mut flows: FxHashSet<ValueId> = FxHashSet::default();
         let at_offset = body.instructions().filter(|it| it.offset == offset);
@@ -447,7 +497,7 @@ impl<'a> Judge<'a> {
         let written = self.views.touched(second.section, second.variable).written;
         let written = written.map(|(place, _)| place).filter(|place| place.method == body.method);
         let targets: Vec<u32> =
-            written.map(|place| place.offset).into_iter().chain([*scope.second]).collect();
+            written.map(|place| place.offset).into_iter().chain([scope.at_second.0]).collect();
         let dependence = ControlDependence::of(body);
         body.blocks.iter_with_ids().any(|(id, block)| {
             let mut at_target = block.instructions.iter().filter(|it| targets.contains(&it.offset));
@@ -467,9 +517,23 @@ impl<'a> Judge<'a> {
 struct Scope<'a> {
     context: ContextId,
     body: &'a Body,
-    method_view: &'a View,
-    first: &'a u32,
-    second: &'a u32,
+    /// What the method touches in all its sections.
+    view: &'a View,
+    /// Whether several threads at run time can be in the method.
+    is_several: bool,
+    /// The first place, with the sections that are entered there.
+    at_first: (u32, &'a BTreeSet<SectionId>),
+    /// The second place.
+    at_second: (u32, &'a BTreeSet<SectionId>),
+}
+
+/// A section that may come between two others, and the variables for which that matters.
+#[derive(Clone, Copy, Debug)]
+struct Tear {
+    severity: Severity,
+    between: SectionId,
+    first: VariableId,
+    second: VariableId,
 }
 
 /// How much it matters that two accesses are torn apart, before it is known how they depend on each other.

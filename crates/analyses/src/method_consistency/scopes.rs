@@ -184,7 +184,7 @@ impl Scopes {
         section: SectionId,
     ) -> Option<Vec<(ContextId, Place)>> {
         let entered: BTreeMap<ContextId, Place> =
-            views.entered(section).into_iter().rev().map(|at| (at.context, at.place)).collect();
+            views.entered(section).rev().map(|at| (at.context, at.place)).collect();
         let (context, place) = from;
         let is_direct = self
             .direct

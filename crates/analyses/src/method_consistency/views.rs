@@ -3,10 +3,10 @@
 //! A section is an acquisition with the locks that are held around it. Sections at one place that hold the same locks
 //! are one: where they were called from makes no difference to what they protect.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use program::ids::TypedVec;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::chain::View;
 use crate::execution::{
@@ -62,7 +62,7 @@ pub(super) struct Views {
     pub(super) variables: TypedVec<VariableId, (ObjectId, Slot)>,
     variable_ids: FxHashMap<(ObjectId, Slot), VariableId>,
     touched: FxHashMap<(SectionId, VariableId), Touched>,
-    entered: FxHashMap<SectionId, FxHashSet<Entered>>,
+    entered: FxHashMap<SectionId, BTreeSet<Entered>>,
     pub(super) orders: TypedVec<OrderId, Order>,
     order_ids: FxHashMap<Order, OrderId>,
     /// All calls.
@@ -152,11 +152,8 @@ impl Views {
     }
 
     /// Where a section is entered, in a fixed order.
-    pub(super) fn entered(&self, section: SectionId) -> Vec<Entered> {
-        let mut entered: Vec<Entered> =
-            self.entered.get(&section).into_iter().flatten().copied().collect();
-        entered.sort_unstable();
-        entered
+    pub(super) fn entered(&self, section: SectionId) -> impl DoubleEndedIterator<Item = &Entered> {
+        self.entered.get(&section).into_iter().flatten()
     }
 
     /// Where a section touches a variable.
