@@ -111,8 +111,9 @@ fn breaks_chain(
         view.map(|view| view.all.clone()).unwrap_or_default()
     };
     let (one, other) = (view(first), view(second));
-    let is_opponent = |code: &LockedCode, its: usize| code.lock == first.lock && its != thread;
-    let others = verdict.views.iter().filter(|((code, its), _)| is_opponent(code, *its));
+    let others = verdict.views.iter().filter(|((code, its), view)| {
+        code.lock == first.lock && *its != thread && view.beside.contains(&thread)
+    });
     others.map(|(_, view)| accesses(view)).any(|third| {
         let mut in_method = third.clone();
         in_method.retain(|field, _| one.contains_key(field) || other.contains_key(field));
