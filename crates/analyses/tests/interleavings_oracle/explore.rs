@@ -51,8 +51,8 @@ pub(crate) enum Deadlock {
     },
 }
 
-/// A section of code that is executed under a lock: the lock as the code names it, and where it is taken or, after
-/// a wait, given back to whoever waited.
+/// A section of code that is executed under a lock: the lock as the code names it, and where it is taken
+/// or, after a wait, given back to whoever waited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LockedCode {
     pub(crate) lock: String,
