@@ -7,11 +7,12 @@ use program::{FieldId, Program};
 
 use super::cycles::{self, Facts};
 use super::instances::{Callers, InstanceOrder, Opposites, instance_order};
-use super::lock_order::{LockOrder, Way};
+use super::kinds::{LockId, Locks};
+use super::lock_order::{Gate, LockOrder, Way};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
-use crate::execution::{ContextId, World};
-use crate::heap::{ObjectId, Place, ThreadId};
+use crate::execution::{ContextId, LockMode, World};
+use crate::heap::{Marks, ObjectId, Place, ThreadId};
 use crate::locks::expression::Root;
 use crate::locks::taken_at;
 use crate::{Outcome, Scope};
@@ -42,13 +43,15 @@ pub(super) fn outcome(
     callers: &Callers,
     waits: &Waits,
 ) -> Outcome {
-    let report = Report { world, order, scope: Scope::of(world.context) };
+    let locks = Locks::of(world, order);
+    let report = Report { world, order, locks, scope: Scope::of(world.context) };
     let config = world.context.config;
     let mut outcome = Outcome::default();
     if config.wants(LOCK_ORDER_CYCLE) {
         let (found, is_cut) = report.cycles();
         outcome.findings.extend(found);
         outcome.findings.extend(report.instances(callers));
+        told_once(&mut outcome.findings);
         if is_cut {
             let detail = "so many locks depend on each other that cycles of three and four locks \
                           were not all looked for";
@@ -66,6 +69,21 @@ pub(super) fn outcome(
     outcome
 }
 
+/// Keeps of findings at the same places the worst, with the shortest way there: where a call leads to many methods
+/// that all take the lock, one of them is proof enough.
+fn told_once(findings: &mut Vec<Finding>) {
+    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.distance));
+    let mut seen = BTreeSet::new();
+    findings.retain(|finding| {
+        let steps = finding.witnesses.iter().flat_map(|witness| &witness.steps);
+        let places = steps.map(|step| {
+            let place = step.site.line.or(step.site.offset);
+            (step.role, step.site.method_name(), place)
+        });
+        seen.insert((finding.blame.method_name(), places.collect::<Vec<_>>()))
+    });
+}
+
 /// The names of a finding, and those that stay what they are when the program gets more objects.
 type Names = (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>);
 
@@ -81,13 +99,14 @@ fn enumerated(names: &[String], is_one: bool) -> String {
 struct Report<'a> {
     world: &'a World<'a>,
     order: &'a LockOrder,
+    locks: Locks,
     scope: Scope<'a>,
 }
 
 /// What the search for cycles asks, for one cycle.
 struct CycleFacts<'a> {
     report: &'a Report<'a>,
-    locks: &'a [ObjectId],
+    locks: &'a [LockId],
     ways: &'a [Vec<&'a Way>],
 }
 
@@ -102,11 +121,11 @@ impl Facts for CycleFacts<'_> {
             && order(other).may_run_beside(heap, one.2)
     }
 
-    fn is_one(&self, gate: ObjectId) -> bool {
-        let objects = &self.report.world.heap.objects;
-        let marks = &objects[gate].marks;
+    fn is_one(&self, gate: LockId) -> bool {
+        let marks = self.report.marks(gate);
+        let object = self.report.locks.locks[gate].object;
         // Each lock of the cycle belongs to one object, which is the gate in both threads.
-        let is_hosted_by_gate = |lock: &ObjectId| objects[*lock].marks.host == Some(gate);
+        let is_hosted_by_gate = |lock: &LockId| self.report.marks(*lock).host == Some(object);
         marks.is_unique || marks.is_class || self.locks.iter().any(is_hosted_by_gate)
     }
 }
@@ -116,12 +135,30 @@ impl<'a> Report<'a> {
         self.world.context.program
     }
 
+    fn marks(&self, lock: LockId) -> &'a Marks {
+        &self.world.heap.objects[self.locks.locks[lock].object].marks
+    }
+
     /// The edges that threads of the program can take, with the best witnesses first.
-    fn edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&'a Way>> {
+    fn edges(&self) -> BTreeMap<(LockId, LockId), Vec<&'a Way>> {
+        let mut edges: BTreeMap<(LockId, LockId), Vec<&'a Way>> = BTreeMap::new();
+        for ((from, to), ways) in self.order.edges() {
+            for way in ways {
+                if self.threads(way).is_empty() {
+                    continue;
+                }
+                for start in self.locks.ids(from, way.held_at) {
+                    for end in self.locks.ids(to, way.wanted_at) {
+                        let is_contended = |lock: LockId| !self.marks(lock).is_thread_specific;
+                        if is_contended(*start) && is_contended(*end) {
+                            edges.entry((*start, *end)).or_default().push(way);
+                        }
+                    }
+                }
+            }
+        }
         let mut chains: BTreeMap<ContextId, usize> = BTreeMap::new();
-        let mut edges = self.order.edges();
         for ways in edges.values_mut() {
-            ways.retain(|way| !self.threads(way).is_empty());
             ways.sort_by_cached_key(|way| {
                 let is_foreign = !self.program().is_application(way.wanted_at.method);
                 let length = *chains
@@ -130,11 +167,6 @@ impl<'a> Report<'a> {
                 (is_foreign, length, *way)
             });
         }
-        let is_contended =
-            |object: ObjectId| !self.world.heap.objects[object].marks.is_thread_specific;
-        edges.retain(|(from, to), ways| {
-            !ways.is_empty() && is_contended(*from) && is_contended(*to)
-        });
         edges
     }
 
@@ -149,12 +181,20 @@ impl<'a> Report<'a> {
             threads: self.threads(way),
             held_mode: way.held_mode,
             wanted_mode: way.wanted_mode,
-            gates: way.gates.clone(),
+            gates: way.gates.iter().filter_map(|gate| self.gate(gate)).collect(),
+        }
+    }
+
+    /// A lock that is held besides, if it is known which one.
+    fn gate(&self, gate: &Gate) -> Option<(LockId, LockMode)> {
+        match self.locks.ids(gate.object, gate.taken_at) {
+            [lock] => Some((*lock, gate.mode)),
+            _ => None,
         }
     }
 
     /// A way for each edge such that all can be taken at once.
-    fn realise(&self, locks: &[ObjectId], ways: &[Vec<&'a Way>]) -> Option<Vec<&'a Way>> {
+    fn realise(&self, locks: &[LockId], ways: &[Vec<&'a Way>]) -> Option<Vec<&'a Way>> {
         let steps: Vec<Vec<cycles::Step>> =
             ways.iter().map(|ways| ways.iter().map(|way| self.step(way)).collect()).collect();
         let facts = CycleFacts { report: self, locks, ways };
@@ -166,11 +206,11 @@ impl<'a> Report<'a> {
     fn cycles(&self) -> (Vec<Finding>, bool) {
         let edges = self.edges();
         let (found, is_cut) = cycles::cycles(&edges.keys().copied().collect());
-        let mut shown: BTreeSet<(ObjectId, ObjectId)> = BTreeSet::new();
+        let mut shown: BTreeSet<(LockId, LockId)> = BTreeSet::new();
         let mut findings = Vec::new();
         for mut locks in found {
-            let next = |locks: &[ObjectId], at: usize| locks[(at + 1) % locks.len()];
-            let edge = |locks: &[ObjectId], at: usize| (locks[at], next(locks, at));
+            let next = |locks: &[LockId], at: usize| locks[(at + 1) % locks.len()];
+            let edge = |locks: &[LockId], at: usize| (locks[at], next(locks, at));
             // All of its edges are parts of shorter cycles: mending those mends this one.
             if locks.len() > 2 && (0..locks.len()).all(|at| shown.contains(&edge(&locks, at))) {
                 continue;
@@ -214,7 +254,7 @@ impl<'a> Report<'a> {
         let mut findings = Vec::new();
         let mut opposites = None;
         for ((from, to), ways) in self.edges() {
-            if from != to || self.world.heap.objects[from].marks.is_unique {
+            if from != to || self.marks(from).is_unique {
                 continue;
             }
             let mut through: BTreeMap<Vec<FieldId>, &Way> = BTreeMap::new();
@@ -256,7 +296,7 @@ impl<'a> Report<'a> {
     /// Two objects that lead to each other, each locked while the other is held.
     fn both_ways(
         &self,
-        lock: ObjectId,
+        lock: LockId,
         through: &BTreeMap<Vec<FieldId>, &'a Way>,
         opposites: &Opposites,
     ) -> Option<Finding> {
@@ -273,9 +313,9 @@ impl<'a> Report<'a> {
 
     /// Two locks that there is one of each, or that are the objects whose methods are running, and two threads: no
     /// doubt is left but that about the paths.
-    fn severity(&self, locks: &[ObjectId], ways: &[&Way]) -> Severity {
-        let is_sure = |(lock, way): (&ObjectId, &&Way)| {
-            let marks = &self.world.heap.objects[*lock].marks;
+    fn severity(&self, locks: &[LockId], ways: &[&Way]) -> Severity {
+        let is_sure = |(lock, way): (&LockId, &&Way)| {
+            let marks = self.marks(*lock);
             marks.is_unique || marks.is_class || self.is_own_lock(way.held_at)
         };
         if locks.len() == 2 && locks.iter().zip(ways).all(is_sure) {
@@ -292,12 +332,12 @@ impl<'a> Report<'a> {
             && !self.program().methods[place.method].is_static()
     }
 
-    fn cycle(&self, locks: &[ObjectId], ways: &[&Way], severity: Severity) -> Option<Finding> {
+    fn cycle(&self, locks: &[LockId], ways: &[&Way], severity: Severity) -> Option<Finding> {
         let mut steps = Vec::new();
         let mut names = Names::default();
         let mut distance = 0;
-        let called = self.called(locks, ways, &|lock| self.world.describe_lock(lock));
-        let stable = self.called(locks, ways, &|lock| self.world.describe_lock_stable(lock));
+        let called = self.called(locks, &|lock| self.world.describe_lock(lock));
+        let stable = self.called(locks, &|lock| self.world.describe_lock_stable(lock));
         for (at, way) in ways.iter().enumerate() {
             let (holds, wants) = ROLES.get(at)?;
             let (held, wanted) = SUBJECTS.get(at)?;
@@ -322,22 +362,16 @@ impl<'a> Report<'a> {
         self.finding(LOCK_ORDER_CYCLE, severity, blame, names, steps, distance)
     }
 
-    /// The names of the locks of a cycle. An abstract object of many classes is called by the class whose method takes it.
-    fn called(
-        &self,
-        locks: &[ObjectId],
-        ways: &[&Way],
-        describe: &dyn Fn(ObjectId) -> String,
-    ) -> Vec<String> {
-        let name = |(lock, way): (&ObjectId, &&Way)| {
-            let is_of_many = self.world.heap.objects[*lock].classes.len() > 1;
-            if is_of_many && self.is_own_lock(way.held_at) {
-                self.program().class_of(way.held_at.method).dotted_name()
-            } else {
-                describe(*lock)
+    /// The names of the locks of a cycle. An abstract object of many classes is called by the class it is locked as.
+    fn called(&self, locks: &[LockId], describe: &dyn Fn(ObjectId) -> String) -> Vec<String> {
+        let name = |lock: &LockId| {
+            let lock = &self.locks.locks[*lock];
+            match lock.class {
+                Some(class) => self.program().classes[class].dotted_name(),
+                None => describe(lock.object),
             }
         };
-        locks.iter().zip(ways).map(name).collect()
+        locks.iter().map(name).collect()
     }
 
     /// The names of locks in messages, and those that stay what they are.
