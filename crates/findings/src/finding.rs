@@ -62,11 +62,11 @@ pub struct Step {
     pub call_chain: Vec<Site>,
     /// Locks held at this step.
     pub held_locks: Vec<HeldLock>,
-    /// Who did it, in a run that was observed.
+    /// Who did it, in a run that was observed; or who may do it, in the example that an analysis gives.
     pub thread: Option<String>,
-    /// What was done, in a run that was observed.
+    /// What is done there.
     pub does: Option<Does>,
-    /// How the thread got there, in a run that was observed.
+    /// How the thread got there, or gets there in the example.
     pub stack: Option<Stack>,
 }
 
@@ -79,7 +79,7 @@ impl Step {
     }
 }
 
-/// What a thread does, in a run that was observed: it `reads` `Account#3.balance`.
+/// What a thread does: it `reads` `Account#3.balance`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Does {
     /// What it does: `reads`, `writes`, `acquires`, `starts`; the words are chosen from a list by the

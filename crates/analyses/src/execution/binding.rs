@@ -1,12 +1,13 @@
 //! What the alias sets of a method are in a context: which abstract objects, or nothing that threads share
 //! (dissertation, 3.4.1: the operation *embed*).
 //!
-//! A shape says how a method treats what it is given; a binding says what it is given. The alias sets that callers
-//! can know are bound by walking the shapes of caller and callee side by side, from arguments and result on. The
-//! others have names, or follow from what is bound by the variables that lead to them.
+//! A shape says how a method treats what it is given; a binding says what it is given. The alias sets that
+//! callers can know are bound by walking the shapes of caller and callee side by side, from arguments and
+//! result on. The others have names, or follow from what is bound by the variables that lead to them.
 //!
-//! Deviations. 1. The dissertation clones the callee's summary into the caller's context at each call. Here the shape
-//! of the caller holds these clones already, and only the correspondence is looked up, once for each call and target.
+//! Deviations. 1. The dissertation clones the callee's summary into the caller's context at each call. Here
+//! the shape of the caller holds these clones already, and only the correspondence is looked up, once for
+//! each call and target.
 
 use program::callgraph::{Target, Via};
 use program::ids::{ClassId, Id, ValueId};
@@ -17,8 +18,8 @@ use program::{LambdaKind, Program};
 use crate::heap::{Heap, Name, Node, NodeId, ObjectId, Root, Shape, Slot};
 use crate::locks::expression::{self, LockExpression, Step};
 
-/// What an instruction handles: an object that is the same in all contexts, or an alias set whose object depends on
-/// the context.
+/// What an instruction handles: an object that is the same in all contexts, or an alias set whose object
+/// depends on the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Subject {
     /// A fixed object.

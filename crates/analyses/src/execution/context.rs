@@ -1,12 +1,15 @@
-//! Contexts: a method, and what its caller tells about objects, locks and order (dissertation, 3.4.2: site contexts).
+//! Contexts: a method, and what its caller tells about objects, locks and order (dissertation, 3.4.2: site
+//! contexts).
 //!
 //! Two calls that agree in all of this are one context; what happens in it is looked at once (call caching).
 //!
-//! Deviations. 1. The thread is no part of a context: what a method does depends on the thread only through what it is
-//! given. Which threads get to a context is found afterwards, along calls. 2. Beyond the abstract objects that
-//! are locked, a context knows how the callee would name each lock, so that locks of many instances can be told apart
-//! where the code does; and it knows what may have happened before. 3. Where a lock was taken does not make contexts
-//! differ: the first place stands for all.
+//! Deviations. 1. The thread is no part of a context: what a method does depends on the thread only through
+//! what it is given. Which threads get to a context is found afterwards, along calls. 2. Beyond the abstract
+//! objects that are locked, a context knows how the callee would name each lock, so that locks of many
+//! instances can be told apart where the code does; and it knows what may have happened before. 3. Where a
+//! lock was taken does not make contexts differ: the first place stands for all.
+
+use std::hash::{Hash, Hasher};
 
 use program::ids::{MethodId, TypedVec};
 use rustc_hash::FxHashMap;
@@ -29,8 +32,8 @@ program::typed_ids! {
 /// The longest way from a lock to an object that is remembered across calls.
 const LONGEST_WAY: usize = 4;
 
-/// A lock that is held when a method is called.
-#[derive(Clone, Debug, PartialEq)]
+/// A lock that is held when a method is called. Two that differ only in where they were taken are equal.
+#[derive(Clone, Debug)]
 pub(super) struct ContextLock {
     /// The lock.
     pub(super) lock: HeldLock,
@@ -40,12 +43,13 @@ pub(super) struct ContextLock {
     pub(super) around: Vec<(u16, Vec<Slot>)>,
 }
 
-/// What makes a lock differ from another, for a context.
-type LockIdentity = (Option<ObjectId>, LockMode, Option<LockExpression>, Vec<(u16, Vec<Slot>)>);
-
 impl ContextLock {
-    fn identity(&self) -> LockIdentity {
-        (self.lock.object, self.lock.mode, self.expression, self.around.clone())
+    /// What makes a lock differ from another, for a context.
+    #[allow(clippy::type_complexity, reason = "all fields but one")]
+    fn identity(
+        &self,
+    ) -> (Option<ObjectId>, LockMode, &Option<LockExpression>, &[(u16, Vec<Slot>)]) {
+        (self.lock.object, self.lock.mode, &self.expression, &self.around)
     }
 
     /// How the lock lies to an object that this expression names.
@@ -55,23 +59,23 @@ impl ContextLock {
         object: Option<&LockExpression>,
     ) -> Relation {
         let Some(object) = object else { return Relation::Unknown };
-        let (object_root, object_steps) = way(class_of_static, object);
         if let Some(lock) = &self.expression {
-            let (lock_root, lock_steps) = way(class_of_static, lock);
+            let (lock_root, object_root) =
+                (beginning(class_of_static, lock), beginning(class_of_static, object));
             if lock_root == object_root {
-                if let Some(rest) = lock_steps.strip_prefix(&object_steps[..]) {
-                    return Relation::Inside(rest.iter().filter_map(slot_of).collect());
+                if let Some(rest) = rest(lock, object) {
+                    return Relation::Inside(rest);
                 }
-                if let Some(rest) = object_steps.strip_prefix(&lock_steps[..]) {
-                    return Relation::Around(rest.iter().filter_map(slot_of).collect());
+                if let Some(rest) = rest(object, lock) {
+                    return Relation::Around(rest);
                 }
             }
         }
-        if let Root::Parameter(number) = object_root
+        if let Root::Parameter(number) = object.root
             && let Some((_, slots)) = self.around.iter().find(|(of, _)| *of == number)
         {
             let mut slots = slots.clone();
-            slots.extend(object_steps.iter().filter_map(slot_of));
+            slots.extend(steps(object).filter_map(|step| slot_of(&step)));
             return Relation::Around(slots);
         }
         Relation::Unknown
@@ -97,23 +101,54 @@ impl ContextLock {
     }
 }
 
-/// Where an expression begins and how it goes on; views are left out, and a static field is a variable of its class.
-fn way(
-    class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
-    expression: &LockExpression,
-) -> (Root, Vec<Step>) {
-    let steps = expression.steps().iter().copied().filter(|step| *step != Step::View);
-    match expression.root {
-        Root::Static(field) => {
-            let steps = std::iter::once(Step::Field(field)).chain(steps).collect();
-            (Root::Class(class_of_static(field)), steps)
-        }
-        root @ (Root::Parameter(_) | Root::Class(_) | Root::Local(_)) => (root, steps.collect()),
+impl PartialEq for ContextLock {
+    fn eq(&self, other: &ContextLock) -> bool {
+        self.identity() == other.identity()
     }
 }
 
-/// How a callee names a lock of its caller: through the parameter that is nearest, or because the name means the same
-/// everywhere.
+impl Eq for ContextLock {}
+
+impl Hash for ContextLock {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+
+/// Where an expression begins; a static field is a variable of its class.
+fn beginning(
+    class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
+    expression: &LockExpression,
+) -> Root {
+    match expression.root {
+        Root::Static(field) => Root::Class(class_of_static(field)),
+        root @ (Root::Parameter(_) | Root::Class(_) | Root::Local(_)) => root,
+    }
+}
+
+/// How an expression goes on; views are left out, for they are what they show.
+fn steps(expression: &LockExpression) -> impl Iterator<Item = Step> + '_ {
+    let first = match expression.root {
+        Root::Static(field) => Some(Step::Field(field)),
+        Root::Parameter(_) | Root::Class(_) | Root::Local(_) => None,
+    };
+    let others = expression.steps().iter().copied().filter(|step| *step != Step::View);
+    first.into_iter().chain(others)
+}
+
+/// The way from what the shorter expression names to what the longer one names, if it goes on from there.
+fn rest(longer: &LockExpression, shorter: &LockExpression) -> Option<Vec<Slot>> {
+    let mut way = steps(longer);
+    for step in steps(shorter) {
+        if way.next() != Some(step) {
+            return None;
+        }
+    }
+    Some(way.filter_map(|step| slot_of(&step)).collect())
+}
+
+/// How a callee names a lock of its caller: through the parameter that is nearest, or because the name means
+/// the same everywhere.
 fn name_in_callee(
     lock: &LockExpression,
     arguments: &[Option<LockExpression>],
@@ -175,16 +210,22 @@ pub(super) struct Contexts {
     pub(super) keys: TypedVec<ContextId, ContextKey>,
     ids: FxHashMap<ContextKey, ContextId>,
     pub(super) locks: TypedVec<LocksId, Vec<ContextLock>>,
-    locks_ids: FxHashMap<Vec<LockIdentity>, LocksId>,
+    locks_ids: FxHashMap<Vec<ContextLock>, LocksId>,
     pub(super) orders: TypedVec<OrderId, Order>,
     order_ids: FxHashMap<Order, OrderId>,
 }
 
 impl Contexts {
     /// The number of a list of locks.
-    pub(super) fn intern_locks(&mut self, locks: Vec<ContextLock>) -> LocksId {
-        let identity: Vec<LockIdentity> = locks.iter().map(ContextLock::identity).collect();
-        *self.locks_ids.entry(identity).or_insert_with(|| self.locks.push(locks))
+    pub(super) fn intern_locks(&mut self, locks: &[ContextLock]) -> LocksId {
+        match self.locks_ids.get(locks) {
+            Some(known) => *known,
+            None => {
+                let id = self.locks.push(locks.to_vec());
+                self.locks_ids.insert(locks.to_vec(), id);
+                id
+            }
+        }
     }
 
     /// The number of an order.

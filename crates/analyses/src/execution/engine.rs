@@ -1,20 +1,21 @@
 //! The symbolic execution of all abstract threads (dissertation, 3.4).
 //!
-//! Every method is looked at in every context that its callers make, from the first methods of the threads on. Calls
-//! that touch nothing that threads share are not followed (call clipping), and contexts that are known are not
-//! looked at again (call caching).
+//! Every method is looked at in every context that its callers make, from the first methods of the threads
+//! on. Calls that touch nothing that threads share are not followed (call clipping), and contexts that are
+//! known are not looked at again (call caching).
 //!
-//! Property: every access to a shared object that some run of the program makes, in code that the call graph knows, is
-//! told in a context whose locks the run holds; so are acquisitions, starts and joins.
+//! Property: every access to a shared object that some run of the program makes, in code that the call graph
+//! knows, is told in a context whose locks the run holds; so are acquisitions, starts and joins.
 //!
 //! Misses what the heap shape graph or the call graph misses. May tell of accesses that no run makes.
 //!
 //! Deviations.
-//! 1. Threads share contexts, see [`super::context`]; contexts are found breadth first, so that the first way to
-//!    each is a short one.
-//! 2. A limit. The dissertation's execution is exponential in the worst case. Here a method has so many contexts;
-//!    further ones forget, step by step, the order, locks without a name, and all locks. What still does not fit is
-//!    left out, and the method is listed. When the budget is used up, only methods that were never seen are looked at.
+//! 1. Threads share contexts, see [`super::context`]; contexts are found breadth first, so that the first
+//!    way to each is a short one.
+//! 2. A limit. The dissertation's execution is exponential in the worst case. Here a method has so many
+//!    contexts; further ones forget, step by step, the order, locks without a name, what is fresh, and all
+//!    locks. What still does not fit is left out, and the method is listed. When the budget is used up, only
+//!    methods that were never seen are looked at.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -117,7 +118,8 @@ impl Executed {
     }
 }
 
-/// Executes all threads, and tells listeners what they do. The heap is marked afterwards, by [`Executed::mark`].
+/// Executes all threads, and tells listeners what they do. The heap is marked afterwards, by
+/// [`Executed::mark`].
 #[must_use]
 pub fn execute(
     context: &Context<'_>,
@@ -127,17 +129,20 @@ pub fn execute(
 ) -> Executed {
     let foundation = Foundation::of(context, heap);
     let setting = Setting::new(foundation.ground(context, heap));
+    let mut contexts = Contexts::default();
+    let may_have_published = setting.channels();
+    let any_order = contexts.intern_order(&Order { may_have_published, ..Order::default() });
     let mut engine = Engine {
         context,
         setting: &setting,
         limits: *limits,
         listeners,
-        contexts: Contexts::default(),
+        contexts,
+        any_order,
         called_from: TypedVec::new(),
         bindings: TypedVec::new(),
         binding_ids: FxHashMap::default(),
         per_method: FxHashMap::default(),
-        published: FxHashMap::default(),
         scripts: FxHashMap::default(),
         contents: FxHashMap::default(),
         queue: Vec::new(),
@@ -149,6 +154,9 @@ pub fn execute(
     engine.work();
     engine.finish()
 }
+
+/// What those alias sets of a method are that its callers can know.
+type Exposed = Box<[Option<ObjectId>]>;
 
 /// What the alias sets of a method are in some context.
 struct Binding {
@@ -174,11 +182,11 @@ struct Engine<'a, 'l> {
     contexts: Contexts,
     called_from: TypedVec<ContextId, Option<(ContextId, Place)>>,
     bindings: TypedVec<BindingId, Rc<Binding>>,
-    binding_ids: FxHashMap<(MethodId, Box<[Option<ObjectId>]>), BindingId>,
+    binding_ids: FxHashMap<(MethodId, Exposed), BindingId>,
     /// How many contexts of a method keep what makes them differ, and how many only what its parameters are.
     per_method: FxHashMap<MethodId, (usize, usize)>,
-    /// What may have been published to before a method is called, in contexts that forget the order.
-    published: FxHashMap<MethodId, Vec<SyncVariable>>,
+    /// What contexts that forget the order say: anything may have been started or published.
+    any_order: OrderId,
     scripts: FxHashMap<MethodId, Rc<Script>>,
     contents: FxHashMap<(ObjectId, MethodId), Rc<[ContentsEvent]>>,
     queue: Vec<ContextId>,
@@ -285,7 +293,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    fn bind(&mut self, method: MethodId, exposed: Box<[Option<ObjectId>]>) -> BindingId {
+    fn bind(&mut self, method: MethodId, exposed: Exposed) -> BindingId {
         let key = (method, exposed);
         if let Some(known) = self.binding_ids.get(&key) {
             return *known;
@@ -308,7 +316,7 @@ impl Engine<'_, '_> {
             method: entering.method,
             binding: entering.binding,
             facts: entering.facts[..count].into(),
-            locks: self.contexts.intern_locks(entering.locks.clone()),
+            locks: self.contexts.intern_locks(&entering.locks),
             order: entering.order,
             is_constructing: entering.is_constructing,
         }
@@ -355,45 +363,40 @@ impl Engine<'_, '_> {
         }
         let limit = self.limits.contexts_per_method;
         let (count, general) = self.per_method.get(&method).copied().unwrap_or_default();
-        let level = match count {
-            _ if is_late => 3,
-            count if count * 3 < limit * 2 => 0,
-            count if count * 6 < limit * 5 => 1,
-            count if count < limit => 2,
-            _ => 3,
+        let level = match (count, general) {
+            _ if is_late => 4,
+            (count, _) if count * 3 < limit * 2 => 0,
+            (count, _) if count < limit => 1,
+            (_, general) if general < 2 * limit => 2,
+            (_, general) if general < 3 * limit => 3,
+            _ => 4,
         };
         if level == 0 {
             return Some(self.add(key, Some(from), false));
         }
-        let published = self.published.entry(method).or_default();
-        for variable in &self.contexts.orders[entering.order].may_have_published {
-            if let Err(at) = published.binary_search(variable) {
-                published.insert(at, *variable);
-            }
-        }
-        let order = Order { may_have_published: published.clone(), ..Order::default() };
-        entering.order = self.contexts.intern_order(&order);
+        entering.order = self.any_order;
         let heap = self.setting.heap();
-        match level {
-            1 => {}
-            2 => entering.locks.retain(|held| {
+        if level >= 2 {
+            entering.locks.retain(|held| {
                 let is_class = held.lock.object.is_some_and(|it| heap.objects[it].marks.is_class);
                 held.expression.is_some() || !held.around.is_empty() || is_class
-            }),
-            _ => {
-                entering.locks.clear();
-                entering.facts.clear();
-            }
+            });
+        }
+        if level >= 3 {
+            entering.facts.clear();
+        }
+        if level >= 4 {
+            entering.locks.clear();
         }
         let key = self.key(&entering);
         if let Some(known) = self.contexts.known(&key) {
             self.counters.merged += 1;
             return Some(known);
         }
-        let is_new = if is_late { count + general == 0 } else { general < 4 * limit };
+        let is_new = if is_late { count + general == 0 } else { general < 5 * limit };
         if is_new {
             self.counters.merged += 1;
-            return Some(self.add(key, Some(from), level == 3));
+            return Some(self.add(key, Some(from), level >= 2));
         }
         self.lost.insert(method);
         let shape = &heap.shapes[method];
@@ -570,8 +573,9 @@ impl Engine<'_, '_> {
             })
             .cloned()
             .collect();
-        // What the caller named before the state was reached may have been assigned since; only names that were
-        // taken here are checked against assignments, since callers' names are of objects that they hold on to.
+        // What the caller named before the state was reached may have been assigned since; only names that
+        // were taken here are checked against assignments, since callers' names are of objects that they hold
+        // on to.
         for lock in state.held.iter().filter(|lock| !lock.is_reentrant) {
             locks.extend(self.context_lock(stage, &locks, lock));
         }
@@ -651,7 +655,7 @@ impl Engine<'_, '_> {
             Action::Contents { through, method, value, written } => {
                 let Some(object) = through.subject.object(stage.objects) else { return };
                 for event in self.contents_of(object, *method).iter() {
-                    let own = event.is_synchronized.then(|| HeldLock {
+                    let own = event.is_synchronized.then_some(HeldLock {
                         object: Some(object),
                         mode: LockMode::Exclusive,
                         taken_at: place,
@@ -758,7 +762,7 @@ impl Engine<'_, '_> {
         call: &CallStep,
         is_late: bool,
     ) {
-        let exposed: Box<[Option<ObjectId>]> = call
+        let exposed: Exposed = call
             .nodes
             .iter()
             .map(|node| node.and_then(|node| stage.objects[node.index()]))
@@ -791,14 +795,8 @@ impl Engine<'_, '_> {
             let class_of_static = self.class_of_static();
             for held in moment.locks.iter().chain(&own) {
                 let held = held.in_callee(&class_of_static, &call.expressions);
-                let is_same = |other: &ContextLock| {
-                    other.lock.object == held.lock.object
-                        && other.lock.mode == held.lock.mode
-                        && other.expression == held.expression
-                        && other.around == held.around
-                };
                 // Deeper recursion takes more of the same, which changes nothing.
-                if !locks.iter().any(is_same) {
+                if !locks.contains(&held) {
                     locks.push(held);
                 }
             }

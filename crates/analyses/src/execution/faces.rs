@@ -1,11 +1,12 @@
 //! What fields tell about the locks and flags that they keep.
 //!
-//! A read-write lock has two faces, a lock has conditions, and code keeps either in fields of their own. Whoever locks
-//! `this.readLock` locks `this.readWriteLock`, for reading; whoever waits for `this.notEmpty` gives back `this.lock`.
-//! A semaphore with a single permit that a field keeps is a lock, too. Found where the fields are set.
+//! A read-write lock has two faces, a lock has conditions, and code keeps either in fields of their own.
+//! Whoever locks `this.readLock` locks `this.readWriteLock`, for reading; whoever waits for `this.notEmpty`
+//! gives back `this.lock`. A semaphore with a single permit that a field keeps is a lock, too. Found where
+//! the fields are set.
 //!
-//! Misses faces that are handed through parameters. May take the lock of another object for that of a face if a field
-//! is set twice.
+//! Misses faces that are handed through parameters. May take the lock of another object for that of a face if
+//! a field is set twice.
 
 use classes::access;
 use classes::bytecode::Literal;
@@ -55,7 +56,8 @@ pub(super) fn is_volatile(program: &Program, field: FieldId) -> bool {
     program.fields[field].access & access::VOLATILE != 0
 }
 
-/// The lock whose face or condition a value is where it is made right here, and in which mode that face locks.
+/// The lock whose face or condition a value is where it is made right here, and in which mode that face
+/// locks.
 pub(super) fn behind(
     program: &Program,
     body: &Body,

@@ -1,16 +1,20 @@
-//! The data flow of one body: locks, fresh objects and order, point by point (dissertation, 3.4.1 and Figure 3.8).
+//! The data flow of one body: locks, fresh objects and order, point by point (dissertation, 3.4.1 and Figure
+//! 3.8).
 //!
-//! What a method does is computed once, in its own terms, and written down as a script: the events that it may cause,
-//! each with the state in which it happens. A context only fills in what the alias sets are, which locks callers hold
-//! and what has happened before.
+//! What a method does is computed once, in its own terms, and written down as a script: the events that it
+//! may cause, each with the state in which it happens. A context only fills in what the alias sets are, which
+//! locks callers hold and what has happened before.
 //!
-//! Property: a lock of a state is held on every path to its point, if the locks of callers are as the context says.
+//! Property: a lock of a state is held on every path to its point, if the locks of callers are as the context
+//! says.
 //!
-//! Misses locks that are taken on some paths only, and those that cannot be named when they are given back. Two
-//! acquisitions are of one lock when its names say so, see [`crate::locks::aliases`].
+//! Misses locks that are taken on some paths only, and those that cannot be named when they are given back.
+//! Two acquisitions are of one lock when its names say so, see [`crate::locks::aliases`].
 //!
-//! Deviations. 1. The dissertation walks the statements once for each context; the walk is the same for all of them.
-//! 2. Locks of `java.util.concurrent` are no stack: they are given back by name, and may be left to the caller.
+//! Deviations. 1. The dissertation walks the statements once for each context; the walk is the same for all
+//! of them.
+//! 2. Locks of `java.util.concurrent` are no stack: they are given back by name, and may be left to the
+//!    caller.
 
 use program::callgraph::Via;
 use program::dataflow::{self, Forward, Passage};
@@ -491,7 +495,8 @@ impl Flow<'_> {
             if let Effect::Join { task, outcome: Outcome::Always, .. } = effect
                 && let Some(value) = self.scene.operand_value(call, *task)
             {
-                // The very value is that thread too, however it was found: an element of an array has no lasting name.
+                // The very value is that thread too, however it was found: an element of an array has no
+                // lasting name.
                 let value = self.body().without_casts(value);
                 insert(&mut state.joined, LockExpression::new(Root::Local(value)));
                 if let Some(name) = self.expressions.of(value) {
@@ -968,7 +973,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// The lock that waiting for a condition gives back: the one it belongs to, or the only one that is held here.
+    /// The lock that waiting for a condition gives back: the one it belongs to, or the only one that is held
+    /// here.
     fn lock_of_condition(&self, state: &State, condition: ValueId) -> Option<Subject> {
         let flow = self.flow;
         let program = flow.setting.program();
@@ -1082,8 +1088,8 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Tasks that a callee starts or joins without seeing them: it gets a thread, and only this method knows what the
-    /// thread wraps.
+    /// Tasks that a callee starts or joins without seeing them: it gets a thread, and only this method knows
+    /// what the thread wraps.
     fn control_by_callee(
         &mut self,
         state: &State,

@@ -1,18 +1,20 @@
 //! Objects that are new, and that no other thread knows yet (dissertation, 4.3.2: NEW-safe events).
 //!
-//! Property: at a point where a value is fresh, the object it refers to was allocated by the current thread, and no
-//! path to the point has made it reachable from a static field, from an object that is not fresh itself, or from a
-//! started thread.
+//! Property: at a point where a value is fresh, the object it refers to was allocated by the current thread,
+//! and no path to the point has made it reachable from a static field, from an object that is not fresh
+//! itself, or from a started thread.
 //!
-//! Parameters are taken as fresh; whether they are is a matter of the context, which is asked where the facts are
-//! used. An object that is stored in a fresh one stays fresh, but is tied to it: it escapes when its owner does.
+//! Parameters are taken as fresh; whether they are is a matter of the context, which is asked where the facts
+//! are used. An object that is stored in a fresh one stays fresh, but is tied to it: it escapes when its
+//! owner does.
 //!
-//! Misses fresh objects behind phis, and behind more than [`MOST_VALUES`] values. May take an object for fresh that an
-//! unknown method of a library keeps.
+//! Misses fresh objects behind phis, and behind more than [`MOST_VALUES`] values. May take an object for
+//! fresh that an unknown method of a library keeps.
 //!
-//! Deviations. 1. The dissertation decides this on the object use graph, between NEW and the first ESCAPE event. The
-//! flow here says the same without building that graph for objects that need no further argument. 2. Factories: a
-//! result whose alias set a callee allocates, names nowhere and hands to nobody else is fresh.
+//! Deviations. 1. The dissertation decides this on the object use graph, between NEW and the first ESCAPE
+//! event. The flow here says the same without building that graph for objects that need no further argument.
+//! 2. Factories: a result whose alias set a callee allocates, names nowhere and hands to nobody else is
+//! fresh.
 
 use program::Origin;
 use program::callgraph::CallGraph;
@@ -260,8 +262,8 @@ impl FreshSteps<'_> {
         state
     }
 
-    /// Another thread may know the object from now on, and whatever it leads to. The object itself may be of no interest,
-    /// such as a thread that only its starter knows, and lead to a task that is.
+    /// Another thread may know the object from now on, and whatever it leads to. The object itself may be of
+    /// no interest, such as a thread that only its starter knows, and lead to a task that is.
     fn escape(&self, state: &mut Freshness, value: ValueId) {
         let root = self.root(state, value);
         let is_known = state.is_tracked(root);
@@ -273,7 +275,8 @@ impl FreshSteps<'_> {
         let is_reached = reached_from(self.scene.shape, node);
         let escapes = |other: &ValueId| {
             let Some(of_other) = self.scene.shape.node_of(*other) else { return false };
-            // It may be any of the objects of its own alias set that were stored before, unless it is known which.
+            // It may be any of the objects of its own alias set that were stored before, unless it is known
+            // which.
             let is_parameter =
                 matches!(self.scene.body.definitions[*other], Definition::Parameter(_));
             match of_other == node {
@@ -355,7 +358,8 @@ impl FreshSteps<'_> {
         }
     }
 
-    /// Threads and tasks that nobody shares are followed too: what they keep is known to others once they are started.
+    /// Threads and tasks that nobody shares are followed too: what they keep is known to others once they are
+    /// started.
     fn make(&self, state: &mut Freshness, result: Option<ValueId>) {
         if let Some(result) = result {
             let node = self.scene.shape.node_of(result);

@@ -1,7 +1,7 @@
 //! The natural loops of a body.
 //!
-//! Blocks are numbered in reverse post-order, so a way to a block with the same or a smaller number goes back.
-//! Loops that are entered at several places are cut at the smallest block; javac makes none of them.
+//! Blocks are numbered in reverse post-order, so a way to a block with the same or a smaller number goes
+//! back. Loops that are entered at several places are cut at the smallest block; javac makes none of them.
 
 use program::ids::{BlockId, Id, TypedVec};
 use program::ir::Body;

@@ -1,23 +1,23 @@
-//! What has happened before a point, and what may have: threads started and joined, messages sent and received
-//! (dissertation, 4.1: the thread control relation, and START- and JOIN-safe events of 4.3).
+//! What has happened before a point, and what may have: threads started and joined, messages sent and
+//! received (dissertation, 4.1: the thread control relation, and START- and JOIN-safe events of 4.3).
 //!
-//! Property: what `has_joined` and `has_received` name has happened on every path to the point; what may have happened
-//! on some path is in `may_have_started` and `may_have_published`.
+//! Property: what `has_joined` and `has_received` name has happened on every path to the point; what may have
+//! happened on some path is in `may_have_started` and `may_have_published`.
 //!
 //! The flow is computed once for each method, as what is added to the order of the context it is called in. A
 //! summary of that, callees first, tells callers what a call adds.
 //!
-//! May claim that all threads of a loop have ended although the loop joined some of them only, and that a thread has
-//! ended although an interrupt cut the waiting short. Misses messages that go through variables that are tested in
-//! another method than a getter.
+//! May claim that all threads of a loop have ended although the loop joined some of them only, and that a
+//! thread has ended although an interrupt cut the waiting short. Misses messages that go through variables
+//! that are tested in another method than a getter.
 //!
 //! Deviations.
-//! 1. The dissertation takes a JOIN as valid if it is the only one of the abstract thread. Here the thread must be
-//!    unique, or the join be in a loop; it then counts where the loop is left. Two joins of one thread are common,
-//!    and a single join of one of many threads is, too.
-//! 2. Volatile variables, latches, barriers and queues are beyond the dissertation. A volatile variable is received
-//!    from where it was seen to be not zero, false or null: what was written there must come from another write than
-//!    the initial one.
+//! 1. The dissertation takes a JOIN as valid if it is the only one of the abstract thread. Here the thread
+//!    must be unique, or the join be in a loop; it then counts where the loop is left. Two joins of one
+//!    thread are common, and a single join of one of many threads is, too.
+//! 2. Volatile variables, latches, barriers and queues are beyond the dissertation. A volatile variable is
+//!    received from where it was seen to be not zero, false or null: what was written there must come from
+//!    another write than the initial one.
 
 use classes::bytecode::{Against, Condition, Literal};
 use program::callgraph::{CallGraph, Via};
@@ -156,7 +156,8 @@ pub(super) fn effects_here(program: &Program, method: MethodId) -> &'static [Eff
     }
 }
 
-/// The value that the end of a block tests, and whether going this way means that it is true, not zero or not null.
+/// The value that the end of a block tests, and whether going this way means that it is true, not zero or not
+/// null.
 pub(super) fn tested(body: &Body, block: &Block, edge: Edge) -> Option<(ValueId, bool)> {
     let Terminator::Branch { condition, against, left, right, .. } = &block.terminator else {
         return None;
@@ -363,8 +364,8 @@ impl<'a> OrderSteps<'a> {
         }
     }
 
-    /// The tasks that an executor was given: by all that is called here, and by this very body where nobody else knows
-    /// the executor.
+    /// The tasks that an executor was given: by all that is called here, and by this very body where nobody
+    /// else knows the executor.
     fn given_to(&self, executor: ValueId) -> Vec<Subject> {
         let shape = self.scene.shape;
         let node = shape.node_of(executor);
@@ -457,8 +458,8 @@ impl<'a> OrderSteps<'a> {
         }
     }
 
-    /// The order when an instruction throws. An interrupt while waiting for a thread is rare, and those who go on then
-    /// have no better idea than everybody else.
+    /// The order when an instruction throws. An interrupt while waiting for a thread is rare, and those who
+    /// go on then have no better idea than everybody else.
     pub(super) fn thrown(&self, delta: &mut Delta, instruction: &Instruction) {
         if self.is_quiet {
             return;

@@ -7,12 +7,13 @@ use program::ids::{Id, MethodId, TypedVec};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::SyncVariable;
 use super::binding::bindable;
-use super::faces::Faces;
+use super::faces::{Faces, is_volatile};
 use super::fresh::Treatment;
 use super::order::{self, Delta, Ground};
 use crate::Context;
-use crate::heap::{Heap, Node, ObjectId, Place, Shape, ThreadId, ThreadKind, ThreadSet};
+use crate::heap::{Heap, Node, ObjectId, Place, Shape, Slot, ThreadId, ThreadKind, ThreadSet};
 use crate::locks::aliases::Aliases;
 use crate::locks::expression::{LockExpression, returned_expressions};
 use crate::locks::held::{self, LockChanges};
@@ -137,6 +138,26 @@ impl<'a> Setting<'a> {
         one == other || self.aliases.are_one(self.program(), method, one, other)
     }
 
+    /// All variables that order threads, sorted.
+    pub(super) fn channels(&self) -> Vec<SyncVariable> {
+        let mut channels = Vec::new();
+        for (object, known) in self.heap().objects.iter_with_ids() {
+            if known.marks.is_locked || known.variables.contains_key(&Slot::Contents) {
+                channels.push(SyncVariable { object, slot: None });
+            }
+            for slot in known.variables.keys() {
+                if let Slot::Field(field) = slot
+                    && is_volatile(self.program(), *field)
+                    && self.ground.faces.is_tested(*field)
+                {
+                    channels.push(SyncVariable { object, slot: Some(*slot) });
+                }
+            }
+        }
+        channels.sort_unstable();
+        channels
+    }
+
     /// The threads that run an object.
     pub(super) fn threads_of(&self, object: ObjectId) -> &ThreadSet {
         &self.threads_of[object]
@@ -151,7 +172,8 @@ impl<'a> Setting<'a> {
         all
     }
 
-    /// The threads that may run whatever the initial thread does: those that come from outside, and what they start.
+    /// The threads that may run whatever the initial thread does: those that come from outside, and what they
+    /// start.
     pub(super) fn running_anyway(&self) -> ThreadSet {
         let threads = self.heap().threads.iter_with_ids();
         let outside: ThreadSet = threads
@@ -213,8 +235,8 @@ pub(super) fn is_touched(node: &Node) -> bool {
         || node.edges.iter().any(|edge| edge.is_read || edge.is_written)
 }
 
-/// Which methods touch objects that they know by name, or call others that do. Shapes tell callers only of what they hand
-/// over.
+/// Which methods touch objects that they know by name, or call others that do. Shapes tell callers only of
+/// what they hand over.
 fn touches_fixed(
     ground: &Ground<'_>,
     is_noted: &TypedVec<ObjectId, bool>,

@@ -1,13 +1,15 @@
 //! Which abstract objects and threads stand for one at run time (dissertation, 3.4.4 and Figure 3.10).
 //!
-//! Property: an object that is marked unique is allocated at most once, as far as the contexts tell: by one thread
-//! that runs once, at one statement outside of loops, along calls outside of loops and recursion.
+//! Property: an object that is marked unique is allocated at most once, as far as the contexts tell: by one
+//! thread that runs once, at one statement outside of loops, along calls outside of loops and recursion.
 //!
-//! May take an object for unique that library code allocates too, where the heap shape graph takes both for one.
+//! May take an object for unique that library code allocates too, where the heap shape graph takes both for
+//! one.
 //!
-//! Deviations. 1. The dissertation counts while it executes, and adjusts the counters where a context is reused. Here
-//! the number of runs of each context is found afterwards: one, or many. 2. A thread is unique if it is started once;
-//! the contexts of its starters tell. 3. Objects of which no allocation is seen are not unique, classes aside.
+//! Deviations. 1. The dissertation counts while it executes, and adjusts the counters where a context is
+//! reused. Here the number of runs of each context is found afterwards: one, or many. 2. A thread is unique
+//! if it is started once; the contexts of its starters tell. 3. Objects of which no allocation is seen are
+//! not unique, classes aside.
 
 use program::ids::{Id, TypedVec};
 

@@ -171,7 +171,7 @@ fn finding(uses: &Uses<'_>, graded: &Graded<'_>, escape: &Escape<'_>) -> Finding
         rule: UNSAFE_PUBLICATION,
         evidence: Evidence::Possible,
         severity: Severity::Medium,
-        blame: program.site(escape.published.place.method, 0),
+        blame: program.site(report::written_at(uses, escape.published).0.method, 0),
         subjects,
         stable_subjects: BTreeMap::from([("written", String::new())]),
         witnesses: vec![Witness::new(CLIENT.name, steps)],

@@ -241,13 +241,27 @@ fn finding(uses: &Uses<'_>, graded: &Graded<'_>, shown: &Shown<'_>) -> Option<Fi
         rule: DATA_RACE,
         evidence: Evidence::Possible,
         severity: *severity,
-        blame: program.site(blamed.place.method, 0),
+        blame: program.site(written_at(uses, blamed).0.method, 0),
         subjects,
         stable_subjects: unstable.into_iter().map(|name| (name, String::new())).collect(),
         witnesses: vec![Witness::new(CLIENT.name, steps)],
         distance: uses.depth(shown.first) + uses.depth(shown.second),
         fingerprint: None,
     })
+}
+
+/// Where the source makes an access, and the calls from there to the access itself: older compilers let inner classes
+/// use private fields through methods that nobody wrote.
+pub(super) fn written_at(uses: &Uses<'_>, event: &Event) -> (Place, Vec<Place>) {
+    let world = uses.world;
+    let (mut place, mut context, mut below) = (event.place, event.context, Vec::new());
+    while world.context.program.methods[place.method].name.starts_with("access$")
+        && let Some((caller, from)) = world.called_from[context]
+    {
+        below.insert(0, place);
+        (place, context) = (from, caller);
+    }
+    (place, below)
 }
 
 /// An access as a step of a witness: who makes it, how the thread gets there, and what it holds.
@@ -261,8 +275,11 @@ pub(super) fn step(
     let world = uses.world;
     let program = world.context.program;
     let site = |place: Place| program.site(place.method, place.offset);
-    let at = site(event.place);
-    let callers = world.call_chain(event.context).into_iter().rev().map(site);
+    let (place, below) = written_at(uses, event);
+    let mut callers = world.call_chain(event.context);
+    callers.truncate(callers.len() - below.len());
+    let at = site(place);
+    let callers = callers.into_iter().rev().map(site);
     let verb = match event.kind {
         AccessKind::Read => "reads",
         AccessKind::Write => "writes",
@@ -279,6 +296,7 @@ pub(super) fn step(
             is_same_context: true,
         }),
         held_locks: held_locks.collect(),
+        call_chain: below.into_iter().map(site).collect(),
         ..Step::at(role, at)
     }
 }

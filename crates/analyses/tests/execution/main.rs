@@ -461,9 +461,9 @@ fn too_many_contexts_are_merged_and_never_lost_silently() {
     let counters = run.counters();
     assert!(counters.merged > 0, "{counters:?}");
     assert!(run.executed.lost_context.is_empty());
-    // At most four times the limit, and one of them without locks.
+    // At most six times the limit, and one of them without locks; each reads and writes.
     let seen = run.accesses("Shared.touch", "value");
-    assert!(seen.len() <= 2 * 16, "{}", seen.len());
+    assert!(seen.len() <= 2 * 24, "{}", seen.len());
     assert!(seen.iter().any(|seen| seen.locks.is_empty()));
     let precise = Run::with(&sources, &Limits { contexts_per_method: 64, ..Limits::default() });
     assert!(precise.accesses("Shared.touch", "value").iter().all(|seen| seen.locks.len() == 1));

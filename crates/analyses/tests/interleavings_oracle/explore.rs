@@ -8,7 +8,7 @@ use program::{ClassId, FieldId, MethodId, Program, ValueId};
 use rustc_hash::FxHashSet;
 
 use crate::history::Violation;
-use crate::machine::{Access, Lock, Machine, Place, Section, State, Step};
+use crate::machine::{Access, Machine, Place, Section, State, Step};
 
 /// A place as people see it: `Store.m0`, line 12.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +44,7 @@ pub(crate) enum Deadlock {
         wait: Spot,
         /// Whether it holds a lock that another thread wants.
         blocks_others: bool,
-        /// Whether somebody notifies who waits there, in this or another interleaving.
+        /// Whether some code notifies who waits on such an object, in whatever interleaving.
         is_notified: bool,
         /// Whether others know the object at all.
         is_known: bool,
@@ -110,9 +110,8 @@ pub(crate) struct Verdict {
 #[derive(Default)]
 struct Findings {
     verdict: Verdict,
-    /// Who is never woken: where, by which lock, and whether others are blocked, and know the lock.
-    asleep: BTreeSet<(Spot, Lock, bool, bool)>,
-    notified: BTreeSet<Lock>,
+    /// Who is never woken: where, and whether others are blocked, and know the lock.
+    asleep: BTreeSet<(Place, bool, bool)>,
 }
 
 /// A program has more states than we care to look at.
@@ -174,29 +173,47 @@ impl Names<'_> {
     /// program's own, else by the field that it is read from.
     pub(crate) fn lock(&self, place: Place) -> Option<String> {
         let body = self.0.body(place.method)?;
-        let taken = body.instructions().find_map(|instruction| match &instruction.operation {
-            _ if instruction.offset != place.offset => None,
-            Operation::MonitorEnter(value) => Some(*value),
+        let mut here = body.instructions().filter(|it| it.offset == place.offset);
+        let by_instruction = here.find_map(|instruction| match &instruction.operation {
+            Operation::MonitorEnter(value) => self.value(body, *value),
             Operation::Call(call) => {
                 let called = &self.0.methods[call.method];
-                let is_lock = &*called.name == "lock" || called.is_synchronized();
-                call.arguments.first().copied().filter(|_| is_lock)
+                match (&*called.name, called.is_synchronized()) {
+                    (_, true) => Some(self.method_lock(call.method)),
+                    ("lock" | "tryLock", false) => self.value(body, *call.arguments.first()?),
+                    _ => None,
+                }
             }
             _ => None,
         });
-        match taken {
-            Some(value) => self.value(body, value),
-            None => {
-                let declared = &self.0.methods[place.method];
-                let class = self.class(declared.class);
-                (place.offset == 0 && declared.is_synchronized()).then(|| {
-                    match declared.is_static() {
-                        true => format!("{class}.class"),
-                        false => class,
-                    }
-                })
-            }
-        }
+        let is_entry = place.offset == 0 && self.0.methods[place.method].is_synchronized();
+        by_instruction.or_else(|| is_entry.then(|| self.method_lock(place.method)))
+    }
+
+    /// Whether some code notifies who waits at a place, as far as the names of the objects tell.
+    fn is_notified(&self, wait: Place) -> bool {
+        let signals = |method: MethodId, is_wanted: &dyn Fn(u32, &str) -> bool| -> Vec<String> {
+            let Some(body) = self.0.body(method) else { return Vec::new() };
+            let calls = body.instructions().filter_map(|it| match &it.operation {
+                Operation::Call(call) => Some((it.offset, &**call)),
+                _ => None,
+            });
+            let wanted = calls
+                .filter(|(offset, call)| is_wanted(*offset, &self.0.methods[call.method].name));
+            wanted.filter_map(|(_, call)| self.value(body, *call.arguments.first()?)).collect()
+        };
+        let awaited = signals(wait.method, &|offset, _| offset == wait.offset);
+        self.0.methods_with_bodies().any(|method| {
+            let notified = signals(method, &|_, name| matches!(name, "notify" | "notifyAll"));
+            notified.iter().any(|object| awaited.contains(object))
+        })
+    }
+
+    /// The lock of a synchronized method.
+    fn method_lock(&self, method: MethodId) -> String {
+        let declared = &self.0.methods[method];
+        let class = self.class(declared.class);
+        if declared.is_static() { format!("{class}.class") } else { class }
     }
 
     fn value(&self, body: &Body, value: ValueId) -> Option<String> {
@@ -254,9 +271,11 @@ pub(crate) fn explore(
             waiting.extend(outcome.states);
         }
     }
-    let Findings { mut verdict, asleep, notified } = findings;
-    for (wait, lock, blocks_others, is_known) in asleep {
-        let is_notified = notified.contains(&lock);
+    let Findings { mut verdict, asleep } = findings;
+    let names = Names(program);
+    for (place, blocks_others, is_known) in asleep {
+        let is_notified = names.is_notified(place);
+        let wait = names.spot(place);
         verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified, is_known });
     }
     verdict.states = seen.len();
@@ -331,6 +350,7 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
             Step::Acquire(lock, _) | Step::Wake(lock, _) => state.owner(*lock),
             Step::Join(other) => *other,
             Step::Access(_)
+            | Step::TryAcquire(..)
             | Step::Wait(..)
             | Step::Notify { .. }
             | Step::Asleep(_)
@@ -367,9 +387,6 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
     let is_over = steps.iter().enumerate().all(|(thread, step)| !state.is_enabled(thread, *step));
     for (thread, step) in steps.iter().enumerate() {
         match step {
-            Step::Notify { lock, .. } => {
-                findings.notified.insert(*lock);
-            }
             Step::Asleep(place) if is_over => {
                 let lock = state.awaited(thread).expect("who sleeps gave a lock back");
                 let blocks_others = steps.iter().any(|step| match step {
@@ -379,11 +396,13 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
                     _ => false,
                 });
                 let is_known = state.is_known_to_others(lock, thread);
-                findings.asleep.insert((names.spot(*place), lock, blocks_others, is_known));
+                findings.asleep.insert((*place, blocks_others, is_known));
             }
             Step::Access(_)
             | Step::Acquire(..)
+            | Step::TryAcquire(..)
             | Step::Wait(..)
+            | Step::Notify { .. }
             | Step::Join(_)
             | Step::Asleep(_)
             | Step::Wake(..)

@@ -1,8 +1,8 @@
 //! Random programs, and how one that shows a disagreement is made smaller.
 
 use crate::java::{
-    Block, Form, Local, Lock, MainStep, Method, Program, Script, Source, Statement, Test, Thread,
-    Variable,
+    Block, Form, Kind, Local, Lock, MainStep, Method, Program, Script, Source, Statement, Test,
+    Thread, Variable,
 };
 use crate::random::{Compound, Random, smaller_blocks};
 
@@ -11,7 +11,8 @@ pub(crate) fn program(seed: u64) -> Program {
     let mut random = Random::new(seed);
     loop {
         let program = Generator::new(&mut random).program();
-        let threads = program.threads.len();
+        let more = |step: &&MainStep| matches!(step, MainStep::StartMore(_));
+        let threads = program.threads.len() + 2 * program.main.iter().filter(more).count();
         // More steps than these have too many interleavings, fewer show little.
         let wanted = if threads > 2 { 9..=17 } else { 8..=22 };
         if wanted.contains(&steps_of_threads(&program)) {
@@ -25,7 +26,7 @@ pub(crate) fn program(seed: u64) -> Program {
 fn steps_of_threads(program: &Program) -> usize {
     let mut of_methods = vec![0; program.methods.len()];
     for (number, method) in program.methods.iter().enumerate().rev() {
-        let own = usize::from(method.is_synchronized);
+        let own = usize::from(method.kind != Kind::Plain);
         of_methods[number] = own + steps(&method.body, &of_methods);
     }
     let of_threads = program.threads.iter();
@@ -34,6 +35,9 @@ fn steps_of_threads(program: &Program) -> usize {
     let of_main = program.main.iter().map(|step| match step {
         MainStep::Do(statement) => steps(std::slice::from_ref(statement), &of_methods),
         MainStep::Start(_) => 0,
+        MainStep::StartMore(thread) => {
+            2 * steps(&program.scripts[program.threads[*thread].script].body, &of_methods)
+        }
         MainStep::Join(_) | MainStep::Count { .. } => 1,
     });
     of_threads.sum::<usize>() + of_main.sum::<usize>()
@@ -42,6 +46,9 @@ fn steps_of_threads(program: &Program) -> usize {
 fn steps(block: &[Statement], of_methods: &[usize]) -> usize {
     let of_one = |statement: &Statement| match statement {
         Statement::Read(..) | Statement::Write(..) | Statement::NotifyAll(_) => 1,
+        Statement::ReplaceLock => 1,
+        Statement::IfReady(block) | Statement::TryLocked(block) => 1 + steps(block, of_methods),
+        Statement::Synchronized(Lock::Mutable, block) => 2 + steps(block, of_methods),
         Statement::ReadOwn(_) | Statement::WriteOwn(_) => 1,
         Statement::Publish { .. } | Statement::ReadCell(_) | Statement::WriteCell(_) => 2,
         Statement::Wait(_) => 2,
@@ -64,6 +71,8 @@ struct Generator<'a> {
     waits: bool,
     /// Whether stores refer to cells.
     publishes: bool,
+    /// Whether the volatile flag decides.
+    flags: bool,
     stores: usize,
 }
 
@@ -85,9 +94,10 @@ impl<'a> Generator<'a> {
         let nests = random.percent(25);
         let mut locks: Vec<Lock> = vec![Lock::This, Lock::One, Lock::Global, Lock::Explicit];
         locks.push(random.pick(&[Lock::Class, Lock::Two]));
+        locks.push(random.pick(&[Lock::Peer, Lock::Mutable, Lock::Fresh, Lock::This]));
         if stores > 1 {
             locks.push(Lock::That);
-            locks.push(Lock::That);
+            locks.push(random.pick(&[Lock::That, Lock::Peer]));
         }
         let locks = (0..1 + usize::from(nests) + random.below(2))
             .map(|_| locks.swap_remove(random.below(locks.len())))
@@ -96,7 +106,7 @@ impl<'a> Generator<'a> {
         let mut variables = vec![variables.swap_remove(random.below(3)), random.pick(&variables)];
         variables.push(random.pick(&[Variable::Ready, Variable::Y]));
         if stores > 1 {
-            variables.insert(1, Variable::ThatX);
+            variables.insert(1, random.pick(&[Variable::ThatX, Variable::PeerX]));
         }
         variables.truncate(1 + random.below(3));
         Generator {
@@ -106,6 +116,7 @@ impl<'a> Generator<'a> {
             nests,
             waits: random.percent(12),
             publishes: random.percent(12),
+            flags: random.percent(15),
             stores,
             random,
         }
@@ -115,11 +126,16 @@ impl<'a> Generator<'a> {
         let method_count = 1 + self.random.below(3);
         let methods = (0..method_count)
             .map(|number| {
-                let is_synchronized = self.random.percent(40) && self.locks.contains(&Lock::This);
-                let held: &[Lock] = if is_synchronized { &[Lock::This] } else { &[] };
-                let (first_method, methods) = (number + 1, method_count);
+                let mut kind = Kind::Plain;
+                if self.random.percent(40) && self.locks.contains(&Lock::This) {
+                    kind = Kind::Synchronized;
+                } else if self.random.percent(60) && self.locks.contains(&Lock::Class) {
+                    kind = Kind::Static;
+                }
+                let held: Vec<Lock> = kind.lock().into_iter().collect();
+                let (first_method, methods, held) = (number + 1, method_count, &*held);
                 let place = Place { depth: 0, first_method, methods, held, has_own: false };
-                Method { is_synchronized, body: self.block(place, 3) }
+                Method { kind, body: self.block(place, 3) }
             })
             .collect();
         let thread_count = self.random.pick(&[1, 2, 2, 2, 2, 2, 2, 3, 3, 3]);
@@ -147,9 +163,13 @@ impl<'a> Generator<'a> {
             .iter()
             .map(|thread| scripts[thread.script].form != Form::Lambda && self.random.percent(30))
             .collect();
-        let main = self.main(&with_count, method_count);
-        let stores = self.stores;
-        let mut program = Program { methods, scripts, threads, stores, is_static, main };
+        let mut main = self.main(&with_count, method_count);
+        let is_class = scripts[threads[0].script].form != Form::Lambda;
+        if thread_count == 1 && is_class && self.random.percent(70) {
+            main.push(MainStep::StartMore(0));
+        }
+        let (stores, has_peer) = (self.stores, self.random.percent(50));
+        let mut program = Program { methods, scripts, threads, stores, is_static, has_peer, main };
         while let Some(uncalled) = uncalled_method(&program) {
             remove_method(&mut program, uncalled);
         }
@@ -252,7 +272,11 @@ impl<'a> Generator<'a> {
         let mut held = place.held.to_vec();
         held.push(lock);
         let inner = Place { depth: place.depth + 1, held: &held, ..place };
-        Statement::Synchronized(lock, self.block(inner, 2))
+        let block = self.block(inner, 2);
+        match lock == Lock::Explicit && self.random.percent(25) {
+            true => Statement::TryLocked(block),
+            false => Statement::Synchronized(lock, block),
+        }
     }
 
     fn call(&mut self, place: Place<'_>) -> Statement {
@@ -273,10 +297,24 @@ impl<'a> Generator<'a> {
         let is_read = self.random.percent(50);
         if self.waits
             && let Some(lock) = place.held.last()
-            && *lock != Lock::Explicit
+            && !matches!(lock, Lock::Explicit | Lock::Mutable | Lock::Fresh)
             && self.random.percent(25)
         {
             return if is_read { Statement::Wait(*lock) } else { Statement::NotifyAll(*lock) };
+        }
+        if self.flags && self.random.percent(40) {
+            return match place.depth < 4 && is_read {
+                true => {
+                    let inner = Place { depth: place.depth + 1, ..place };
+                    Statement::IfReady(self.block(inner, 2))
+                }
+                false => {
+                    Statement::Write(Variable::Ready, Source::Constant(self.random.below(2) as u8))
+                }
+            };
+        }
+        if self.locks.contains(&Lock::Mutable) && self.random.percent(12) {
+            return Statement::ReplaceLock;
         }
         if self.publishes && self.random.percent(50) {
             return match self.random.below(3) {
@@ -332,8 +370,8 @@ pub(crate) fn smaller(program: &Program) -> Vec<Program> {
         for body in smaller_blocks(&method.body) {
             changed(&|program| program.methods[number].body = body.clone());
         }
-        if method.is_synchronized {
-            changed(&|program| program.methods[number].is_synchronized = false);
+        if method.kind != Kind::Plain {
+            changed(&|program| program.methods[number].kind = Kind::Plain);
         }
     }
     for (number, script) in program.scripts.iter().enumerate() {
@@ -346,6 +384,9 @@ pub(crate) fn smaller(program: &Program) -> Vec<Program> {
     }
     if program.is_static {
         changed(&|program| program.is_static = false);
+    }
+    if program.has_peer {
+        changed(&|program| program.has_peer = false);
     }
     if program.stores > 1 {
         changed(&|program| {
@@ -363,9 +404,10 @@ pub(crate) fn smaller(program: &Program) -> Vec<Program> {
 fn remove_thread(program: &mut Program, number: usize) {
     let script = program.threads.remove(number).script;
     program.main.retain(|step| match step {
-        MainStep::Start(thread) | MainStep::Join(thread) | MainStep::Count { thread, .. } => {
-            *thread != number
-        }
+        MainStep::Start(thread)
+        | MainStep::StartMore(thread)
+        | MainStep::Join(thread)
+        | MainStep::Count { thread, .. } => *thread != number,
         MainStep::Do(_) => true,
     });
     for step in &mut program.main {
@@ -424,10 +466,12 @@ fn waits_for_held_locks(program: &Program) -> bool {
                 held.push(*lock);
                 is_sound(block, &held)
             }
-            Statement::If(_, block) => is_sound(block, held),
+            Statement::If(_, block) | Statement::IfReady(block) => is_sound(block, held),
+            Statement::TryLocked(block) => is_sound(block, held),
             Statement::Read(..)
             | Statement::Write(..)
             | Statement::Call { .. }
+            | Statement::ReplaceLock
             | Statement::Publish { .. }
             | Statement::ReadCell(_)
             | Statement::WriteCell(_)
@@ -436,13 +480,16 @@ fn waits_for_held_locks(program: &Program) -> bool {
         })
     }
     let methods = program.methods.iter().all(|method| {
-        let held: &[Lock] = if method.is_synchronized { &[Lock::This] } else { &[] };
-        is_sound(&method.body, held)
+        let held: Vec<Lock> = method.kind.lock().into_iter().collect();
+        is_sound(&method.body, &held)
     });
     let scripts = program.scripts.iter().all(|script| is_sound(&script.body, &[]));
     let main = program.main.iter().all(|step| match step {
         MainStep::Do(statement) => is_sound(std::slice::from_ref(statement), &[]),
-        MainStep::Start(_) | MainStep::Join(_) | MainStep::Count { .. } => true,
+        MainStep::Start(_)
+        | MainStep::StartMore(_)
+        | MainStep::Join(_)
+        | MainStep::Count { .. } => true,
     });
     methods && scripts && main
 }

@@ -4,7 +4,9 @@
 //! of its accesses comes before an access of another thread, by conflicts and by the order within the
 //! other threads, and that one before another access of the call: then no execution with the same conflicts in the
 //! same order has the accesses of the call side by side. Locks give no order of their own here: that a call gave
-//! a lock back and took it again is only harmful if some variable changed in between.
+//! a lock back and took it again is only harmful if some variable changed in between. This misses calls that tear a
+//! section of another thread apart which a lock keeps together, where no variable alone tells; a finding about such
+//! a call counts as made up.
 //!
 //! Of such pairs of accesses only the tightest count, those that have no other pair between them, and the innermost
 //! call that has both is the one that is not atomic: the calls around it are so because of it.

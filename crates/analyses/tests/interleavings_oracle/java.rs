@@ -33,6 +33,8 @@ pub(crate) enum Variable {
     Y,
     /// The `x` of the other store.
     ThatX,
+    /// The `x` of the store that the one at hand keeps in a final field.
+    PeerX,
     /// A static field.
     Total,
     /// A volatile field.
@@ -55,6 +57,12 @@ pub(crate) enum Lock {
     Class,
     /// A `ReentrantLock` in a final field; the others are monitors.
     Explicit,
+    /// The store that the one at hand keeps in a final field.
+    Peer,
+    /// A field that is not final.
+    Mutable,
+    /// An object that is made for the occasion.
+    Fresh,
 }
 
 /// What is written.
@@ -90,6 +98,12 @@ pub(crate) enum Statement {
     Read(Local, Variable),
     Write(Variable, Source),
     If(Test, Block),
+    /// A block that is entered if the volatile flag is set.
+    IfReady(Block),
+    /// A block that is entered if the explicit lock is free.
+    TryLocked(Block),
+    /// The field that is a lock gets a new object.
+    ReplaceLock,
     /// A `synchronized` block; for the explicit lock `lock()` and `unlock()` in a finally.
     Synchronized(Lock, Block),
     /// A call of a method of the store at hand, or of the other one, to which the store at hand is
@@ -119,8 +133,12 @@ pub(crate) enum Statement {
 impl Compound for Statement {
     fn blocks(&self) -> Vec<&Block> {
         match self {
-            Statement::If(_, block) | Statement::Synchronized(_, block) => vec![block],
+            Statement::If(_, block)
+            | Statement::IfReady(block)
+            | Statement::TryLocked(block)
+            | Statement::Synchronized(_, block) => vec![block],
             Statement::Read(..)
+            | Statement::ReplaceLock
             | Statement::Write(..)
             | Statement::Call { .. }
             | Statement::Wait(_)
@@ -135,8 +153,12 @@ impl Compound for Statement {
 
     fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
-            Statement::If(_, block) | Statement::Synchronized(_, block) => vec![block],
+            Statement::If(_, block)
+            | Statement::IfReady(block)
+            | Statement::TryLocked(block)
+            | Statement::Synchronized(_, block) => vec![block],
             Statement::Read(..)
+            | Statement::ReplaceLock
             | Statement::Write(..)
             | Statement::Call { .. }
             | Statement::Wait(_)
@@ -150,10 +172,30 @@ impl Compound for Statement {
     }
 }
 
+/// What a method is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Synchronized,
+    /// Static and synchronized; the store at hand is the other one.
+    Static,
+}
+
+impl Kind {
+    /// The lock that a call takes.
+    pub(crate) fn lock(self) -> Option<Lock> {
+        match self {
+            Kind::Plain => None,
+            Kind::Synchronized => Some(Lock::This),
+            Kind::Static => Some(Lock::Class),
+        }
+    }
+}
+
 /// A method of the store. It gets the other store and `a`, and returns `a`. It calls only methods after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Method {
-    pub(crate) is_synchronized: bool,
+    pub(crate) kind: Kind,
     pub(crate) body: Block,
 }
 
@@ -193,6 +235,8 @@ pub(crate) struct Thread {
 pub(crate) enum MainStep {
     Do(Statement),
     Start(usize),
+    /// Starts two threads, one after the other, that do what this thread does.
+    StartMore(usize),
     Join(usize),
     /// Reads or writes the field of a thread or task object that belongs to its body.
     Count {
@@ -211,6 +255,8 @@ pub(crate) struct Program {
     pub(crate) stores: usize,
     /// The first store is kept in a static final field.
     pub(crate) is_static: bool,
+    /// The second store keeps the first one; otherwise each keeps itself.
+    pub(crate) has_peer: bool,
     pub(crate) main: Vec<MainStep>,
 }
 
@@ -229,6 +275,7 @@ impl Scope<'_> {
             Variable::X => format!("{}x", self.receiver),
             Variable::Y => format!("{}y", self.receiver),
             Variable::ThatX => format!("{}.x", self.that),
+            Variable::PeerX => format!("{}peer.x", self.receiver),
             Variable::Total => "Store.total".to_string(),
             Variable::Ready => format!("{}ready", self.receiver),
         }
@@ -243,6 +290,9 @@ impl Scope<'_> {
             Lock::Global => "Store.GLOBAL".to_string(),
             Lock::Class => "Store.class".to_string(),
             Lock::Explicit => format!("{}explicit", self.receiver),
+            Lock::Peer => format!("{}peer", self.receiver),
+            Lock::Mutable => format!("{}mutable", self.receiver),
+            Lock::Fresh => "new Object()".to_string(),
         }
     }
 }
@@ -285,15 +335,22 @@ impl Writer {
                 self.block(block, scope);
                 self.close();
             }
-            Statement::Synchronized(Lock::Explicit, block) => {
-                let lock = scope.lock(Lock::Explicit);
-                self.line(&format!("{lock}.lock();"));
-                self.open("try");
+            Statement::IfReady(block) => {
+                self.open(&format!("if ({} != 0)", scope.variable(Variable::Ready)));
                 self.block(block, scope);
                 self.close();
-                self.open("finally");
-                self.line(&format!("{lock}.unlock();"));
+            }
+            Statement::Synchronized(Lock::Explicit, block) => {
+                self.line(&format!("{}.lock();", scope.lock(Lock::Explicit)));
+                self.unlocked_finally(block, scope);
+            }
+            Statement::TryLocked(block) => {
+                self.open(&format!("if ({}.tryLock())", scope.lock(Lock::Explicit)));
+                self.unlocked_finally(block, scope);
                 self.close();
+            }
+            Statement::ReplaceLock => {
+                self.line(&format!("{} = new Object();", scope.lock(Lock::Mutable)));
             }
             Statement::Synchronized(lock, block) => {
                 self.open(&format!("synchronized ({})", scope.lock(*lock)));
@@ -338,6 +395,15 @@ impl Writer {
         }
     }
 
+    fn unlocked_finally(&mut self, block: &Block, scope: Scope<'_>) {
+        self.open("try");
+        self.block(block, scope);
+        self.close();
+        self.open("finally");
+        self.line(&format!("{}.unlock();", scope.lock(Lock::Explicit)));
+        self.close();
+    }
+
     fn use_cell(&mut self, scope: Scope<'_>, text: &str) {
         self.open("");
         self.line(&format!("Cell found = {}cell;", scope.receiver));
@@ -358,11 +424,25 @@ impl Writer {
         self.line("final Object two = new Object();");
         self.line("static final Object GLOBAL = new Object();");
         self.line("final ReentrantLock explicit = new ReentrantLock();");
+        self.line("Object mutable = new Object();");
+        self.line("final Store peer;");
+        self.open("Store(Store peer)");
+        self.line("this.peer = peer == null ? this : peer;");
+        self.close();
         for (number, method) in program.methods.iter().enumerate() {
-            let modifier = if method.is_synchronized { "synchronized " } else { "" };
+            let modifier = match method.kind {
+                Kind::Plain => "",
+                Kind::Synchronized => "synchronized ",
+                Kind::Static => "static synchronized ",
+            };
             self.open(&format!("{modifier}int m{number}(Store that, int a)"));
             self.line("int b = 0;");
-            let scope = Scope { receiver: "", this: "this", that: "that" };
+            let scope = match method.kind {
+                Kind::Plain | Kind::Synchronized => {
+                    Scope { receiver: "", this: "this", that: "that" }
+                }
+                Kind::Static => Scope { receiver: "that.", this: "that", that: "that" },
+            };
             self.block(&method.body, scope);
             self.line("return a;");
             self.close();
@@ -399,7 +479,11 @@ impl Writer {
     fn main(&mut self, program: &Program) {
         self.open("public static void main(String[] arguments) throws InterruptedException");
         for store in 0..program.stores {
-            let made = if store == 0 && program.is_static { "SHARED" } else { "new Store()" };
+            let made = match store {
+                0 if program.is_static => "SHARED".to_string(),
+                0 => "new Store(null)".to_string(),
+                _ => format!("new Store({})", if program.has_peer { "s0" } else { "null" }),
+            };
             self.line(&format!("final Store s{store} = {made};"));
         }
         for (number, thread) in program.threads.iter().enumerate() {
@@ -435,6 +519,18 @@ impl Writer {
             match step {
                 MainStep::Do(statement) => self.statement(statement, scope),
                 MainStep::Start(thread) => self.line(&format!("t{thread}.start();")),
+                MainStep::StartMore(thread) => {
+                    let thread = &program.threads[*thread];
+                    let [this, that] = thread.stores.map(|store| format!("s{store}"));
+                    let made = format!("new W{}({this}, {that})", thread.script);
+                    self.open("for (int i = 0; i < 2; i++)");
+                    match program.scripts[thread.script].form {
+                        Form::Subclass => self.line(&format!("{made}.start();")),
+                        Form::Task => self.line(&format!("new Thread({made}).start();")),
+                        Form::Lambda => {}
+                    }
+                    self.close();
+                }
                 MainStep::Join(thread) => self.line(&format!("t{thread}.join();")),
                 MainStep::Count { thread, is_write: true } => {
                     self.line(&format!("w{thread}.count = 2;"));
@@ -455,7 +551,7 @@ impl Program {
         writer.line("import java.util.concurrent.locks.ReentrantLock;");
         writer.open(&format!("class {class}"));
         if self.is_static {
-            writer.line("static final Store SHARED = new Store();");
+            writer.line("static final Store SHARED = new Store(null);");
         }
         writer.open("static class Cell");
         writer.line("int value;");

@@ -100,6 +100,8 @@ pub(crate) enum Step {
     Access(Access),
     /// Takes a lock, for the first time or again.
     Acquire(Lock, Place),
+    /// Takes a lock if it is free.
+    TryAcquire(Lock, Place),
     /// Gives a lock back and waits to be woken.
     Wait(Lock, Place),
     Notify {
@@ -238,7 +240,7 @@ impl State {
     /// Whether a thread can do its next step.
     pub(crate) fn is_enabled(&self, thread: usize, step: Step) -> bool {
         match step {
-            Step::Access(_) | Step::Wait(..) | Step::Notify { .. } => true,
+            Step::Access(_) | Step::TryAcquire(..) | Step::Wait(..) | Step::Notify { .. } => true,
             Step::Acquire(lock, _) | Step::Wake(lock, _) => {
                 self.owner(lock).is_none_or(|owner| owner == thread)
             }
@@ -381,6 +383,10 @@ impl<'a> Machine<'a> {
                                 Lock { owner: arguments[0], is_explicit: true },
                                 place,
                             )),
+                            "tryLock" => Some(Step::TryAcquire(
+                                Lock { owner: arguments[0], is_explicit: true },
+                                place,
+                            )),
                             "wait" => Some(Step::Wait(monitor, place)),
                             "notify" => Some(Step::Notify { lock: monitor, all: false }),
                             "notifyAll" => Some(Step::Notify { lock: monitor, all: true }),
@@ -427,6 +433,18 @@ impl<'a> Machine<'a> {
             Step::Acquire(lock, place) => {
                 state.acquire(thread, lock, place);
                 self.go_on_after_acquisition(&mut state, thread, lock);
+            }
+            Step::TryAcquire(lock, place) => {
+                let is_free = state.owner(lock).is_none_or(|owner| owner == thread);
+                if is_free {
+                    state.acquire(thread, lock, place);
+                }
+                let frame = state.threads[thread].frames.last_mut().expect("the thread runs");
+                let call = self.instruction(frame).expect("an acquisition is an instruction");
+                if let Some(result) = call.result {
+                    frame.values[result.index()] = Value::Int(i32::from(is_free));
+                }
+                frame.position += 1;
             }
             Step::Wait(lock, place) => {
                 let mut hold = state.locks.remove(&lock).expect("who waits holds the lock");

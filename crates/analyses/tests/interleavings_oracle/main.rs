@@ -10,7 +10,8 @@
 //!
 //! Everything that some interleaving shows must be reported: a race by a finding of `data-race` on the variable; a
 //! deadlock of locks by `lock-order-cycle` on these locks, another one by `critical-wait` or `indefinite-wait`; a method
-//! whose calls are not atomic by `inconsistent-method` or `stale-value`, or by `data-race` on one of the variables. What is
+//! whose calls are not atomic by `inconsistent-method` or `stale-value`, or by `data-race` on one of the variables. And all
+//! accesses that take part in a race or in a call that is not atomic must be on the watch list. What is
 //! known to be missed is in one table, with the reason (`gaps`). How many findings no interleaving shows is
 //! printed: the rules may be wrong in this direction, since they know neither values nor which paths are taken together.
 //!
@@ -47,7 +48,7 @@ mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analyses::Config;
+use analyses::{Config, heap};
 use findings::{Finding, Site, Step};
 use program::{MethodId, Program};
 use rayon::prelude::*;
@@ -82,6 +83,8 @@ struct Report {
     waits: BTreeSet<(&'static str, Spot)>,
     /// By rule: the methods that are to blame.
     methods: BTreeSet<(&'static str, String)>,
+    /// The accesses that could not be proven safe: the watch list.
+    watched: BTreeSet<Spot>,
     /// The same without findings of so low a severity that users do not see them unless they ask.
     by_default: Option<Box<Report>>,
 }
@@ -89,11 +92,17 @@ struct Report {
 impl Report {
     fn of(compiled: &Compiled) -> Report {
         let rules = RULES.iter().map(|rule| (*rule).to_string()).collect();
-        let config = Config { rules, ..Config::default() };
+        let config = Config { rules, watch_list: true, ..Config::default() };
         let (mut report, mut by_default) = (Report::default(), Report::default());
         let wanted = |rules: &[&str]| rules.iter().any(|rule| RULES.contains(rule));
         for analysis in analyses::ALL.iter().filter(|analysis| wanted(analysis.rules)) {
-            for finding in (analysis.run)(&compiled.context(&config)).findings {
+            let outcome = (analysis.run)(&compiled.context(&config));
+            let watched = outcome.watch.iter().map(|place| {
+                let heap::Place { method, offset } = *place;
+                Names(&compiled.program).spot(Place { method, offset })
+            });
+            report.watched.extend(watched);
+            for finding in outcome.findings {
                 report.add(&compiled.program, &finding);
                 let rule = findings::rules::named(finding.rule).expect("rules are listed");
                 if finding.severity >= rule.default_level {
@@ -172,12 +181,14 @@ enum Missed {
     Race(Race),
     Deadlock(Deadlock),
     Method(NotAtomic),
+    /// An access takes part in a race, or in a call that is not atomic, and is not on the watch list.
+    Watch(Spot),
 }
 
 impl Missed {
     fn gap(&self, verdict: &Verdict) -> Option<Gap> {
         match self {
-            Missed::Race(_) => None,
+            Missed::Race(_) | Missed::Watch(_) => None,
             Missed::Deadlock(deadlock) => gaps::of_deadlock(deadlock),
             Missed::Method(found) => gaps::of_method(found, verdict),
         }
@@ -188,11 +199,16 @@ fn missed(verdict: &Verdict, report: &Report) -> Vec<Missed> {
     let races = verdict.races.iter().filter(|it| !report.races.contains_key(&it.variable));
     let deadlocks = verdict.deadlocks.iter().filter(|it| !report.has_deadlock(it));
     let methods = verdict.not_atomic.iter().filter(|it| !report.has_method(it));
+    let of_races = verdict.races.iter().flat_map(|race| &race.accesses);
+    let of_methods = verdict.not_atomic.iter().flat_map(|it| [&it.first.spot, &it.second.spot]);
+    let accesses: BTreeSet<&Spot> = of_races.chain(of_methods).collect();
+    let unwatched = accesses.into_iter().filter(|spot| !report.watched.contains(spot));
     races
         .cloned()
         .map(Missed::Race)
         .chain(deadlocks.cloned().map(Missed::Deadlock))
         .chain(methods.cloned().map(Missed::Method))
+        .chain(unwatched.cloned().map(Missed::Watch))
         .collect()
 }
 
@@ -511,6 +527,7 @@ fn wrong_reports_are_noticed() {
         let mut right = Report::default();
         for race in &verdict.races {
             right.races.insert(race.variable.clone(), race.accesses.clone());
+            right.watched.extend(race.accesses.clone());
         }
         for deadlock in &verdict.deadlocks {
             match deadlock {
@@ -525,14 +542,21 @@ fn wrong_reports_are_noticed() {
         }
         for found in &verdict.not_atomic {
             right.methods.insert(("inconsistent-method", found.method.clone()));
+            right.watched.extend([found.first.spot.clone(), found.second.spot.clone()]);
         }
         let joins = |missed: &Missed| matches!(missed, Missed::Deadlock(Deadlock::Join { .. }));
         assert!(missed(&verdict, &right).iter().all(joins), "{}", case.class);
         assert!(Scores::default().add(&verdict, &right).is_empty(), "{}", case.class);
 
-        let silent = missed(&verdict, &Report::default());
+        let watched = right.watched.clone();
+        let silent = missed(&verdict, &Report { watched, ..Report::default() });
         let shown = verdict.races.len() + verdict.deadlocks.len() + verdict.not_atomic.len();
         assert_eq!(silent.len(), shown, "{}", case.class);
+        let unwatched = Report { watched: BTreeSet::new(), ..right.clone() };
+        let missed_accesses = missed(&verdict, &unwatched);
+        let is_watch = |missed: &&Missed| matches!(missed, Missed::Watch(_));
+        let missed_accesses = missed_accesses.iter().filter(is_watch).count();
+        assert_eq!(missed_accesses, right.watched.len(), "{}", case.class);
 
         let spot = Spot { method: "Store.none".to_string(), line: 1 };
         right.races.insert("Store.none".to_string(), [spot.clone(), spot.clone()]);
