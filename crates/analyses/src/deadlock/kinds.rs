@@ -12,7 +12,7 @@ use super::lock_order::LockOrder;
 use crate::Context;
 use crate::execution::World;
 use crate::heap::{ObjectId, Place};
-use crate::locks::instruction_at;
+use crate::locks::{instruction_at, touches_lock};
 
 program::typed_ids! {
     /// A lock: an abstract object, seen as one of some classes that have no object in common with others.
@@ -126,6 +126,10 @@ fn locked_class(context: &Context<'_>, place: Place) -> Option<ClassId> {
     };
     let object = match instruction_at(body, place.offset).map(|(_, it)| &it.operation) {
         Some(Operation::MonitorEnter(object)) => *object,
+        // The faces of a read-write lock are of different classes.
+        Some(Operation::Call(call)) if touches_lock(program.effects_of(call.method)) => {
+            return None;
+        }
         Some(Operation::Call(call)) if place.offset > 0 => *call.arguments.first()?,
         _ => return of_method(),
     };

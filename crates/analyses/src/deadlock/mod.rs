@@ -35,6 +35,7 @@ mod instances;
 mod kinds;
 mod lock_order;
 mod report;
+mod routes;
 mod waits;
 
 pub use describe::{LockOrderGraph, LockOrderWriter};
@@ -42,8 +43,8 @@ pub use describe::{LockOrderGraph, LockOrderWriter};
 use crate::execution::{Acquisition, Client, Invocation, Listener, Signal, World};
 use crate::heap::Heap;
 use crate::{Context, Outcome};
-use instances::Callers;
 use lock_order::LockOrder;
+use routes::Callers;
 use waits::Waits;
 
 /// Its entry in the list of clients.
@@ -75,8 +76,8 @@ impl Listener for Deadlock {
         self.waits.learn(signal);
     }
 
-    fn invocation(&mut self, invocation: Invocation) {
-        self.callers.entry(invocation.to).or_default().push((invocation.from, invocation.place));
+    fn invocation(&mut self, invocation: Invocation<'_>) {
+        self.callers.learn(invocation);
     }
 
     fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {
