@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use classes::bytecode::Literal;
 use program::Program;
 use program::ids::{ClassId, Id, TypedVec, ValueId};
-use program::ir::{Body, DeclaredType, Definition, Operation};
+use program::ir::{Body, Constant, DeclaredType, Definition, Operation};
 use rustc_hash::FxHashMap;
 
 use super::lock_order::LockOrder;
@@ -154,7 +155,10 @@ fn declared_class(
     let phis = body.blocks[block].phis.iter().filter(|phi| phi.result == value);
     let mut widest: Option<ClassId> = None;
     for input in phis.flat_map(|phi| phi.inputs.iter().flatten()) {
-        if seen.contains(&body.without_casts(*input)) {
+        let is_null = body.defining_instruction(*input).is_some_and(|defined| {
+            matches!(defined.operation, Operation::Constant(Constant::Literal(Literal::Null)))
+        });
+        if is_null || seen.contains(&body.without_casts(*input)) {
             continue;
         }
         let class = declared_class(program, body, *input, seen)?;

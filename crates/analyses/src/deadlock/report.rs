@@ -154,7 +154,10 @@ impl<'a> Report<'a> {
                 for holder in self.holders(way.context, from, way.held_at, way.wanted_at) {
                     let Holder { context, taken_at, calls } = holder;
                     let path = calls.into_iter().chain([way.wanted_at]).collect();
-                    let route = Route { way, holder: context, held_at: taken_at, path };
+                    let is_guess = self.locks.ids(from, taken_at).len() > 1
+                        || self.locks.ids(to, way.wanted_at).len() > 1;
+                    let held_at = taken_at;
+                    let route = Route { way, holder: context, held_at, path, is_guess };
                     if self.threads(&route).is_empty() {
                         continue;
                     }
@@ -173,7 +176,7 @@ impl<'a> Report<'a> {
             routes.sort_by(|one, other| {
                 let rank = |route: &Route<'_>| {
                     let is_foreign = !self.program().is_application(route.way.wanted_at.method);
-                    (is_foreign, route.path.len(), route.held_at, route.holder)
+                    (is_foreign, route.is_guess, route.path.len(), route.held_at, route.holder)
                 };
                 rank(one).cmp(&rank(other)).then_with(|| one.way.cmp(other.way))
             });
@@ -347,6 +350,9 @@ impl<'a> Report<'a> {
     fn severity(&self, locks: &[LockId], ways: &[&Route<'_>]) -> Severity {
         let is_sure = |(lock, way): (&LockId, &&Route<'_>)| {
             let marks = self.marks(*lock);
+            if way.is_guess {
+                return false;
+            }
             marks.is_unique || marks.is_class || self.is_own_lock(way.held_at)
         };
         if locks.len() == 2 && locks.iter().zip(ways).all(is_sure) {

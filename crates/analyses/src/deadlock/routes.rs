@@ -41,6 +41,8 @@ pub(super) struct Route<'a> {
     pub(super) held_at: Place,
     /// The calls from there to where the second is wanted; the last place is that one.
     pub(super) path: Vec<Place>,
+    /// Whether the code leaves open which of several locks one of the two is.
+    pub(super) is_guess: bool,
 }
 
 /// Where a lock is taken that is held at some place, and the calls from there.

@@ -27,6 +27,9 @@ use crate::locks::{in_caller, taken_at};
 /// Pairs of sections of one context that are looked at closely, at most: a method with more of them is no operation.
 const MOST_TRIES: usize = 500;
 
+/// What may come between two sections.
+type Tears = FxHashMap<(SectionId, SectionId), Rc<[Tear]>>;
+
 /// Where a method is inconsistent.
 #[derive(Clone, Debug)]
 pub(super) struct Violation {
@@ -66,7 +69,7 @@ pub(super) struct Judge<'a> {
     /// The contexts that wait for others with a lock given back, by the lock; filled when asked for.
     waiting: RefCell<FxHashMap<ObjectId, FxHashSet<ContextId>>>,
     sequences: RefCell<FxHashMap<MethodId, Rc<Sequence>>>,
-    tears: RefCell<FxHashMap<(SectionId, SectionId), Rc<[Tear]>>>,
+    tears: RefCell<Tears>,
 }
 
 impl<'a> Judge<'a> {
