@@ -6,8 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::kinds::LockId;
 use crate::execution::LockMode;
-use crate::heap::{ObjectId, ThreadId};
+use crate::heap::ThreadId;
 
 /// Locks in a cycle, at most. Nobody who looks at a longer one believes it; and every deadlock of few locks is found.
 pub(super) const LONGEST_CYCLE: usize = 4;
@@ -29,7 +30,7 @@ pub(super) struct Step {
     /// How the lock at its end is wanted.
     pub(super) wanted_mode: LockMode,
     /// The other locks that are held.
-    pub(super) gates: Vec<(ObjectId, LockMode)>,
+    pub(super) gates: Vec<(LockId, LockMode)>,
 }
 
 /// What the search asks about threads and locks.
@@ -39,12 +40,12 @@ pub(super) trait Facts {
     fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool;
 
     /// Whether an abstract lock that two threads of a cycle hold is one lock at run time.
-    fn is_one(&self, gate: ObjectId) -> bool;
+    fn is_one(&self, gate: LockId) -> bool;
 }
 
 /// The cycles of the graph, each beginning with its smallest lock, short ones first, and whether the search was cut.
-pub(super) fn cycles(edges: &BTreeSet<(ObjectId, ObjectId)>) -> (Vec<Vec<ObjectId>>, bool) {
-    let mut successors: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
+pub(super) fn cycles(edges: &BTreeSet<(LockId, LockId)>) -> (Vec<Vec<LockId>>, bool) {
+    let mut successors: BTreeMap<LockId, Vec<LockId>> = BTreeMap::new();
     for (from, to) in edges.iter().filter(|(from, to)| from != to) {
         successors.entry(*from).or_default().push(*to);
         successors.entry(*to).or_default();
@@ -67,13 +68,13 @@ pub(super) fn cycles(edges: &BTreeSet<(ObjectId, ObjectId)>) -> (Vec<Vec<ObjectI
 
 /// Looks for the cycles of one length in one strongly connected component.
 struct Search<'a> {
-    successors: &'a BTreeMap<ObjectId, Vec<ObjectId>>,
-    component: &'a BTreeSet<ObjectId>,
+    successors: &'a BTreeMap<LockId, Vec<LockId>>,
+    component: &'a BTreeSet<LockId>,
     length: usize,
 }
 
 impl Search<'_> {
-    fn extend(&self, path: &mut Vec<ObjectId>, found: &mut Vec<Vec<ObjectId>>, steps: &mut usize) {
+    fn extend(&self, path: &mut Vec<LockId>, found: &mut Vec<Vec<LockId>>, steps: &mut usize) {
         *steps += 1;
         let (Some(first), Some(last)) = (path.first().copied(), path.last()) else { return };
         if *steps > MOST_STEPS {
@@ -98,21 +99,21 @@ impl Search<'_> {
 }
 
 /// The strongly connected components of more than one lock (Tarjan, without recursion), by their smallest lock.
-fn components(successors: &BTreeMap<ObjectId, Vec<ObjectId>>) -> Vec<BTreeSet<ObjectId>> {
+fn components(successors: &BTreeMap<LockId, Vec<LockId>>) -> Vec<BTreeSet<LockId>> {
     #[derive(Clone, Copy)]
     struct Visit {
         number: usize,
         lowest: usize,
         is_open: bool,
     }
-    let mut visits: BTreeMap<ObjectId, Visit> = BTreeMap::new();
-    let mut open: Vec<ObjectId> = Vec::new();
+    let mut visits: BTreeMap<LockId, Visit> = BTreeMap::new();
+    let mut open: Vec<LockId> = Vec::new();
     let mut components = Vec::new();
     for root in successors.keys() {
         if visits.contains_key(root) {
             continue;
         }
-        let mut path: Vec<(ObjectId, usize)> = vec![(*root, 0)];
+        let mut path: Vec<(LockId, usize)> = vec![(*root, 0)];
         while let Some((node, next)) = path.last_mut() {
             let node = *node;
             if *next == 0 && !visits.contains_key(&node) {
@@ -149,7 +150,7 @@ fn components(successors: &BTreeMap<ObjectId, Vec<ObjectId>>) -> Vec<BTreeSet<Ob
             }
         }
     }
-    fn lower(visits: &mut BTreeMap<ObjectId, Visit>, node: ObjectId, to: usize) {
+    fn lower(visits: &mut BTreeMap<LockId, Visit>, node: LockId, to: usize) {
         if let Some(visit) = visits.get_mut(&node) {
             visit.lowest = visit.lowest.min(to);
         }
@@ -162,7 +163,7 @@ fn components(successors: &BTreeMap<ObjectId, Vec<ObjectId>>) -> Vec<BTreeSet<Ob
 /// For each edge of a cycle the position of a step, such that all of them can be taken at the same time by different
 /// threads; none if there are no such steps. `locks` are the starts of the edges.
 pub(super) fn realise(
-    locks: &[ObjectId],
+    locks: &[LockId],
     edges: &[Vec<Step>],
     facts: &dyn Facts,
 ) -> Option<Vec<usize>> {
@@ -175,7 +176,7 @@ pub(super) fn realise(
 }
 
 struct Choice<'a> {
-    locks: &'a [ObjectId],
+    locks: &'a [LockId],
     edges: &'a [Vec<Step>],
     facts: &'a dyn Facts,
     /// For each edge so far the step and the thread.
@@ -230,7 +231,7 @@ impl Choice<'_> {
         }
         let of_one = held(self.locks[earlier], one);
         let of_other = held(self.locks[edge], other);
-        let excludes = |(lock, mode): (ObjectId, LockMode)| {
+        let excludes = |(lock, mode): (LockId, LockMode)| {
             let is_exclusive =
                 |theirs: LockMode| mode == LockMode::Exclusive || theirs == LockMode::Exclusive;
             of_other.clone().any(|(its, its_mode)| its == lock && is_exclusive(its_mode))
@@ -241,7 +242,7 @@ impl Choice<'_> {
 }
 
 /// Everything that is held at a step.
-fn held(lock: ObjectId, step: &Step) -> impl Iterator<Item = (ObjectId, LockMode)> + Clone + '_ {
+fn held(lock: LockId, step: &Step) -> impl Iterator<Item = (LockId, LockMode)> + Clone + '_ {
     std::iter::once((lock, step.held_mode)).chain(step.gates.iter().copied())
 }
 
@@ -265,21 +266,18 @@ mod tests {
         }
     }
 
-    fn lock(number: usize) -> ObjectId {
-        ObjectId::new(number)
+    fn lock(number: usize) -> LockId {
+        LockId::new(number)
     }
 
     /// Every sequence of different locks whose neighbours are joined by edges, tried one by one.
-    fn cycles_by_trying(
-        edges: &BTreeSet<(ObjectId, ObjectId)>,
-        locks: usize,
-    ) -> Vec<Vec<ObjectId>> {
+    fn cycles_by_trying(edges: &BTreeSet<(LockId, LockId)>, locks: usize) -> Vec<Vec<LockId>> {
         let mut found = Vec::new();
         for length in 2..=LONGEST_CYCLE {
             for code in 0..locks.pow(length as u32) {
-                let sequence: Vec<ObjectId> =
+                let sequence: Vec<LockId> =
                     (0..length).map(|at| lock(code / locks.pow(at as u32) % locks)).collect();
-                let different: BTreeSet<&ObjectId> = sequence.iter().collect();
+                let different: BTreeSet<&LockId> = sequence.iter().collect();
                 let is_closed = (0..length)
                     .all(|at| edges.contains(&(sequence[at], sequence[(at + 1) % length])));
                 if different.len() == length
@@ -299,7 +297,7 @@ mod tests {
         let mut random = Random(1);
         for _ in 0..600 {
             let locks = 2 + random.below(5);
-            let edges: BTreeSet<(ObjectId, ObjectId)> = (0..random.below(14))
+            let edges: BTreeSet<(LockId, LockId)> = (0..random.below(14))
                 .map(|_| (lock(random.below(locks)), lock(random.below(locks))))
                 .collect();
             let (mut found, is_cut) = cycles(&edges);
@@ -388,7 +386,7 @@ mod tests {
 
         /// What the analysis says.
         fn has_cycle(&self) -> bool {
-            let mut edges: BTreeMap<(ObjectId, ObjectId), Vec<Step>> = BTreeMap::new();
+            let mut edges: BTreeMap<(LockId, LockId), Vec<Step>> = BTreeMap::new();
             for (thread, actions) in self.threads.iter().enumerate() {
                 for (at, action) in actions.iter().enumerate() {
                     let Action::Acquire(wanted, wanted_mode) = action else { continue };
@@ -433,7 +431,7 @@ mod tests {
             one.2 != other.2
         }
 
-        fn is_one(&self, _gate: ObjectId) -> bool {
+        fn is_one(&self, _gate: LockId) -> bool {
             true
         }
     }

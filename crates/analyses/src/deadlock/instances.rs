@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use program::Program;
 use program::ids::{BlockId, FieldId, MethodId, ValueId};
 use program::ir::{Body, ControlDependence, Definition, Operation, Terminator};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use classes::bytecode::Condition;
 
-use super::lock_order::Way;
+use super::routes::{Caller, Callers, Route};
 use crate::Context;
 use crate::execution::{ContextId, World};
 use crate::heap::Place;
@@ -24,9 +24,6 @@ use crate::locks::{in_caller, instruction_at, taken_at};
 
 /// How far callers are looked at for the comparison that decides about an order.
 const MOST_CALLERS: usize = 4;
-
-/// Calls between the two acquisitions, at most.
-const LONGEST_CHAIN: usize = 32;
 
 /// Values that a comparison is computed from are followed back through so many others.
 const MOST_OPERANDS: usize = 64;
@@ -46,44 +43,41 @@ pub(super) enum InstanceOrder {
     Unknown,
 }
 
-/// Who calls the contexts: all calls, by the context that is called.
-pub(super) type Callers = FxHashMap<ContextId, Vec<(ContextId, Place)>>;
-
 /// The order in which a step from an abstract lock to itself takes the two instances.
-pub(super) fn instance_order(world: &World<'_>, callers: &Callers, way: &Way) -> InstanceOrder {
-    if way.held_at == way.wanted_at {
+pub(super) fn instance_order(
+    world: &World<'_>,
+    callers: &Callers,
+    route: &Route<'_>,
+) -> InstanceOrder {
+    if route.held_at == route.way.wanted_at {
         return InstanceOrder::InTurn;
     }
     let context = world.context;
-    let Some(mut wanted) = taken_at(context, way.wanted_at) else { return InstanceOrder::Unknown };
-    let Some(held) = taken_at(context, way.held_at) else { return InstanceOrder::Unknown };
+    let (Some(mut wanted), Some(held)) =
+        (taken_at(context, route.way.wanted_at), taken_at(context, route.held_at))
+    else {
+        return InstanceOrder::Unknown;
+    };
     // From where the second is wanted up to the method that took the first; both then have names of one method.
-    let mut at = way.context;
-    let mut chain = 0;
-    let mut place = way.wanted_at;
-    while world.methods[at] != way.held_at.method {
-        let Some((caller, call)) = world.called_from[at] else { return InstanceOrder::Unknown };
-        let callee = world.methods[at];
-        let Some(translated) = in_caller(context, wanted, callee, call) else {
+    for pair in route.path.windows(2).rev() {
+        let [call, below] = pair else { continue };
+        let Some(translated) = in_caller(context, wanted, below.method, *call) else {
             return InstanceOrder::Unknown;
         };
-        chain += 1;
-        if chain > LONGEST_CHAIN {
-            return InstanceOrder::Unknown;
-        }
-        (wanted, at, place) = (translated, caller, call);
+        wanted = translated;
     }
+    let Some(place) = route.path.first() else { return InstanceOrder::Unknown };
     if let Some(fields) = fields_between(&held, &wanted) {
         return fields;
     }
-    let Some(body) = context.program.body(way.held_at.method) else {
+    let Some(body) = context.program.body(route.held_at.method) else {
         return InstanceOrder::Unknown;
     };
-    if is_compared(context, body, way.held_at, place, [&held, &wanted]) {
+    if is_compared(context, body, route.held_at, *place, [&held, &wanted]) {
         return InstanceOrder::Compared;
     }
     let search = CallerSearch { world, callers };
-    if search.all_compare(at, &held, &wanted, MOST_CALLERS) {
+    if search.all_compare(route.holder, &held, &wanted, MOST_CALLERS) {
         return InstanceOrder::Compared;
     }
     let is_local = |lock: &LockExpression| matches!(lock.root, Root::Local(_));
@@ -136,18 +130,20 @@ impl CallerSearch<'_> {
         if depth == 0 || !is_parameter(held) || !is_parameter(wanted) {
             return false;
         }
-        let Some(callers) = self.callers.get(&context) else { return false };
+        let callers = self.callers.of(context);
         let callee = self.world.methods[context];
         let program = self.world.context.program;
-        callers.iter().all(|(caller, call)| {
-            let translate = |lock| in_caller(self.world.context, lock, callee, *call);
+        let compares = |caller: &Caller| {
+            let call = caller.place;
+            let translate = |lock| in_caller(self.world.context, lock, callee, call);
             let (Some(first), Some(second)) = (translate(*held), translate(*wanted)) else {
                 return false;
             };
             let Some(body) = program.body(call.method) else { return false };
-            is_compared(self.world.context, body, *call, *call, [&first, &second])
-                || self.all_compare(*caller, &first, &second, depth - 1)
-        })
+            is_compared(self.world.context, body, call, call, [&first, &second])
+                || self.all_compare(caller.context, &first, &second, depth - 1)
+        };
+        !callers.is_empty() && callers.iter().all(compares)
     }
 }
 

@@ -5,12 +5,23 @@ use std::collections::BTreeMap;
 use program::ids::TypedVec;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::execution::{Acquisition, ContextId, LockMode, Order};
+use crate::execution::{Acquisition, ContextId, HeldLock, LockMode, Order};
 use crate::heap::{ObjectId, Place};
 
 program::typed_ids! {
     /// What happened before an acquisition; the same for many.
     OrderId "order";
+}
+
+/// A further lock that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Gate {
+    /// The abstract object.
+    pub(super) object: ObjectId,
+    /// Where it was taken.
+    pub(super) taken_at: Place,
+    /// How it is held.
+    pub(super) mode: LockMode,
 }
 
 /// One way in which a lock is wanted while another is held.
@@ -25,7 +36,7 @@ pub(super) struct Way {
     /// How the other is wanted.
     pub(super) wanted_mode: LockMode,
     /// All other locks that are held, sorted: a thread that holds one of them too cannot get in the way.
-    pub(super) gates: Vec<(ObjectId, LockMode)>,
+    pub(super) gates: Vec<Gate>,
     /// What happened before.
     pub(super) order: OrderId,
     /// Which calls lead there.
@@ -60,8 +71,10 @@ impl LockOrder {
             }
             let others = acquisition.held.iter().enumerate();
             let others = others.filter(|(other, _)| *other != position);
-            let mut gates: Vec<(ObjectId, LockMode)> =
-                others.filter_map(|(_, other)| Some((other.object?, other.mode))).collect();
+            let gate = |lock: &HeldLock| {
+                Some(Gate { object: lock.object?, taken_at: lock.taken_at, mode: lock.mode })
+            };
+            let mut gates: Vec<Gate> = others.filter_map(|(_, other)| gate(other)).collect();
             gates.sort_unstable();
             gates.dedup();
             self.ways.entry((object, wanted)).or_default().insert(Way {

@@ -22,16 +22,20 @@
 //! 3. Gate locks, threads that start and join keep apart, readers of read-write locks and acquisitions that give up
 //!    after a while are taken into account (6.4.2 calls for the first two).
 //! 4. Locks of one abstract object may be two at run time; see `instances.rs`.
-//! 5. A wait with another lock held is reported only if other threads take that lock, and is `high` only if whoever
+//! 5. An abstract object that stands for objects of many classes is as many locks as the classes it is locked as; see
+//!    `kinds.rs`. Section 6.3 names false aliasing as the main source of spurious reports.
+//! 6. A wait with another lock held is reported only if other threads take that lock, and is `high` only if whoever
 //!    could wake the thread needs it. Waits with a time limit are not reported.
-//! 6. Nobody waits in vain on a thread, whose end wakes all; and what code outside of the program knows may be woken
+//! 7. Nobody waits in vain on a thread, whose end wakes all; and what code outside of the program knows may be woken
 //!    from there, so that such waits are of low severity.
 
 mod cycles;
 mod describe;
 mod instances;
+mod kinds;
 mod lock_order;
 mod report;
+mod routes;
 mod waits;
 
 pub use describe::{LockOrderGraph, LockOrderWriter};
@@ -39,8 +43,8 @@ pub use describe::{LockOrderGraph, LockOrderWriter};
 use crate::execution::{Acquisition, Client, Invocation, Listener, Signal, World};
 use crate::heap::Heap;
 use crate::{Context, Outcome};
-use instances::Callers;
 use lock_order::LockOrder;
+use routes::Callers;
 use waits::Waits;
 
 /// Its entry in the list of clients.
@@ -72,8 +76,8 @@ impl Listener for Deadlock {
         self.waits.learn(signal);
     }
 
-    fn invocation(&mut self, invocation: Invocation) {
-        self.callers.entry(invocation.to).or_default().push((invocation.from, invocation.place));
+    fn invocation(&mut self, invocation: Invocation<'_>) {
+        self.callers.learn(invocation);
     }
 
     fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {

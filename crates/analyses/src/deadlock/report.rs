@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Step, Witness};
+use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Site, Step, Witness};
 use program::{FieldId, Program};
 
 use super::cycles::{self, Facts};
-use super::instances::{Callers, InstanceOrder, Opposites, instance_order};
-use super::lock_order::{LockOrder, Way};
+use super::instances::{InstanceOrder, Opposites, instance_order};
+use super::kinds::{LockId, Locks};
+use super::lock_order::{Gate, LockOrder};
+use super::routes::{Callers, Holder, Route};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
-use crate::execution::{ContextId, World};
-use crate::heap::{ObjectId, Place, ThreadId};
+use crate::execution::{ContextId, LockMode, World};
+use crate::heap::{Marks, ObjectId, Place, ThreadId};
 use crate::locks::expression::Root;
 use crate::locks::taken_at;
 use crate::{Outcome, Scope};
@@ -45,13 +47,15 @@ pub(super) fn outcome(
     callers: &Callers,
     waits: &Waits,
 ) -> Outcome {
-    let report = Report { world, order, scope: Scope::of(world.context) };
+    let locks = Locks::of(world, order);
+    let report = Report { world, order, callers, locks, scope: Scope::of(world.context) };
     let config = world.context.config;
     let mut outcome = Outcome::default();
     if config.wants(LOCK_ORDER_CYCLE) {
         let (found, is_cut) = report.cycles();
         outcome.findings.extend(found);
-        outcome.findings.extend(report.instances(callers));
+        outcome.findings.extend(report.instances());
+        told_once(&mut outcome.findings);
         if is_cut {
             let detail = "so many locks depend on each other that cycles of three and four locks \
                           were not all looked for";
@@ -69,6 +73,21 @@ pub(super) fn outcome(
     outcome
 }
 
+/// Keeps of findings at the same places the worst, with the shortest way there: where a call leads to many methods
+/// that all take the lock, one of them is proof enough.
+fn told_once(findings: &mut Vec<Finding>) {
+    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.distance));
+    let mut seen = BTreeSet::new();
+    findings.retain(|finding| {
+        let steps = finding.witnesses.iter().flat_map(|witness| &witness.steps);
+        let places = steps.map(|step| {
+            let place = step.site.line.or(step.site.offset);
+            (step.role, step.site.method_name(), place)
+        });
+        seen.insert((finding.blame.method_name(), places.collect::<Vec<_>>()))
+    });
+}
+
 /// The names of a finding, and those that stay what they are when the program gets more objects.
 type Names = (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>);
 
@@ -81,35 +100,42 @@ fn enumerated(names: &[String], is_one: bool) -> String {
     }
 }
 
+/// Where a route begins and ends.
+fn places_of(route: &Route<'_>) -> (Place, Place) {
+    (route.held_at, route.way.wanted_at)
+}
+
 struct Report<'a> {
     world: &'a World<'a>,
     order: &'a LockOrder,
+    callers: &'a Callers,
+    locks: Locks,
     scope: Scope<'a>,
 }
 
 /// What the search for cycles asks, for one cycle.
 struct CycleFacts<'a> {
     report: &'a Report<'a>,
-    locks: &'a [ObjectId],
-    ways: &'a [Vec<&'a Way>],
+    locks: &'a [LockId],
+    ways: &'a [Vec<&'a Route<'a>>],
 }
 
 impl Facts for CycleFacts<'_> {
     fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool {
         let heap = self.report.world.heap;
         let order = |(edge, position, _): (usize, usize, ThreadId)| {
-            &self.report.order.orders[self.ways[edge][position].order]
+            &self.report.order.orders[self.ways[edge][position].way.order]
         };
         heap.can_interleave(one.2, other.2)
             && order(one).may_run_beside(heap, other.2)
             && order(other).may_run_beside(heap, one.2)
     }
 
-    fn is_one(&self, gate: ObjectId) -> bool {
-        let objects = &self.report.world.heap.objects;
-        let marks = &objects[gate].marks;
+    fn is_one(&self, gate: LockId) -> bool {
+        let marks = self.report.marks(gate);
+        let object = self.report.locks.locks[gate].object;
         // Each lock of the cycle belongs to one object, which is the gate in both threads.
-        let is_hosted_by_gate = |lock: &ObjectId| objects[*lock].marks.host == Some(gate);
+        let is_hosted_by_gate = |lock: &LockId| self.report.marks(*lock).host == Some(object);
         marks.is_unique || marks.is_class || self.locks.iter().any(is_hosted_by_gate)
     }
 }
@@ -119,61 +145,110 @@ impl<'a> Report<'a> {
         self.world.context.program
     }
 
+    fn marks(&self, lock: LockId) -> &'a Marks {
+        &self.world.heap.objects[self.locks.locks[lock].object].marks
+    }
+
     /// The edges that threads of the program can take, with the best witnesses first.
-    fn edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&'a Way>> {
-        let mut chains: BTreeMap<ContextId, usize> = BTreeMap::new();
-        let mut edges = self.order.edges();
-        for ways in edges.values_mut() {
-            ways.retain(|way| !self.threads(way).is_empty());
-            ways.sort_by_cached_key(|way| {
-                let is_foreign = !self.program().is_application(way.wanted_at.method);
-                let length = *chains
-                    .entry(way.context)
-                    .or_insert_with(|| self.world.call_chain(way.context).len());
-                (is_foreign, length, *way)
+    fn edges(&self) -> BTreeMap<(LockId, LockId), Vec<Route<'a>>> {
+        let mut edges: BTreeMap<(LockId, LockId), Vec<Route<'a>>> = BTreeMap::new();
+        for ((from, to), ways) in self.order.edges() {
+            for way in ways {
+                for holder in self.holders(way.context, from, way.held_at, way.wanted_at) {
+                    let Holder { context, taken_at, calls } = holder;
+                    let path = calls.into_iter().chain([way.wanted_at]).collect();
+                    let is_guess = self.locks.ids(from, taken_at).len() > 1
+                        || self.locks.ids(to, way.wanted_at).len() > 1;
+                    let held_at = taken_at;
+                    let route = Route { way, holder: context, held_at, path, is_guess };
+                    if self.threads(&route).is_empty() {
+                        continue;
+                    }
+                    for start in self.locks.ids(from, taken_at) {
+                        for end in self.locks.ids(to, way.wanted_at) {
+                            let is_contended = |lock: LockId| !self.marks(lock).is_thread_specific;
+                            if is_contended(*start) && is_contended(*end) {
+                                edges.entry((*start, *end)).or_default().push(route.clone());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for routes in edges.values_mut() {
+            routes.sort_by(|one, other| {
+                let rank = |route: &Route<'_>| {
+                    let is_foreign = !self.program().is_application(route.way.wanted_at.method);
+                    (is_foreign, route.is_guess, route.path.len(), route.held_at, route.holder)
+                };
+                rank(one).cmp(&rank(other)).then_with(|| one.way.cmp(other.way))
             });
         }
-        let is_contended =
-            |object: ObjectId| !self.world.heap.objects[object].marks.is_thread_specific;
-        edges.retain(|(from, to), ways| {
-            !ways.is_empty() && is_contended(*from) && is_contended(*to)
-        });
         edges
     }
 
-    fn threads(&self, way: &Way) -> Vec<ThreadId> {
-        let threads = self.world.threads[way.context].iter();
+    /// Where a lock is taken that is held in a context: there, or by its callers.
+    fn holders(
+        &self,
+        context: ContextId,
+        lock: ObjectId,
+        taken_at: Place,
+        held_at: Place,
+    ) -> Vec<Holder> {
+        if taken_at.method == held_at.method {
+            return vec![Holder { context, taken_at, calls: Vec::new() }];
+        }
+        self.callers.holders(context, lock)
+    }
+
+    fn threads(&self, route: &Route<'_>) -> Vec<ThreadId> {
+        let threads = self.world.threads[route.holder].iter();
         let user = threads.filter(|thread| self.world.heap.threads[*thread].is_user_thread());
         user.take(MOST_THREADS).collect()
     }
 
-    fn step(&self, way: &Way) -> cycles::Step {
+    fn step(&self, route: &Route<'_>) -> cycles::Step {
+        let way = route.way;
         cycles::Step {
-            threads: self.threads(way),
+            threads: self.threads(route),
             held_mode: way.held_mode,
             wanted_mode: way.wanted_mode,
-            gates: way.gates.clone(),
+            gates: way.gates.iter().filter_map(|gate| self.gate(gate)).collect(),
         }
     }
 
-    /// A way for each edge such that all can be taken at once.
-    fn realise(&self, locks: &[ObjectId], ways: &[Vec<&'a Way>]) -> Option<Vec<&'a Way>> {
-        let steps: Vec<Vec<cycles::Step>> =
-            ways.iter().map(|ways| ways.iter().map(|way| self.step(way)).collect()).collect();
-        let facts = CycleFacts { report: self, locks, ways };
+    /// A lock that is held besides, if it is known which one.
+    fn gate(&self, gate: &Gate) -> Option<(LockId, LockMode)> {
+        match self.locks.ids(gate.object, gate.taken_at) {
+            [lock] => Some((*lock, gate.mode)),
+            _ => None,
+        }
+    }
+
+    /// A route for each edge such that all can be taken at once.
+    fn realise<'r>(
+        &self,
+        locks: &[LockId],
+        routes: &[Vec<&'r Route<'a>>],
+    ) -> Option<Vec<&'r Route<'a>>> {
+        let steps: Vec<Vec<cycles::Step>> = routes
+            .iter()
+            .map(|routes| routes.iter().map(|route| self.step(route)).collect())
+            .collect();
+        let facts = CycleFacts { report: self, locks, ways: routes };
         let chosen = cycles::realise(locks, &steps, &facts)?;
-        Some(chosen.iter().zip(ways).map(|(position, ways)| ways[*position]).collect())
+        Some(chosen.iter().zip(routes).map(|(position, routes)| routes[*position]).collect())
     }
 
     /// Cycles of different locks; and whether some may be missing.
     fn cycles(&self) -> (Vec<Finding>, bool) {
         let edges = self.edges();
         let (found, is_cut) = cycles::cycles(&edges.keys().copied().collect());
-        let mut shown: BTreeSet<(ObjectId, ObjectId)> = BTreeSet::new();
+        let mut shown: BTreeSet<(LockId, LockId)> = BTreeSet::new();
         let mut findings = Vec::new();
         for mut locks in found {
-            let next = |locks: &[ObjectId], at: usize| locks[(at + 1) % locks.len()];
-            let edge = |locks: &[ObjectId], at: usize| (locks[at], next(locks, at));
+            let next = |locks: &[LockId], at: usize| locks[(at + 1) % locks.len()];
+            let edge = |locks: &[LockId], at: usize| (locks[at], next(locks, at));
             // All of its edges are parts of shorter cycles: mending those mends this one.
             if locks.len() > 2 && (0..locks.len()).all(|at| shown.contains(&edge(&locks, at))) {
                 continue;
@@ -181,29 +256,28 @@ impl<'a> Report<'a> {
             // What the fewest places do is what most likely is wrong; it comes last.
             let places = |at: usize| {
                 let ways = edges[&edge(&locks, at)].iter();
-                ways.map(|way| (way.held_at, way.wanted_at)).collect::<BTreeSet<_>>().len()
+                ways.map(places_of).collect::<BTreeSet<_>>().len()
             };
             // Of those alike the one that stands last in the program.
-            let first_place = |at: usize| {
-                edges[&edge(&locks, at)].iter().map(|way| (way.held_at, way.wanted_at)).min()
-            };
+            let first_place = |at: usize| edges[&edge(&locks, at)].iter().map(places_of).min();
             let rank = |at: &usize| (places(*at), std::cmp::Reverse(first_place(*at)));
             let odd = (0..locks.len()).min_by_key(rank).unwrap_or_default();
             let length = locks.len();
             locks.rotate_left((odd + 1) % length);
-            let mut ways: Vec<Vec<&Way>> =
-                (0..length).map(|at| edges[&edge(&locks, at)].clone()).collect();
+            let mut ways: Vec<Vec<&Route<'_>>> =
+                (0..length).map(|at| edges[&edge(&locks, at)].iter().collect()).collect();
             let Some(last) = ways.pop() else { continue };
             let mut methods = BTreeSet::new();
             for way in &last {
-                if methods.contains(&(way.held_at.method, way.wanted_at.method)) {
+                let method = (way.held_at.method, way.way.wanted_at.method);
+                if methods.contains(&method) {
                     continue;
                 }
                 ways.push(vec![*way]);
                 let real = self.realise(&locks, &ways);
                 ways.pop();
                 if let Some(real) = real {
-                    methods.insert((way.held_at.method, way.wanted_at.method));
+                    methods.insert(method);
                     shown.extend((0..length).map(|at| edge(&locks, at)));
                     findings.extend(self.cycle(&locks, &real, self.severity(&locks, &real)));
                 }
@@ -213,25 +287,25 @@ impl<'a> Report<'a> {
     }
 
     /// Two locks that are one abstract lock, in both orders.
-    fn instances(&self, callers: &Callers) -> Vec<Finding> {
+    fn instances(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut opposites = None;
         for ((from, to), ways) in self.edges() {
-            if from != to || self.world.heap.objects[from].marks.is_unique {
+            if from != to || self.marks(from).is_unique {
                 continue;
             }
-            let mut through: BTreeMap<Vec<FieldId>, &Way> = BTreeMap::new();
+            let mut through: BTreeMap<Vec<FieldId>, &Route<'_>> = BTreeMap::new();
             let mut methods = BTreeSet::new();
             let mut asked: BTreeMap<(Place, Place), usize> = BTreeMap::new();
-            let mut alone: Vec<(&Way, Severity)> = Vec::new();
-            for way in ways {
-                let method = (way.held_at.method, way.wanted_at.method);
-                let times = asked.entry((way.held_at, way.wanted_at)).or_default();
+            let mut alone: Vec<(&Route<'_>, Severity)> = Vec::new();
+            for way in &ways {
+                let method = (way.held_at.method, way.way.wanted_at.method);
+                let times = asked.entry(places_of(way)).or_default();
                 *times += 1;
                 if methods.contains(&method) || *times > MOST_CONTEXTS {
                     continue;
                 }
-                let severity = match instance_order(self.world, callers, way) {
+                let severity = match instance_order(self.world, self.callers, way) {
                     InstanceOrder::AsGiven => Severity::Medium,
                     InstanceOrder::Unknown => Severity::Low,
                     InstanceOrder::Through(fields) => {
@@ -244,7 +318,7 @@ impl<'a> Report<'a> {
                 if let Some(real) = self.realise(&[from, from], &both) {
                     methods.insert(method);
                     let is_of_parameters = severity == Severity::Medium
-                        && [way.held_at, way.wanted_at].iter().all(|at| self.is_own_lock(*at));
+                        && [way.held_at, way.way.wanted_at].iter().all(|at| self.is_own_lock(*at));
                     let severity = if is_of_parameters { severity.raised() } else { severity };
                     findings.extend(self.cycle(&[from, from], &real, severity));
                 } else if alone.len() < MOST_ALONE {
@@ -253,7 +327,8 @@ impl<'a> Report<'a> {
             }
             // No two threads do the same; but one may do the one and another the other.
             for (at, (way, severity)) in alone.iter().enumerate() {
-                let others: Vec<&Way> = alone[at + 1..].iter().map(|(other, _)| *other).collect();
+                let others: Vec<&Route<'_>> =
+                    alone[at + 1..].iter().map(|(other, _)| *other).collect();
                 if let Some(real) = self.realise(&[from, from], &[vec![*way], others]) {
                     findings.extend(self.cycle(&[from, from], &real, *severity));
                 }
@@ -269,8 +344,8 @@ impl<'a> Report<'a> {
     /// Two objects that lead to each other, each locked while the other is held.
     fn both_ways(
         &self,
-        lock: ObjectId,
-        through: &BTreeMap<Vec<FieldId>, &'a Way>,
+        lock: LockId,
+        through: &BTreeMap<Vec<FieldId>, &Route<'a>>,
         opposites: &Opposites,
     ) -> Option<Finding> {
         through.iter().enumerate().find_map(|(at, (there, one))| {
@@ -286,9 +361,12 @@ impl<'a> Report<'a> {
 
     /// Two locks that there is one of each, or that are the objects whose methods are running, and two threads: no
     /// doubt is left but that about the paths.
-    fn severity(&self, locks: &[ObjectId], ways: &[&Way]) -> Severity {
-        let is_sure = |(lock, way): (&ObjectId, &&Way)| {
-            let marks = &self.world.heap.objects[*lock].marks;
+    fn severity(&self, locks: &[LockId], ways: &[&Route<'_>]) -> Severity {
+        let is_sure = |(lock, way): (&LockId, &&Route<'_>)| {
+            let marks = self.marks(*lock);
+            if way.is_guess {
+                return false;
+            }
             marks.is_unique || marks.is_class || self.is_own_lock(way.held_at)
         };
         if locks.len() == 2 && locks.iter().zip(ways).all(is_sure) {
@@ -305,16 +383,16 @@ impl<'a> Report<'a> {
             && !self.program().methods[place.method].is_static()
     }
 
-    fn cycle(&self, locks: &[ObjectId], ways: &[&Way], severity: Severity) -> Option<Finding> {
+    fn cycle(&self, locks: &[LockId], ways: &[&Route<'_>], severity: Severity) -> Option<Finding> {
         let mut steps = Vec::new();
         let mut names = Names::default();
         let mut distance = 0;
-        let called = self.called(locks, ways, &|lock| self.world.describe_lock(lock));
-        let stable = self.called(locks, ways, &|lock| self.world.describe_lock_stable(lock));
+        let called = self.called(locks, &|lock| self.world.describe_lock(lock));
+        let stable = self.called(locks, &|lock| self.world.describe_lock_stable(lock));
         for (at, way) in ways.iter().enumerate() {
             let (holds, wants) = ROLES.get(at)?;
             let (held, wanted) = SUBJECTS.get(at)?;
-            let path = self.path(way.context, way.held_at, way.wanted_at);
+            let path = self.sites(&way.path);
             let held_at = self.program().site(way.held_at.method, way.held_at.offset);
             let (site, call_chain) = path.split_first()?;
             let lock = called[at].clone();
@@ -335,22 +413,16 @@ impl<'a> Report<'a> {
         self.finding(LOCK_ORDER_CYCLE, severity, blame, names, steps, distance)
     }
 
-    /// The names of the locks of a cycle. An abstract object of many classes is called by the class whose method takes it.
-    fn called(
-        &self,
-        locks: &[ObjectId],
-        ways: &[&Way],
-        describe: &dyn Fn(ObjectId) -> String,
-    ) -> Vec<String> {
-        let name = |(lock, way): (&ObjectId, &&Way)| {
-            let is_of_many = self.world.heap.objects[*lock].classes.len() > 1;
-            if is_of_many && self.is_own_lock(way.held_at) {
-                self.program().class_of(way.held_at.method).dotted_name()
-            } else {
-                describe(*lock)
+    /// The names of the locks of a cycle. An abstract object of many classes is called by the class it is locked as.
+    fn called(&self, locks: &[LockId], describe: &dyn Fn(ObjectId) -> String) -> Vec<String> {
+        let name = |lock: &LockId| {
+            let lock = &self.locks.locks[*lock];
+            match lock.class {
+                Some(class) => self.program().classes[class].dotted_name(),
+                None => describe(lock.object),
             }
         };
-        locks.iter().zip(ways).map(name).collect()
+        locks.iter().map(name).collect()
     }
 
     /// The names of locks in messages, and those that stay what they are.
@@ -364,36 +436,29 @@ impl<'a> Report<'a> {
         )
     }
 
-    /// The way from the method that holds a lock to where the other one is wanted: the place in that method, then the
-    /// calls down to it.
-    fn path(&self, context: ContextId, from: Place, to: Place) -> Vec<findings::Site> {
-        let mut places = vec![to];
-        let mut at = context;
-        while self.world.methods[at] != from.method {
-            let Some((caller, call)) = self.world.called_from[at] else { break };
-            places.push(call);
-            at = caller;
-        }
-        places.reverse();
+    fn sites(&self, places: &[Place]) -> Vec<Site> {
         places.iter().map(|place| self.program().site(place.method, place.offset)).collect()
     }
 
     fn critical_wait(&self, wait: &CriticalWait) -> Option<Finding> {
-        let path = self.path(wait.context, wait.held.taken_at, wait.place);
-        let (_, calls) = path.split_first()?;
-        let distance = calls.len() as u32;
-        let held_at = wait.held.taken_at;
         let kept = wait.held.object?;
+        let holders = self.holders(wait.context, kept, wait.held.taken_at, wait.place);
+        let holder = holders.first()?;
+        let distance = holder.calls.len() as u32;
         let lock = self.world.describe_lock(kept);
-        let held_at = self.program().site(held_at.method, held_at.offset);
-        let held_locks = vec![HeldLock { lock: lock.clone(), taken_at: held_at.clone() }];
+        let held_at = self.program().site(holder.taken_at.method, holder.taken_at.offset);
+        let held_locks = vec![HeldLock { lock, taken_at: held_at.clone() }];
         let waits = self.program().site(wait.place.method, wait.place.offset);
         let mut steps =
             vec![Step::at("holds", held_at), Step { held_locks, ..Step::at("waits", waits) }];
-        if let Some((place, context, taken_at)) = wait.waker {
-            let path = self.path(context, taken_at, place);
-            let needs = self.program().site(taken_at.method, taken_at.offset);
-            steps.push(Step { call_chain: path, ..Step::at("needs", needs) });
+        if let Some((place, context, taken_at)) = wait.waker
+            && let Some(holder) = self.holders(context, kept, taken_at, place).first()
+        {
+            let needs = self.program().site(holder.taken_at.method, holder.taken_at.offset);
+            let mut calls = holder.calls.clone();
+            calls.push(place);
+            let call_chain = self.sites(&calls);
+            steps.push(Step { call_chain, ..Step::at("needs", needs) });
         }
         let names = self.names(&BTreeMap::from([("lock", kept), ("object", wait.object)]));
         self.finding(CRITICAL_WAIT, wait.severity, wait.place, names, steps, distance)

@@ -814,7 +814,15 @@ impl Engine<'_, '_> {
         let Some(to) = self.enter(entering, (stage.id, place), is_late) else { return };
         let is_repeated = step.is_repeated || call.is_repeated;
         self.record.calls.push(Calls { from: stage.id, to, is_repeated });
-        let invocation = Invocation { from: stage.id, place, to, callee: call.method };
+        let with_own: Vec<HeldLock>;
+        let held = match &own {
+            Some(own) => {
+                with_own = moment.held.iter().chain([&own.lock]).cloned().collect();
+                &with_own
+            }
+            None => &moment.held,
+        };
+        let invocation = Invocation { from: stage.id, place, to, callee: call.method, held };
         self.listeners.iter_mut().for_each(|listener| listener.invocation(invocation));
     }
 

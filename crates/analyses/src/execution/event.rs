@@ -38,7 +38,7 @@ pub struct HeldLock {
     pub object: Option<ObjectId>,
     /// How it is held.
     pub mode: LockMode,
-    /// Where it was taken.
+    /// Where it was taken; if a caller took it, one of the places where callers do.
     pub taken_at: Place,
 }
 
@@ -219,7 +219,7 @@ pub enum SignalKind {
 
 /// A call from one context to another.
 #[derive(Clone, Copy, Debug)]
-pub struct Invocation {
+pub struct Invocation<'a> {
     /// The context that calls.
     pub from: ContextId,
     /// Where.
@@ -228,4 +228,7 @@ pub struct Invocation {
     pub to: ContextId,
     /// The method that is called.
     pub callee: MethodId,
+    /// The locks that are held, outermost first. Those that the caller took itself say where; of the others, one of the
+    /// places is told where such a lock is taken, since contexts do not differ in that.
+    pub held: &'a [HeldLock],
 }

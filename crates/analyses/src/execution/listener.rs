@@ -120,7 +120,7 @@ pub trait Listener {
     fn signal(&mut self, _signal: &Signal<'_>) {}
 
     /// A method calls another.
-    fn invocation(&mut self, _invocation: Invocation) {}
+    fn invocation(&mut self, _invocation: Invocation<'_>) {}
 
     /// The execution is over.
     fn finish(self: Box<Self>, world: &World<'_>) -> Outcome;

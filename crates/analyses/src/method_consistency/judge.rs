@@ -27,6 +27,9 @@ use crate::locks::{in_caller, taken_at};
 /// Pairs of sections of one context that are looked at closely, at most: a method with more of them is no operation.
 const MOST_TRIES: usize = 500;
 
+/// What may come between two sections.
+type Tears = FxHashMap<(SectionId, SectionId), Rc<[Tear]>>;
+
 /// Where a method is inconsistent.
 #[derive(Clone, Debug)]
 pub(super) struct Violation {
@@ -66,7 +69,7 @@ pub(super) struct Judge<'a> {
     /// The contexts that wait for others with a lock given back, by the lock; filled when asked for.
     waiting: RefCell<FxHashMap<ObjectId, FxHashSet<ContextId>>>,
     sequences: RefCell<FxHashMap<MethodId, Rc<Sequence>>>,
-    tears: RefCell<FxHashMap<(SectionId, SectionId), Rc<[Tear]>>>,
+    tears: RefCell<Tears>,
 }
 
 impl<'a> Judge<'a> {
@@ -195,8 +198,7 @@ impl<'a> Judge<'a> {
                 if first == second || !order.is_before(*first, *second) {
                     continue;
                 }
-                let at_first = (*first, sections);
-                let at_second = (*second, others);
+                let (at_first, at_second) = (*first, *second);
                 let view = &method_view;
                 let scope = Scope { context, body, view, is_several, at_first, at_second };
                 for one in sections {
@@ -282,6 +284,8 @@ impl<'a> Judge<'a> {
         worst: &mut BTreeMap<Option<ClassId>, Violation>,
     ) -> usize {
         let object = self.views.sections[first].object;
+        let (at_first, at_second) = (scope.at_first, scope.at_second);
+        let gates = self.views.held_from_to(scope.context, at_first, at_second);
         let mut tries = 0;
         let mut entered = None;
         for tear in self.tears(first, second).iter() {
@@ -294,7 +298,7 @@ impl<'a> Judge<'a> {
             let third = &self.sections[&tear.between];
             let views = [(one, scope.is_several), (other, scope.is_several), (third, true)];
             if break_in_chain(scope.view, &views).is_none()
-                || self.is_kept_out(tear.between, &self.gates(scope, first, second), object)
+                || self.is_kept_out(tear.between, &gates, object)
             {
                 continue;
             }
@@ -327,24 +331,11 @@ impl<'a> Judge<'a> {
             let from = (scope.context, Place { method, offset });
             Some(Part { section, variable, path: self.scopes.path(self.views, from, section)? })
         };
-        let first = part(first, tear.first, scope.at_first.0)?;
-        let second = part(second, tear.second, scope.at_second.0)?;
+        let first = part(first, tear.first, scope.at_first)?;
+        let second = part(second, tear.second, scope.at_second)?;
         let severity = self.grade(scope, tear.severity, &first, &second)?;
         let (context, between) = (scope.context, tear.between);
         Some(Violation { context, first, second, between, severity, owner })
-    }
-
-    /// The locks that are held from the first section to the second: those around both that neither of the two calls
-    /// takes itself.
-    fn gates(&self, scope: &Scope<'_>, first: SectionId, second: SectionId) -> Vec<ObjectId> {
-        let around_second: FxHashSet<SectionId> = self.views.and_around(second).skip(1).collect();
-        let around_first = self.views.and_around(first).skip(1);
-        let kept = around_first.filter(|section| {
-            around_second.contains(section)
-                && !scope.at_first.1.contains(section)
-                && !scope.at_second.1.contains(section)
-        });
-        kept.map(|section| self.views.sections[section].object).collect()
     }
 
     /// Whether a section is entered with a lock that is held all the time.
@@ -354,11 +345,8 @@ impl<'a> Judge<'a> {
             let marks = &objects[gate].marks;
             marks.is_unique || marks.is_class || objects[lock].marks.host == Some(gate)
         };
-        let mut around = self.views.and_around(section).skip(1);
-        around.any(|around| {
-            let object = self.views.sections[around].object;
-            gates.contains(&object) && is_one(object)
-        })
+        let around = &self.views.sections[section].around;
+        around.iter().any(|object| gates.contains(object) && is_one(*object))
     }
 
     /// Where a method enters two sections; others may do so at other times.
@@ -373,7 +361,7 @@ impl<'a> Judge<'a> {
             let entered = self.views.entered(section);
             entered.filter(|at| inside.contains(&at.context)).copied().collect()
         };
-        [entered(scope.at_first.0, first), entered(scope.at_second.0, second)]
+        [entered(scope.at_first, first), entered(scope.at_second, second)]
     }
 
     /// Whether a thread that enters a section may run between two sections of other threads: it may have been started
@@ -484,7 +472,7 @@ impl<'a> Judge<'a> {
         let read = self.views.touched(first.section, first.variable).read.map(|(place, _)| place);
         let offset = match read {
             Some(place) if is_own && place.method == body.method => place.offset,
-            _ => scope.at_first.0,
+            _ => scope.at_first,
         };
         let mut flows: FxHashSet<ValueId> = FxHashSet::default();
         let at_offset = body.instructions().filter(|it| it.offset == offset);
@@ -497,7 +485,7 @@ impl<'a> Judge<'a> {
         let written = self.views.touched(second.section, second.variable).written;
         let written = written.map(|(place, _)| place).filter(|place| place.method == body.method);
         let targets: Vec<u32> =
-            written.map(|place| place.offset).into_iter().chain([scope.at_second.0]).collect();
+            written.map(|place| place.offset).into_iter().chain([scope.at_second]).collect();
         let dependence = ControlDependence::of(body);
         body.blocks.iter_with_ids().any(|(id, block)| {
             let mut at_target = block.instructions.iter().filter(|it| targets.contains(&it.offset));
@@ -521,10 +509,10 @@ struct Scope<'a> {
     view: &'a View,
     /// Whether several threads at run time can be in the method.
     is_several: bool,
-    /// The first place, with the sections that are entered there.
-    at_first: (u32, &'a BTreeSet<SectionId>),
+    /// The first place.
+    at_first: u32,
     /// The second place.
-    at_second: (u32, &'a BTreeSet<SectionId>),
+    at_second: u32,
 }
 
 /// A section that may come between two others, and the variables for which that matters.

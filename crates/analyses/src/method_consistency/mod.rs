@@ -77,13 +77,14 @@ impl Listener for MethodConsistency {
         }
     }
 
-    fn invocation(&mut self, invocation: Invocation) {
+    fn invocation(&mut self, invocation: Invocation<'_>) {
         if self.is_wanted {
-            self.views.calls.push(invocation);
+            self.views.invocation(invocation);
         }
     }
 
-    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {
+    fn finish(mut self: Box<Self>, world: &World<'_>) -> Outcome {
+        self.views.hand_up();
         let views = &self.views;
         let sections = views.views(&|variable| judge::matters(world, views.variables[variable]));
         let scopes = Scopes::of(views, world.methods.len(), sections.keys().copied());

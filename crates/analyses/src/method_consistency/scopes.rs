@@ -11,7 +11,7 @@ use crate::heap::Place;
 
 /// Sections of one context, at most. A method that does more is an application, not an operation: nobody means
 /// it to be atomic.
-const MOST_SECTIONS: usize = 96;
+const MOST_SECTIONS: usize = 48;
 
 /// The sections that each context enters.
 pub(super) struct Scopes {
@@ -57,6 +57,10 @@ impl Scopes {
         for call in &views.calls {
             scopes.callers.entry(call.to).or_default().push(call.from);
         }
+        for callers in scopes.callers.values_mut() {
+            callers.sort_unstable();
+            callers.dedup();
+        }
         scopes.propagate(grown);
         for call in &views.calls {
             if scopes.inside[call.to].as_ref().is_none_or(|inside| !inside.is_empty()) {
@@ -80,11 +84,14 @@ impl Scopes {
                         true
                     }
                     (Some(known), Some(inside)) => {
-                        let before = known.len();
-                        known.extend(inside);
-                        known.sort_unstable();
-                        known.dedup();
-                        let has_grown = known.len() > before;
+                        let is_known =
+                            inside.iter().all(|section| known.binary_search(section).is_ok());
+                        if !is_known {
+                            known.extend(inside);
+                            known.sort_unstable();
+                            known.dedup();
+                        }
+                        let has_grown = !is_known;
                         if known.len() > MOST_SECTIONS {
                             self.inside[*caller] = None;
                         }

@@ -2,6 +2,10 @@
 //!
 //! A section is an acquisition with the locks that are held around it. Sections at one place that hold the same locks
 //! are one: where they were called from makes no difference to what they protect.
+//!
+//! What a called method touches belongs to the sections of all who call it with a lock held. A context knows which
+//! locks its callers hold, but not where they took them: what it touches under such a lock is handed up, from
+//! context to context, to those that did.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,15 +27,15 @@ program::typed_ids! {
     OrderId "order";
 }
 
-/// An acquisition of a lock, and the next one around it.
+/// An acquisition of a lock, with the locks around it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Section {
-    /// The section it is inside of.
-    pub(super) around: Option<SectionId>,
-    /// The lock; [`Section::object`] is the same without the doubt.
-    pub(super) lock: HeldLock,
     /// The object that is locked.
     pub(super) object: ObjectId,
+    /// The lock.
+    pub(super) lock: HeldLock,
+    /// The objects whose locks are held around it, outermost first.
+    pub(super) around: Vec<ObjectId>,
 }
 
 /// Where a section is entered.
@@ -46,7 +50,7 @@ pub(super) struct Entered {
 }
 
 /// Where a section touches a variable: one place of each kind, the first in the order of places.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Touched {
     /// Where it reads.
     pub(super) read: Option<(Place, ContextId)>,
@@ -54,19 +58,61 @@ pub(super) struct Touched {
     pub(super) written: Option<(Place, ContextId)>,
 }
 
+impl Touched {
+    fn note(&mut self, kind: AccessKind, place: (Place, ContextId)) {
+        let known = match kind {
+            AccessKind::Read => &mut self.read,
+            AccessKind::Write => &mut self.written,
+        };
+        *known = Some(known.map_or(place, |known| known.min(place)));
+    }
+
+    /// Adds what another place does; tells whether that is something new.
+    fn extend(&mut self, other: &Touched) -> bool {
+        let before = *self;
+        for (kind, place) in [(AccessKind::Read, other.read), (AccessKind::Write, other.written)] {
+            if let Some(place) = place {
+                self.note(kind, place);
+            }
+        }
+        *self != before
+    }
+}
+
+/// A call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    /// Who calls.
+    pub(super) from: ContextId,
+    /// Where.
+    pub(super) place: Place,
+    /// Who is called.
+    pub(super) to: ContextId,
+}
+
+/// What a context touches under a lock that a caller took.
+type Inherited = BTreeMap<(ContextId, ObjectId), BTreeMap<VariableId, Touched>>;
+
 /// Everything that is remembered of the execution.
 #[derive(Default)]
 pub(super) struct Views {
     pub(super) sections: TypedVec<SectionId, Section>,
-    section_ids: FxHashMap<(Option<SectionId>, HeldLock), SectionId>,
+    section_ids: FxHashMap<Section, SectionId>,
     pub(super) variables: TypedVec<VariableId, (ObjectId, Slot)>,
     variable_ids: FxHashMap<(ObjectId, Slot), VariableId>,
     touched: FxHashMap<(SectionId, VariableId), Touched>,
+    inherited: Inherited,
+    /// The calls that are made in a section.
+    called_in: BTreeSet<(SectionId, ContextId)>,
+    /// The calls that are made under a lock that a caller took: who calls, which lock, who is called.
+    passed_on: BTreeSet<(ContextId, ObjectId, ContextId)>,
     entered: FxHashMap<SectionId, BTreeSet<Entered>>,
+    /// The locks that are held at calls and acquisitions, by context and offset.
+    held_at: FxHashMap<(ContextId, u32), Vec<HeldLock>>,
     pub(super) orders: TypedVec<OrderId, Order>,
     order_ids: FxHashMap<Order, OrderId>,
     /// All calls.
-    pub(super) calls: Vec<Invocation>,
+    pub(super) calls: Vec<Call>,
     /// Who waits, and which lock is given back meanwhile.
     pub(super) waits: Vec<(ContextId, Option<ObjectId>)>,
 }
@@ -85,33 +131,98 @@ impl Views {
             return;
         }
         let variable = self.variable(access.object, access.slot);
-        let mut around = None;
+        let place = (access.place, access.context);
+        let mut around = Vec::new();
         for (lock, _) in access.locks {
-            let Some(section) = self.section(around, lock) else { continue };
-            around = Some(section);
-            let touched = self.touched.entry((section, variable)).or_default();
-            let known = match access.kind {
-                AccessKind::Read => &mut touched.read,
-                AccessKind::Write => &mut touched.written,
+            let Some(object) = lock.object else { continue };
+            let touched = if lock.taken_at.method == access.place.method {
+                let section = self.section(object, lock, &around);
+                self.touched.entry((section, variable)).or_default()
+            } else {
+                let of_context = self.inherited.entry((access.context, object)).or_default();
+                of_context.entry(variable).or_default()
             };
-            let place = (access.place, access.context);
-            *known = Some(known.map_or(place, |known| known.min(place)));
+            touched.note(access.kind, place);
+            around.push(object);
         }
     }
 
     /// Learns that a lock is taken.
     pub(super) fn acquisition(&mut self, acquisition: &Acquisition<'_>) {
-        let mut around = None;
-        for lock in acquisition.held {
-            around = self.section(around, lock).or(around);
-        }
-        let Some(section) = self.section(around, acquisition.lock) else { return };
+        let Some(object) = acquisition.lock.object else { return };
+        let around: Vec<ObjectId> =
+            acquisition.held.iter().filter_map(|lock| lock.object).collect();
+        let section = self.section(object, acquisition.lock, &around);
         let order = self.order(acquisition.order);
-        self.entered.entry(section).or_default().insert(Entered {
-            context: acquisition.context,
-            place: acquisition.place,
-            order,
-        });
+        let (context, place) = (acquisition.context, acquisition.place);
+        self.entered.entry(section).or_default().insert(Entered { context, place, order });
+        self.note_held(context, place, acquisition.held);
+    }
+
+    /// Learns of a call.
+    pub(super) fn invocation(&mut self, call: Invocation<'_>) {
+        self.calls.push(Call { from: call.from, place: call.place, to: call.to });
+        self.note_held(call.from, call.place, call.held);
+        let mut around = Vec::new();
+        for lock in call.held {
+            let Some(object) = lock.object else { continue };
+            if lock.taken_at.method == call.place.method {
+                let section = self.section(object, lock, &around);
+                self.called_in.insert((section, call.to));
+            } else {
+                self.passed_on.insert((call.from, object, call.to));
+            }
+            around.push(object);
+        }
+    }
+
+    fn note_held(&mut self, context: ContextId, place: Place, held: &[HeldLock]) {
+        if !held.is_empty() {
+            self.held_at.entry((context, place.offset)).or_insert_with(|| held.to_vec());
+        }
+    }
+
+    /// The locks that are held at two places of a context, and not given back in between.
+    pub(super) fn held_from_to(
+        &self,
+        context: ContextId,
+        first: u32,
+        second: u32,
+    ) -> Vec<ObjectId> {
+        let at = |offset: u32| self.held_at.get(&(context, offset)).map_or(&[][..], Vec::as_slice);
+        let kept = at(first).iter().filter(|lock| at(second).contains(lock));
+        kept.filter_map(|lock| lock.object).collect()
+    }
+
+    /// Hands what contexts touch under the locks of their callers up to the sections of those that took them, until
+    /// nothing changes.
+    pub(super) fn hand_up(&mut self) {
+        let mut callers: BTreeMap<(ContextId, ObjectId), Vec<ContextId>> = BTreeMap::new();
+        for (from, object, to) in &self.passed_on {
+            callers.entry((*to, *object)).or_default().push(*from);
+        }
+        let mut grown: BTreeSet<(ContextId, ObjectId)> = self.inherited.keys().copied().collect();
+        while let Some((context, object)) = grown.pop_last() {
+            let Some(callers) = callers.get(&(context, object)) else { continue };
+            let Some(touched) = self.inherited.get(&(context, object)).cloned() else { continue };
+            for caller in callers {
+                let known = self.inherited.entry((*caller, object)).or_default();
+                let mut has_grown = false;
+                for (variable, touched) in &touched {
+                    has_grown |= known.entry(*variable).or_default().extend(touched);
+                }
+                if has_grown {
+                    grown.insert((*caller, object));
+                }
+            }
+        }
+        for (section, callee) in &self.called_in {
+            let object = self.sections[*section].object;
+            for (variable, touched) in self.inherited.get(&(*callee, object)).into_iter().flatten()
+            {
+                self.touched.entry((*section, *variable)).or_default().extend(touched);
+            }
+        }
     }
 
     /// Learns of a wait.
@@ -122,15 +233,15 @@ impl Views {
         }
     }
 
-    /// The section that a lock opens; none for a lock that only its thread knows.
-    fn section(&mut self, around: Option<SectionId>, lock: &HeldLock) -> Option<SectionId> {
-        let object = lock.object?;
-        if let Some(known) = self.section_ids.get(&(around, lock.clone())) {
-            return Some(*known);
+    /// The section that a lock opens.
+    fn section(&mut self, object: ObjectId, lock: &HeldLock, around: &[ObjectId]) -> SectionId {
+        let section = Section { object, lock: lock.clone(), around: around.to_vec() };
+        if let Some(known) = self.section_ids.get(&section) {
+            return *known;
         }
-        let section = self.sections.push(Section { around, lock: lock.clone(), object });
-        self.section_ids.insert((around, lock.clone()), section);
-        Some(section)
+        let id = self.sections.push(section.clone());
+        self.section_ids.insert(section, id);
+        id
     }
 
     fn variable(&mut self, object: ObjectId, slot: Slot) -> VariableId {
@@ -159,11 +270,6 @@ impl Views {
     /// Where a section touches a variable.
     pub(super) fn touched(&self, section: SectionId, variable: VariableId) -> Touched {
         self.touched.get(&(section, variable)).copied().unwrap_or_default()
-    }
-
-    /// A section and those around it, innermost first.
-    pub(super) fn and_around(&self, section: SectionId) -> impl Iterator<Item = SectionId> + '_ {
-        std::iter::successors(Some(section), |section| self.sections[*section].around)
     }
 
     /// The view of each section: the variables that it touches and that matter, of those that some section updates. Phase 1
