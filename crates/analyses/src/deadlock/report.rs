@@ -33,6 +33,9 @@ const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] =
 /// Threads that are looked at for one way to take an edge; a cycle needs [`cycles::LONGEST_CYCLE`] different ones.
 const MOST_THREADS: usize = 16;
 
+/// Ways to take an edge that are looked at. They differ in the context; where there are more, most are alike.
+const MOST_WAYS: usize = 200;
+
 /// Ways to take two instances of a lock that no two threads have in common, and that are compared with each other.
 const MOST_ALONE: usize = 16;
 
@@ -153,7 +156,7 @@ impl<'a> Report<'a> {
     fn edges(&self) -> BTreeMap<(LockId, LockId), Vec<Route<'a>>> {
         let mut edges: BTreeMap<(LockId, LockId), Vec<Route<'a>>> = BTreeMap::new();
         for ((from, to), ways) in self.order.edges() {
-            for way in ways {
+            for way in ways.into_iter().take(MOST_WAYS) {
                 for holder in self.holders(way.context, from, way.held_at, way.wanted_at) {
                     let Holder { context, taken_at, calls } = holder;
                     let path = calls.into_iter().chain([way.wanted_at]).collect();

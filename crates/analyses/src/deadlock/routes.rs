@@ -11,7 +11,10 @@ use crate::execution::{ContextId, Invocation};
 use crate::heap::{ObjectId, Place};
 
 /// Different places that a lock can be taken at on the way to one place where it is held, at most.
-const MOST_HOLDERS: usize = 12;
+const MOST_HOLDERS: usize = 6;
+
+/// Contexts that are looked at for one lock, at most.
+const MOST_CONTEXTS: usize = 64;
 
 /// Who calls a context.
 #[derive(Clone, Debug)]
@@ -76,6 +79,9 @@ impl Callers {
         let mut seen = FxHashSet::from_iter([context]);
         let mut todo: VecDeque<(ContextId, Vec<Place>)> = VecDeque::from([(context, Vec::new())]);
         while let Some((at, calls)) = todo.pop_front() {
+            if seen.len() > MOST_CONTEXTS {
+                break;
+            }
             for caller in self.of(at) {
                 if found.len() == MOST_HOLDERS {
                     return found;

@@ -84,10 +84,15 @@ impl Listener for MethodConsistency {
     }
 
     fn finish(mut self: Box<Self>, world: &World<'_>) -> Outcome {
-        self.views.hand_up();
+        self.views.hand_up(world.context.cancelled);
         let views = &self.views;
         let sections = views.views(&|variable| judge::matters(world, views.variables[variable]));
-        let scopes = Scopes::of(views, world.methods.len(), sections.keys().copied());
+        let scopes = Scopes::of(
+            views,
+            world.methods.len(),
+            sections.keys().copied(),
+            world.context.cancelled,
+        );
         let judge = Judge::new(world, views, &sections, &scopes);
         report::outcome(&judge, &judge.violations())
     }

@@ -30,6 +30,7 @@ impl Scopes {
         views: &Views,
         contexts: usize,
         matter: impl Iterator<Item = SectionId>,
+        cancelled: &dyn Fn() -> bool,
     ) -> Scopes {
         let mut scopes = Scopes {
             inside: TypedVec::filled(Some(Vec::new()), contexts),
@@ -61,7 +62,7 @@ impl Scopes {
             callers.sort_unstable();
             callers.dedup();
         }
-        scopes.propagate(grown);
+        scopes.propagate(grown, cancelled);
         for call in &views.calls {
             if scopes.inside[call.to].as_ref().is_none_or(|inside| !inside.is_empty()) {
                 let callees = scopes.callees.entry(call.from).or_default();
@@ -72,8 +73,11 @@ impl Scopes {
     }
 
     /// Callers enter what their callees enter, until nothing changes.
-    fn propagate(&mut self, mut grown: BTreeSet<ContextId>) {
+    fn propagate(&mut self, mut grown: BTreeSet<ContextId>, cancelled: &dyn Fn() -> bool) {
         while let Some(context) = grown.pop_last() {
+            if cancelled() {
+                break;
+            }
             let Some(callers) = self.callers.get(&context) else { continue };
             let inside = self.inside[context].clone();
             for caller in callers {

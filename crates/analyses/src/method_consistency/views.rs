@@ -67,7 +67,7 @@ impl Touched {
         *known = Some(known.map_or(place, |known| known.min(place)));
     }
 
-    /// Adds what another place does; tells whether that is something new.
+    /// Adds what another place does; tells whether it reads or writes what was not read or written before.
     fn extend(&mut self, other: &Touched) -> bool {
         let before = *self;
         for (kind, place) in [(AccessKind::Read, other.read), (AccessKind::Write, other.written)] {
@@ -75,7 +75,8 @@ impl Touched {
                 self.note(kind, place);
             }
         }
-        *self != before
+        (self.read.is_some(), self.written.is_some())
+            != (before.read.is_some(), before.written.is_some())
     }
 }
 
@@ -89,6 +90,10 @@ pub(super) struct Call {
     /// Who is called.
     pub(super) to: ContextId,
 }
+
+/// Variables that a context touches under a lock of its callers, at most. Whoever holds a lock for more than that guards
+/// no invariant of a few variables.
+const MOST_INHERITED: usize = 64;
 
 /// What a context touches under a lock that a caller took.
 type Inherited = BTreeMap<(ContextId, ObjectId), BTreeMap<VariableId, Touched>>;
@@ -196,20 +201,25 @@ impl Views {
 
     /// Hands what contexts touch under the locks of their callers up to the sections of those that took them, until
     /// nothing changes.
-    pub(super) fn hand_up(&mut self) {
+    pub(super) fn hand_up(&mut self, cancelled: &dyn Fn() -> bool) {
         let mut callers: BTreeMap<(ContextId, ObjectId), Vec<ContextId>> = BTreeMap::new();
         for (from, object, to) in &self.passed_on {
             callers.entry((*to, *object)).or_default().push(*from);
         }
         let mut grown: BTreeSet<(ContextId, ObjectId)> = self.inherited.keys().copied().collect();
         while let Some((context, object)) = grown.pop_last() {
+            if cancelled() {
+                break;
+            }
             let Some(callers) = callers.get(&(context, object)) else { continue };
             let Some(touched) = self.inherited.get(&(context, object)).cloned() else { continue };
             for caller in callers {
                 let known = self.inherited.entry((*caller, object)).or_default();
                 let mut has_grown = false;
                 for (variable, touched) in &touched {
-                    has_grown |= known.entry(*variable).or_default().extend(touched);
+                    if known.len() < MOST_INHERITED || known.contains_key(variable) {
+                        has_grown |= known.entry(*variable).or_default().extend(touched);
+                    }
                 }
                 if has_grown {
                     grown.insert((*caller, object));
