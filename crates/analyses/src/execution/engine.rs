@@ -55,7 +55,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { contexts_per_method: 12, most_contexts: 400_000 }
+        Limits { contexts_per_method: 3, most_contexts: 200_000 }
     }
 }
 
