@@ -55,7 +55,22 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { contexts_per_method: 3, most_contexts: 200_000 }
+        Limits { contexts_per_method: 12, most_contexts: 400_000 }
+    }
+}
+
+impl Limits {
+    /// Methods with bodies from which on a program is a large one.
+    const LARGE_PROGRAM: usize = 3_000;
+
+    /// The limits for a program: a large one reaches most methods in very many ways that differ in little.
+    #[must_use]
+    pub fn of(program: &Program) -> Limits {
+        if program.methods_with_bodies().nth(Limits::LARGE_PROGRAM).is_some() {
+            Limits { contexts_per_method: 2, most_contexts: 150_000 }
+        } else {
+            Limits::default()
+        }
     }
 }
 
