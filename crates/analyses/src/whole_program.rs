@@ -49,7 +49,16 @@ pub fn analyse<'a>(
     (Analysed { heap, executed }, outcomes)
 }
 
+/// Methods with bodies that are looked at as one program, at most. The contexts of a larger one take more time and
+/// memory than anybody waits for.
+const MOST_METHODS: usize = 40_000;
+
 fn run(context: &Context<'_>) -> Outcome {
+    if context.program.methods_with_bodies().nth(MOST_METHODS).is_some() {
+        let detail = "it has too many methods to be looked at as one program; check parts of it";
+        let gap = Gap::new(GapKind::Limit, "the whole-program analysis", detail);
+        return Outcome { gaps: vec![gap], ..Outcome::default() };
+    }
     let is_wanted = |client: &&&Client| {
         client.rules.iter().any(|rule| context.config.wants(rule))
             || (context.config.watch_list && client.name == races::CLIENT.name)
