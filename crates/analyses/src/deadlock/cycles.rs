@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use program::summaries;
+
 use super::kinds::LockId;
 use crate::execution::LockMode;
 use crate::heap::ThreadId;
@@ -52,7 +54,7 @@ pub(super) fn cycles(edges: &BTreeSet<(LockId, LockId)>) -> (Vec<Vec<LockId>>, b
     }
     let mut found = Vec::new();
     let mut is_cut = false;
-    let components = components(&successors);
+    let components = connected(&successors);
     for length in 2..=LONGEST_CYCLE {
         let mut steps = 0;
         for component in components.iter().filter(|component| component.len() >= length) {
@@ -98,66 +100,19 @@ impl Search<'_> {
     }
 }
 
-/// The strongly connected components of more than one lock (Tarjan, without recursion), by their smallest lock.
-fn components(successors: &BTreeMap<LockId, Vec<LockId>>) -> Vec<BTreeSet<LockId>> {
-    #[derive(Clone, Copy)]
-    struct Visit {
-        number: usize,
-        lowest: usize,
-        is_open: bool,
-    }
-    let mut visits: BTreeMap<LockId, Visit> = BTreeMap::new();
-    let mut open: Vec<LockId> = Vec::new();
-    let mut components = Vec::new();
-    for root in successors.keys() {
-        if visits.contains_key(root) {
-            continue;
-        }
-        let mut path: Vec<(LockId, usize)> = vec![(*root, 0)];
-        while let Some((node, next)) = path.last_mut() {
-            let node = *node;
-            if *next == 0 && !visits.contains_key(&node) {
-                let number = visits.len();
-                visits.insert(node, Visit { number, lowest: number, is_open: true });
-                open.push(node);
-            }
-            if let Some(successor) = successors[&node].get(*next) {
-                *next += 1;
-                match visits.get(successor).copied() {
-                    None => path.push((*successor, 0)),
-                    Some(seen) if seen.is_open => lower(&mut visits, node, seen.number),
-                    Some(_) => {}
-                }
-                continue;
-            }
-            path.pop();
-            let done = visits[&node];
-            if let Some((parent, _)) = path.last() {
-                lower(&mut visits, *parent, done.lowest);
-            }
-            if done.lowest == done.number {
-                let mut component = BTreeSet::new();
-                while let Some(member) = open.pop() {
-                    if let Some(visit) = visits.get_mut(&member) {
-                        visit.is_open = false;
-                    }
-                    component.insert(member);
-                    if member == node {
-                        break;
-                    }
-                }
-                components.push(component);
-            }
-        }
-    }
-    fn lower(visits: &mut BTreeMap<LockId, Visit>, node: LockId, to: usize) {
-        if let Some(visit) = visits.get_mut(&node) {
-            visit.lowest = visit.lowest.min(to);
-        }
-    }
-    components.retain(|component| component.len() > 1);
-    components.sort();
-    components
+/// The strongly connected components of more than one lock, by their smallest lock.
+fn connected(successors: &BTreeMap<LockId, Vec<LockId>>) -> Vec<BTreeSet<LockId>> {
+    let locks: Vec<LockId> = successors.keys().copied().collect();
+    let position = |lock: &LockId| locks.binary_search(lock).ok();
+    let graph: Vec<Vec<usize>> =
+        successors.values().map(|after| after.iter().filter_map(position).collect()).collect();
+    let mut connected: Vec<BTreeSet<LockId>> = summaries::components(&graph)
+        .into_iter()
+        .filter(|component| component.len() > 1)
+        .map(|component| component.into_iter().map(|position| locks[position]).collect())
+        .collect();
+    connected.sort();
+    connected
 }
 
 /// For each edge of a cycle the position of a step, such that all of them can be taken at the same time by different
