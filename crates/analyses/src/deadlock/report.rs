@@ -1,14 +1,17 @@
 //! From cycles and waits to findings: which to show, and the steps that prove them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Site, Step, Witness};
 use program::{FieldId, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cycles::{self, Facts};
 use super::instances::{InstanceOrder, Opposites, instance_order};
 use super::kinds::{LockId, Locks};
-use super::lock_order::{Gate, LockOrder};
+use super::lock_order::{Gate, LockOrder, Way};
 use super::routes::{Callers, Holder, Route};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
@@ -37,6 +40,13 @@ const MOST_THREADS: usize = 16;
 /// what its callers call the two differs.
 const MOST_CONTEXTS: usize = 4;
 
+/// Classes of an abstract object, at most. One that stands for hundreds of them is the sum of everything that some
+/// registry holds: its locks are in every order with everything, and no finding about them would be read.
+const MOST_CLASSES: usize = 128;
+
+/// Routes of one edge before those that are alike are left out.
+const MOST_ROUTES: usize = 4_096;
+
 /// Everything the deadlock analysis found.
 pub(super) fn outcome(
     world: &World<'_>,
@@ -45,19 +55,27 @@ pub(super) fn outcome(
     waits: &Waits,
 ) -> Outcome {
     let locks = Locks::of(world, order);
-    let report = Report { world, order, callers, locks, scope: Scope::of(world.context) };
+    let known_holders = RefCell::default();
+    let scope = Scope::of(world.context);
+    let report = Report { world, order, callers, known_holders, locks, scope };
     let config = world.context.config;
     let mut outcome = Outcome::default();
     if config.wants(LOCK_ORDER_CYCLE) {
-        let (found, is_cut) = report.cycles();
+        let edges = report.edges();
+        let (found, is_cut) = report.cycles(&edges);
         outcome.findings.extend(found);
-        outcome.findings.extend(report.instances());
+        outcome.findings.extend(report.instances(&edges));
         told_once(&mut outcome.findings);
         if is_cut {
             let detail = "so many locks depend on each other that cycles of three and four locks \
                           were not all looked for";
             outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
         }
+    }
+    if config.wants(LOCK_ORDER_CYCLE) && order.taken.keys().any(|lock| report.is_too_wide(*lock)) {
+        let detail = "locks of objects that the program keeps in the same places, and that could not be told apart, \
+                      were left out";
+        outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
     }
     if config.wants(CRITICAL_WAIT) {
         let waits = waits.critical(world, order);
@@ -97,6 +115,12 @@ fn enumerated(names: &[String], is_one: bool) -> String {
     }
 }
 
+/// The edges of the graph, each with the ways to take it.
+type Edges<'a> = BTreeMap<(LockId, LockId), Vec<Route<'a>>>;
+
+/// Where the callers of a context take a lock.
+type KnownHolders = FxHashMap<(ContextId, ObjectId), Rc<[Holder]>>;
+
 /// Where a route begins and ends.
 fn places_of(route: &Route<'_>) -> (Place, Place) {
     (route.held_at, route.way.wanted_at)
@@ -106,6 +130,8 @@ struct Report<'a> {
     world: &'a World<'a>,
     order: &'a LockOrder,
     callers: &'a Callers,
+    /// Where callers take locks, for those that were asked for.
+    known_holders: RefCell<KnownHolders>,
     locks: Locks,
     scope: Scope<'a>,
 }
@@ -146,19 +172,41 @@ impl<'a> Report<'a> {
         &self.world.heap.objects[self.locks.locks[lock].object].marks
     }
 
+    /// Whether an abstract object stands for so much that nothing can be said of the order of its locks.
+    fn is_too_wide(&self, object: ObjectId) -> bool {
+        self.world.heap.objects[object].classes.len() > MOST_CLASSES
+    }
+
     /// The edges that threads of the program can take, with the best witnesses first.
-    fn edges(&self) -> BTreeMap<(LockId, LockId), Vec<Route<'a>>> {
-        let mut edges: BTreeMap<(LockId, LockId), Vec<Route<'a>>> = BTreeMap::new();
-        for ((from, to), ways) in self.order.edges() {
+    fn edges(&self) -> Edges<'a> {
+        let mut edges = Edges::new();
+        for ((from, to), ways) in self.order.cyclic_edges() {
+            if self.is_too_wide(from) || self.is_too_wide(to) {
+                continue;
+            }
+            let mut alike: FxHashMap<_, usize> = FxHashMap::default();
             for way in ways {
-                for holder in self.holders(way.context, from, way.held_at, way.wanted_at) {
-                    let Holder { context, taken_at, calls } = holder;
-                    let path = calls.into_iter().chain([way.wanted_at]).collect();
+                // The same step of the same threads, further contexts of which would only tell of further ways there.
+                let threads = &self.world.threads[way.context];
+                let modes = (way.held_mode, way.wanted_mode);
+                let is_own = way.held_at.method == way.wanted_at.method;
+                let own = is_own.then_some(way.held_at);
+                let step = (own, way.wanted_at, modes, &way.gates, way.order, threads);
+                let times = alike.entry(step).or_default();
+                *times += 1;
+                if *times > MOST_CONTEXTS {
+                    continue;
+                }
+                let holders = self.holders(way.context, from, way.held_at, way.wanted_at);
+                for Holder { context, taken_at, calls } in holders.iter() {
+                    let (context, taken_at) = (*context, *taken_at);
+                    let path = calls.iter().copied().chain([way.wanted_at]).collect();
                     let is_guess = self.locks.ids(from, taken_at).len() > 1
                         || self.locks.ids(to, way.wanted_at).len() > 1;
                     let held_at = taken_at;
-                    let route = Route { way, holder: context, held_at, path, is_guess };
-                    if self.threads(&route).is_empty() {
+                    let step = Rc::new(self.step(way, context));
+                    let route = Route { way, holder: context, held_at, path, is_guess, step };
+                    if route.step.threads.is_empty() {
                         continue;
                     }
                     for start in self.locks.ids(from, taken_at) {
@@ -171,17 +219,33 @@ impl<'a> Report<'a> {
                     }
                 }
             }
+            for routes in edges.values_mut().filter(|routes| routes.len() > MOST_ROUTES) {
+                self.thin_out(routes);
+            }
         }
         for routes in edges.values_mut() {
-            routes.sort_by(|one, other| {
-                let rank = |route: &Route<'_>| {
-                    let is_foreign = !self.program().is_application(route.way.wanted_at.method);
-                    (is_foreign, route.is_guess, route.path.len(), route.held_at, route.holder)
-                };
-                rank(one).cmp(&rank(other)).then_with(|| one.way.cmp(other.way))
-            });
+            self.thin_out(routes);
         }
         edges
+    }
+
+    /// Sorts routes, the best witnesses first, and keeps of those that are alike the first: one for each pair of places, and
+    /// one for each step that differs in what decides whether it can be taken at the same time as others.
+    fn thin_out(&self, routes: &mut Vec<Route<'a>>) {
+        routes.sort_by(|one, other| {
+            let rank = |route: &Route<'_>| {
+                let is_foreign = !self.program().is_application(route.way.wanted_at.method);
+                (is_foreign, route.is_guess, route.path.len(), route.held_at, route.holder)
+            };
+            rank(one).cmp(&rank(other)).then_with(|| one.way.cmp(other.way))
+        });
+        let mut places = FxHashSet::default();
+        let mut steps = FxHashSet::default();
+        routes.retain(|route| {
+            let step = (route.step.clone(), route.way.order);
+            let is_new_step = steps.insert(step);
+            places.insert(places_of(route)) || is_new_step
+        });
     }
 
     /// Where a lock is taken that is held in a context: there, or by its callers.
@@ -191,23 +255,21 @@ impl<'a> Report<'a> {
         lock: ObjectId,
         taken_at: Place,
         held_at: Place,
-    ) -> Vec<Holder> {
+    ) -> Rc<[Holder]> {
         if taken_at.method == held_at.method {
-            return vec![Holder { context, taken_at, calls: Vec::new() }];
+            return Rc::new([Holder { context, taken_at, calls: Vec::new() }]);
         }
-        self.callers.holders(context, lock)
+        let mut known = self.known_holders.borrow_mut();
+        let holders = known.entry((context, lock));
+        holders.or_insert_with(|| self.callers.holders(context, lock).into()).clone()
     }
 
-    fn threads(&self, route: &Route<'_>) -> Vec<ThreadId> {
-        let threads = self.world.threads[route.holder].iter();
+    /// What matters of a way that begins in a context.
+    fn step(&self, way: &Way, holder: ContextId) -> cycles::Step {
+        let threads = self.world.threads[holder].iter();
         let user = threads.filter(|thread| self.world.heap.threads[*thread].is_user_thread());
-        user.take(MOST_THREADS).collect()
-    }
-
-    fn step(&self, route: &Route<'_>) -> cycles::Step {
-        let way = route.way;
         cycles::Step {
-            threads: self.threads(route),
+            threads: user.take(MOST_THREADS).collect(),
             held_mode: way.held_mode,
             wanted_mode: way.wanted_mode,
             gates: way.gates.iter().filter_map(|gate| self.gate(gate)).collect(),
@@ -228,18 +290,15 @@ impl<'a> Report<'a> {
         locks: &[LockId],
         routes: &[Vec<&'r Route<'a>>],
     ) -> Option<Vec<&'r Route<'a>>> {
-        let steps: Vec<Vec<cycles::Step>> = routes
-            .iter()
-            .map(|routes| routes.iter().map(|route| self.step(route)).collect())
-            .collect();
+        let steps: Vec<Vec<&cycles::Step>> =
+            routes.iter().map(|routes| routes.iter().map(|route| &*route.step).collect()).collect();
         let facts = CycleFacts { report: self, locks, ways: routes };
         let chosen = cycles::realise(locks, &steps, &facts)?;
         Some(chosen.iter().zip(routes).map(|(position, routes)| routes[*position]).collect())
     }
 
     /// Cycles of different locks; and whether some may be missing.
-    fn cycles(&self) -> (Vec<Finding>, bool) {
-        let edges = self.edges();
+    fn cycles(&self, edges: &Edges<'a>) -> (Vec<Finding>, bool) {
         let (found, is_cut) = cycles::cycles(&edges.keys().copied().collect());
         let mut shown: BTreeSet<(LockId, LockId)> = BTreeSet::new();
         let mut findings = Vec::new();
@@ -284,17 +343,18 @@ impl<'a> Report<'a> {
     }
 
     /// Two locks that are one abstract lock, in both orders.
-    fn instances(&self) -> Vec<Finding> {
+    fn instances(&self, edges: &Edges<'a>) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut opposites = None;
-        for ((from, to), ways) in self.edges() {
-            if from != to || self.marks(from).is_unique {
+        for ((from, to), ways) in edges {
+            let from = *from;
+            if from != *to || self.marks(from).is_unique {
                 continue;
             }
             let mut through: BTreeMap<Vec<FieldId>, &Route<'_>> = BTreeMap::new();
             let mut methods = BTreeSet::new();
             let mut asked: BTreeMap<(Place, Place), usize> = BTreeMap::new();
-            for way in &ways {
+            for way in ways {
                 let method = (way.held_at.method, way.way.wanted_at.method);
                 let times = asked.entry(places_of(way)).or_default();
                 *times += 1;
