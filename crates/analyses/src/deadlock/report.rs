@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cycles::{self, Facts};
 use super::instances::{InstanceOrder, Opposites, instance_order};
-use super::kinds::{LockId, Locks};
+use super::kinds::{LockId, Locks, is_too_wide};
 use super::lock_order::{Gate, LockOrder, Way};
 use super::routes::{Callers, Holder, Route};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
@@ -40,10 +40,6 @@ const MOST_THREADS: usize = 16;
 /// what its callers call the two differs.
 const MOST_CONTEXTS: usize = 4;
 
-/// Classes of an abstract object, at most. One that stands for hundreds of them is the sum of everything that some
-/// registry holds: its locks are in every order with everything, and no finding about them would be read.
-const MOST_CLASSES: usize = 128;
-
 /// Routes of one edge before those that are alike are left out.
 const MOST_ROUTES: usize = 4_096;
 
@@ -72,7 +68,7 @@ pub(super) fn outcome(
             outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
         }
     }
-    if config.wants(LOCK_ORDER_CYCLE) && order.taken.keys().any(|lock| report.is_too_wide(*lock)) {
+    if config.wants(LOCK_ORDER_CYCLE) && order.taken.keys().any(|lock| is_too_wide(world, *lock)) {
         let detail = "locks of objects that the program keeps in the same places, and that could not be told apart, \
                       were left out";
         outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
@@ -172,16 +168,11 @@ impl<'a> Report<'a> {
         &self.world.heap.objects[self.locks.locks[lock].object].marks
     }
 
-    /// Whether an abstract object stands for so much that nothing can be said of the order of its locks.
-    fn is_too_wide(&self, object: ObjectId) -> bool {
-        self.world.heap.objects[object].classes.len() > MOST_CLASSES
-    }
-
     /// The edges that threads of the program can take, with the best witnesses first.
     fn edges(&self) -> Edges<'a> {
         let mut edges = Edges::new();
         for ((from, to), ways) in self.order.cyclic_edges() {
-            if self.is_too_wide(from) || self.is_too_wide(to) {
+            if is_too_wide(self.world, from) || is_too_wide(self.world, to) {
                 continue;
             }
             let mut alike: FxHashMap<_, usize> = FxHashMap::default();
