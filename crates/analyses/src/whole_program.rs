@@ -41,7 +41,7 @@ pub fn analyse<'a>(
 ) -> (Analysed, Vec<Outcome>) {
     let mut heap = Heap::build(context, &heap::Limits::default());
     let mut listeners = listen(&heap);
-    let limits = execution::Limits::default();
+    let limits = execution::Limits::of(context.program);
     let executed = execution::execute(context, &heap, &mut listeners, &limits);
     executed.mark(&mut heap);
     let world = executed.world(context, &heap);

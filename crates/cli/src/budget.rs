@@ -73,7 +73,7 @@ impl Meter {
         if self.is_exhausted.load(Ordering::Relaxed) {
             return true;
         }
-        if self.asked.fetch_add(1, Ordering::Relaxed) % QUESTIONS_PER_LOOK != 0 {
+        if !self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(QUESTIONS_PER_LOOK) {
             return false;
         }
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);

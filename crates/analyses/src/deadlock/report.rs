@@ -36,6 +36,9 @@ const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] =
 /// Threads that are looked at for one way to take an edge; a cycle needs [`cycles::LONGEST_CYCLE`] different ones.
 const MOST_THREADS: usize = 16;
 
+/// Ways to take two instances of a lock that no two threads have in common, and that are compared with each other.
+const MOST_ALONE: usize = 16;
+
 /// Contexts in which it is asked how code orders two instances of a lock: the code is the same in all of them, and only
 /// what its callers call the two differs.
 const MOST_CONTEXTS: usize = 4;
@@ -345,6 +348,7 @@ impl<'a> Report<'a> {
             let mut through: BTreeMap<Vec<FieldId>, &Route<'_>> = BTreeMap::new();
             let mut methods = BTreeSet::new();
             let mut asked: BTreeMap<(Place, Place), usize> = BTreeMap::new();
+            let mut alone: Vec<(&Route<'_>, Severity)> = Vec::new();
             for way in ways {
                 let method = (way.held_at.method, way.way.wanted_at.method);
                 let times = asked.entry(places_of(way)).or_default();
@@ -368,6 +372,16 @@ impl<'a> Report<'a> {
                         && [way.held_at, way.way.wanted_at].iter().all(|at| self.is_own_lock(*at));
                     let severity = if is_of_parameters { severity.raised() } else { severity };
                     findings.extend(self.cycle(&[from, from], &real, severity));
+                } else if alone.len() < MOST_ALONE {
+                    alone.push((way, severity));
+                }
+            }
+            // No two threads do the same; but one may do the one and another the other.
+            for (at, (way, severity)) in alone.iter().enumerate() {
+                let others: Vec<&Route<'_>> =
+                    alone[at + 1..].iter().map(|(other, _)| *other).collect();
+                if let Some(real) = self.realise(&[from, from], &[vec![*way], others]) {
+                    findings.extend(self.cycle(&[from, from], &real, *severity));
                 }
             }
             if through.len() > 1 {

@@ -13,7 +13,7 @@ use crate::execution::{ContextId, Invocation};
 use crate::heap::{ObjectId, Place};
 
 /// Different places that a lock can be taken at on the way to one place where it is held, at most.
-const MOST_HOLDERS: usize = 12;
+const MOST_HOLDERS: usize = 6;
 
 /// Callers that are looked through for those places, at most.
 const MOST_CALLERS: usize = 2_000;

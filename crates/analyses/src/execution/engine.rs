@@ -59,6 +59,21 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Methods with bodies from which on a program is a large one.
+    const LARGE_PROGRAM: usize = 3_000;
+
+    /// The limits for a program: a large one reaches most methods in very many ways that differ in little.
+    #[must_use]
+    pub fn of(program: &Program) -> Limits {
+        if program.methods_with_bodies().nth(Limits::LARGE_PROGRAM).is_some() {
+            Limits { contexts_per_method: 2, most_contexts: 150_000 }
+        } else {
+            Limits::default()
+        }
+    }
+}
+
 /// How much was done, and how much was saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {

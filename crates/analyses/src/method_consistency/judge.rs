@@ -58,6 +58,10 @@ pub(super) struct Part {
     pub(super) path: Vec<(ContextId, Place)>,
 }
 
+/// A lock that guards more than this is many locks that are not told apart: that two of its sections are one section too
+/// many says nothing.
+const MOST_SECTIONS_OF_LOCK: usize = 300;
+
 /// What is known when violations are looked for.
 pub(super) struct Judge<'a> {
     pub(super) world: &'a World<'a>,
@@ -100,6 +104,9 @@ impl<'a> Judge<'a> {
         }
         let mut opponents: FxHashMap<SectionId, Vec<SectionId>> = FxHashMap::default();
         for sections in of_lock.values() {
+            if sections.len() > MOST_SECTIONS_OF_LOCK || (self.world.context.cancelled)() {
+                continue;
+            }
             let threads: Vec<ThreadSet> =
                 sections.iter().map(|section| self.threads(*section)).collect();
             let mut meet: FxHashMap<(&ThreadSet, &ThreadSet), bool> = FxHashMap::default();

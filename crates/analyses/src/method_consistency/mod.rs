@@ -89,7 +89,12 @@ impl Listener for MethodConsistency {
         self.views.hand_up(&|variable| matters[variable]);
         let views = &self.views;
         let sections = views.views(&|variable| matters[variable]);
-        let scopes = Scopes::of(views, world.methods.len(), sections.keys().copied());
+        let scopes = Scopes::of(
+            views,
+            world.methods.len(),
+            sections.keys().copied(),
+            world.context.cancelled,
+        );
         let judge = Judge::new(world, views, &sections, &scopes);
         report::outcome(&judge, &judge.violations())
     }

@@ -11,7 +11,7 @@ use crate::heap::Place;
 
 /// Sections of one context, at most. A method that does more is an application, not an operation: nobody means
 /// it to be atomic.
-const MOST_SECTIONS: usize = 96;
+const MOST_SECTIONS: usize = 48;
 
 /// The sections that each context enters.
 pub(super) struct Scopes {
@@ -30,6 +30,7 @@ impl Scopes {
         views: &Views,
         contexts: usize,
         matter: impl Iterator<Item = SectionId>,
+        cancelled: &dyn Fn() -> bool,
     ) -> Scopes {
         let mut scopes = Scopes {
             inside: TypedVec::filled(Some(Vec::new()), contexts),
@@ -57,7 +58,11 @@ impl Scopes {
         for call in &views.calls {
             scopes.callers.entry(call.to).or_default().push(call.from);
         }
-        scopes.propagate(grown);
+        for callers in scopes.callers.values_mut() {
+            callers.sort_unstable();
+            callers.dedup();
+        }
+        scopes.propagate(grown, cancelled);
         for call in &views.calls {
             if scopes.inside[call.to].as_ref().is_none_or(|inside| !inside.is_empty()) {
                 let callees = scopes.callees.entry(call.from).or_default();
@@ -68,8 +73,11 @@ impl Scopes {
     }
 
     /// Callers enter what their callees enter, until nothing changes.
-    fn propagate(&mut self, mut grown: BTreeSet<ContextId>) {
+    fn propagate(&mut self, mut grown: BTreeSet<ContextId>, cancelled: &dyn Fn() -> bool) {
         while let Some(context) = grown.pop_last() {
+            if cancelled() {
+                break;
+            }
             let Some(callers) = self.callers.get(&context) else { continue };
             let inside = self.inside[context].clone();
             for caller in callers {
@@ -80,11 +88,14 @@ impl Scopes {
                         true
                     }
                     (Some(known), Some(inside)) => {
-                        let before = known.len();
-                        known.extend(inside);
-                        known.sort_unstable();
-                        known.dedup();
-                        let has_grown = known.len() > before;
+                        let is_known =
+                            inside.iter().all(|section| known.binary_search(section).is_ok());
+                        if !is_known {
+                            known.extend(inside);
+                            known.sort_unstable();
+                            known.dedup();
+                        }
+                        let has_grown = !is_known;
                         if known.len() > MOST_SECTIONS {
                             self.inside[*caller] = None;
                         }

@@ -224,7 +224,7 @@ fn finding(uses: &Uses<'_>, graded: &Graded<'_>, shown: &Shown<'_>) -> Option<Fi
     candidates.sort_by_key(|event| uses.guards(event).len());
     let blamed = candidates.into_iter().find(|event| is_application(uses, event))?;
     let name = name_of(uses, variable);
-    let threads = [shown.threads.0, shown.threads.1].map(|it| uses.world.describe_thread(it));
+    let threads = [shown.threads.0, shown.threads.1].map(|it| uses.world.thread_name(it));
     let steps = vec![
         step(uses, "first", shown.first, shown.threads.0, &name),
         step(uses, "second", shown.second, shown.threads.1, &name),
@@ -289,7 +289,7 @@ pub(super) fn step(
         taken_at: site(held.taken_at),
     });
     Step {
-        thread: Some(world.describe_thread(thread)),
+        thread: Some(world.thread_name(thread)),
         does: Some(Does { verb: verb.to_string(), subject: subject.to_string() }),
         stack: Some(Stack {
             frames: std::iter::once(at.clone()).chain(callers).collect(),

@@ -1,8 +1,8 @@
 //! Programs whose verdict is known: the oracle is checked against them, and then the analyses.
 //!
 //! Each is a file of `programs`. Comments at its head say what it is about, what its interleavings show
-//! (`shows: race Store.x`), which known gap makes the analyses miss it (`missed: Volatile`), and what they report
-//! although no interleaving shows it (`made up: data-race -- why`).
+//! (`shows: race Store.x`), which known gap makes the analyses miss it (`missed: Volatile`), and what they
+//! report although no interleaving shows it (`made up: data-race -- why`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,8 @@ pub(crate) struct Case {
     /// The name of its class.
     pub(crate) class: String,
     pub(crate) text: String,
-    /// `race Store.x`, `deadlock Store.one Store.two`, `deadlock join`, `deadlock asleep`, `not atomic Store.add`.
+    /// `race Store.x`, `deadlock Store.one Store.two`, `deadlock join`, `deadlock asleep`, `not atomic
+    /// Store.add`.
     pub(crate) shows: BTreeSet<String>,
     /// The gaps that it falls into.
     pub(crate) missed: BTreeSet<String>,

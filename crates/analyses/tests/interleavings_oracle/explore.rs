@@ -51,8 +51,8 @@ pub(crate) enum Deadlock {
     },
 }
 
-/// A section of code that is executed under a lock: the lock as the code names it, and where it is taken or, after
-/// a wait, given back to whoever waited.
+/// A section of code that is executed under a lock: the lock as the code names it, and where it is taken
+/// or, after a wait, given back to whoever waited.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LockedCode {
     pub(crate) lock: String,
@@ -92,6 +92,8 @@ pub(crate) struct View {
     pub(crate) all: Accesses,
     /// What the method itself does that takes the lock, without those that it calls.
     pub(crate) own: Accesses,
+    /// The threads that had begun and not ended at the time.
+    pub(crate) beside: BTreeSet<usize>,
 }
 
 /// What the interleavings of a program show.
@@ -297,6 +299,7 @@ fn add_to_views(
             *view.own.entry(variable.clone()).or_default() |= access.is_write;
         }
         *view.all.entry(variable).or_default() |= access.is_write;
+        view.beside.extend((0..state.thread_count()).filter(|other| !state.is_finished(*other)));
     }
 }
 

@@ -1,5 +1,5 @@
-//! What the rules are known to miss, with the reason. Each entry must still be needed: a gap that no program shows any
-//! more fails the test, so that the table does not outlive what it excuses.
+//! What the rules are known to miss, with the reason. Each entry must still be needed: a gap that no
+//! program shows any more fails the test, so that the table does not outlive what it excuses.
 
 use crate::explore::{Accesses, Deadlock, LockedCode, NotAtomic, Verdict, View};
 
@@ -41,12 +41,12 @@ impl Gap {
                  (dissertation, 5.2.1)"
             }
             Gap::NoCommonLock => {
-                "views are related only under one lock: most methods that touch what different locks guard are not \
-                 meant to be atomic"
+                "views are related only under one lock: most methods that touch what different locks \
+                 guard are not meant to be atomic"
             }
             Gap::ViewsFormChain => {
-                "steps that treat the same variables alike are taken for independent (5.4.1, Program 5.4), and who \
-                 comes in between must do so in one section"
+                "steps that treat the same variables alike are taken for independent (5.4.1, Program \
+                 5.4), and who comes in between must do so in one section"
             }
             Gap::LockOfCaller => {
                 "contexts do not tell where the locks of callers were taken, so that a section may be \
@@ -56,8 +56,8 @@ impl Gap {
                 "the lock-order graph knows locks only; the end of a thread is none (6.1)"
             }
             Gap::LostNotification => {
-                "whether a notification comes too early depends on paths and values; the rules ask only whether \
-                 there is one at all (6.4.1)"
+                "whether a notification comes too early depends on paths and values; the rules ask \
+                 only whether there is one at all (6.4.1)"
             }
             Gap::WaitsAlone => {
                 "the symbolic execution tells nothing of objects that one thread alone knows (3.4)"
@@ -97,9 +97,9 @@ pub(crate) fn of_method(found: &NotAtomic, verdict: &Verdict) -> Option<Gap> {
     }
 }
 
-/// Whether some section of the same lock in another thread, as far as these accesses are concerned, conflicts with both,
-/// and the three do not form a chain: what the rule `inconsistent-method` promises to report, for views of fields
-/// instead of variables.
+/// Whether some section of the same lock in another thread, as far as these accesses are concerned,
+/// conflicts with both, and the three do not form a chain: what the rule `inconsistent-method` promises to
+/// report, for views of fields instead of variables.
 fn breaks_chain(
     (first, second): &(LockedCode, LockedCode),
     thread: usize,
@@ -111,8 +111,9 @@ fn breaks_chain(
         view.map(|view| view.all.clone()).unwrap_or_default()
     };
     let (one, other) = (view(first), view(second));
-    let is_opponent = |code: &LockedCode, its: usize| code.lock == first.lock && its != thread;
-    let others = verdict.views.iter().filter(|((code, its), _)| is_opponent(code, *its));
+    let others = verdict.views.iter().filter(|((code, its), view)| {
+        code.lock == first.lock && *its != thread && view.beside.contains(&thread)
+    });
     others.map(|(_, view)| accesses(view)).any(|third| {
         let mut in_method = third.clone();
         in_method.retain(|field, _| one.contains_key(field) || other.contains_key(field));

@@ -1,15 +1,15 @@
 //! What has to be remembered of an execution to tell that a call was not atomic.
 //!
 //! Two accesses conflict if they are about one variable and one of them writes. A call is not atomic if one
-//! of its accesses comes before an access of another thread, by conflicts and by the order within the
-//! other threads, and that one before another access of the call: then no execution with the same conflicts in the
-//! same order has the accesses of the call side by side. Locks give no order of their own here: that a call gave
-//! a lock back and took it again is only harmful if some variable changed in between. This misses calls that tear a
-//! section of another thread apart which a lock keeps together, where no variable alone tells; a finding about such
-//! a call counts as made up.
+//! of its accesses comes before an access of another thread, by conflicts and by the order within the other
+//! threads, and that one before another access of the call: then no execution with the same conflicts in
+//! the same order has the accesses of the call side by side. Locks give no order of their own here: that a
+//! call gave a lock back and took it again is only harmful if some variable changed in between. This misses
+//! calls that tear a section of another thread apart which a lock keeps together, where no variable alone
+//! tells; a finding about such a call counts as made up.
 //!
-//! Of such pairs of accesses only the tightest count, those that have no other pair between them, and the innermost
-//! call that has both is the one that is not atomic: the calls around it are so because of it.
+//! Of such pairs of accesses only the tightest count, those that have no other pair between them, and the
+//! innermost call that has both is the one that is not atomic: the calls around it are so because of it.
 //!
 //! Vector clocks tell what comes before what. An entry counts the accesses of a thread since it began its
 //! outermost call that is meant to be atomic; at the end of that call all entries about it are

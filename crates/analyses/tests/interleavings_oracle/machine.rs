@@ -5,9 +5,9 @@
 //! Giving a lock back and starting a thread belong to the step before: nobody is kept from anything if they
 //! come earlier, so no race, no deadlock and no order of accesses is lost.
 //!
-//! It knows whole numbers, objects with fields, calls, lambdas, monitors, `ReentrantLock` and `Thread`; what
-//! else a program does is a panic. No operation throws, and memory is sequentially consistent: a write is seen by
-//! every read after it. Classes are initialised before `main` begins.
+//! It knows whole numbers, objects with fields, calls, lambdas, monitors, `ReentrantLock` and `Thread`;
+//! what else a program does is a panic. No operation throws, and memory is sequentially consistent: a write
+//! is seen by every read after it. Classes are initialised before `main` begins.
 
 use std::collections::BTreeMap;
 
@@ -131,7 +131,8 @@ pub(crate) struct Frame {
     pub(crate) first_access: u32,
 }
 
-/// A call, told from all others of its thread by where it was made: programs have no loops and no recursion.
+/// A call, told from all others of its thread by where it was made: no method of a store is called in a
+/// loop, and there is no recursion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     pub(crate) method: MethodId,
@@ -818,8 +819,8 @@ fn holds(condition: Condition, left: Value, right: Value) -> bool {
     }
 }
 
-/// Whether the calls of a method are meant to be atomic: those that are not private, but for the bodies of threads,
-/// `main` and initialisers.
+/// Whether the calls of a method are meant to be atomic: those that are not private, but for the bodies of
+/// threads, `main` and initialisers.
 pub(crate) fn is_meant_to_be_atomic(program: &Program, method: MethodId) -> bool {
     let declared = &program.methods[method];
     let is_thread_body = matches!(&*declared.name, "run" | "main");

@@ -1,22 +1,24 @@
 //! The whole-program rules against all interleavings of small random programs.
 //!
-//! A program with two to four threads is made at random, written as Java with one access a line, and compiled. The
-//! oracle (`explore`) executes its method bodies in all interleavings, and knows by definition what they show:
+//! A program with two to four threads is made at random, written as Java with one access a line, and
+//! compiled. The oracle (`explore`) executes its method bodies in all interleavings, and knows by
+//! definition what they show:
 //!
 //! 1. A data race: two threads are about to access one variable that is not volatile, at least one to write it.
 //! 2. A deadlock: threads that wait for each other in a circle, or a thread that nobody can wake any more.
 //! 3. A call that is not atomic: no execution with the same conflicts in the same order has its accesses side by
 //!    side (`history`). The innermost such call counts, of methods that are not private and no thread bodies.
 //!
-//! Everything that some interleaving shows must be reported: a race by a finding of `data-race` on the variable; a
-//! deadlock of locks by `lock-order-cycle` on these locks, another one by `critical-wait` or `indefinite-wait`; a method
-//! whose calls are not atomic by `inconsistent-method` or `stale-value`, or by `data-race` on one of the variables. And all
-//! accesses that take part in a race or in a call that is not atomic must be on the watch list. What is
-//! known to be missed is in one table, with the reason (`gaps`). How many findings no interleaving shows is
-//! printed: the rules may be wrong in this direction, since they know neither values nor which paths are taken together.
+//! Everything that some interleaving shows must be reported: a race by a finding of `data-race` on the
+//! variable; a deadlock of locks by `lock-order-cycle` on these locks, another one by `critical-wait` or
+//! `indefinite-wait`; a method whose calls are not atomic by `inconsistent-method` or `stale-value`, or by
+//! `data-race` on one of the variables. And all accesses that take part in a race or in a call that is not
+//! atomic must be on the watch list. What is known to be missed is in one table, with the reason (`gaps`).
+//! How many findings no interleaving shows is printed: the rules may be wrong in this direction, since they
+//! know neither values nor which paths are taken together.
 //!
-//! The oracle shares the method bodies with the analysis, and nothing else. It is checked in turn: on programs written
-//! by hand (`by_hand`), and against going through all interleavings one by one (`naive`).
+//! The oracle shares the method bodies with the analysis, and nothing else. It is checked in turn: on
+//! programs written by hand (`by_hand`), and against going through all interleavings one by one (`naive`).
 //!
 //! # Running it
 //!
@@ -26,10 +28,10 @@
 //! SCISSION_ORACLE_SEED=1234 SCISSION_ORACLE_PROGRAMS=1    one program again
 //! ```
 //!
-//! Each program has a seed of its own; they are numbered from `SCISSION_ORACLE_SEED` (1 without) on. A failure names the
-//! seeds of programs that are judged differently, makes the smallest of them smaller still, and prints it with
-//! what is missed. `SCISSION_ORACLE_SHOW=data-race` prints, for a rule, the smallest programs with a finding that no
-//! interleaving shows.
+//! Each program has a seed of its own; they are numbered from `SCISSION_ORACLE_SEED` (1 without) on. A
+//! failure names the seeds of programs that are judged differently, makes the smallest of them smaller
+//! still, and prints it with what is missed. `SCISSION_ORACLE_SHOW=data-race` prints, for a rule, the
+//! smallest programs with a finding that no interleaving shows.
 
 #![allow(missing_docs, reason = "a test")]
 
@@ -240,7 +242,8 @@ impl Score {
     }
 }
 
-/// The scores of all rules. What counts as one: a variable, a set of locks, a wait, a method; each for one program.
+/// The scores of all rules. What counts as one: a variable, a set of locks, a wait, a method; each for one
+/// program.
 #[derive(Debug, Default)]
 struct Scores {
     rules: BTreeMap<&'static str, Score>,
@@ -250,7 +253,8 @@ struct Scores {
 }
 
 impl Scores {
-    /// Adds a program; says of which rules it has findings that no interleaving shows, among those that users see.
+    /// Adds a program; says of which rules it has findings that no interleaving shows, among those that
+    /// users see.
     fn add(&mut self, verdict: &Verdict, report: &Report) -> BTreeSet<&'static str> {
         let by_default = report.by_default.as_deref().unwrap_or(report);
         let mut unconfirmed = BTreeSet::new();
@@ -518,8 +522,8 @@ fn every_known_gap_is_shown_by_a_program_written_by_hand() {
     assert_eq!(shown, known);
 }
 
-/// An oracle that agrees with everything is none: every report that is taken away must be noticed, and every one that
-/// is made up.
+/// An oracle that agrees with everything is none: every report that is taken away must be noticed, and
+/// every one that is made up.
 #[test]
 fn wrong_reports_are_noticed() {
     for (case, compiled) in cases() {

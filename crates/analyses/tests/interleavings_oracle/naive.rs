@@ -1,7 +1,8 @@
-//! A second opinion on the explorer: every interleaving on its own, judged by comparing every pair of accesses.
+//! A second opinion on the explorer: every interleaving on its own, judged by comparing every pair of
+//! accesses.
 //!
-//! Nothing is taken for the same that was reached in different ways, and no clocks are kept; only programs with few
-//! interleavings can be judged like this.
+//! Nothing is taken for the same that was reached in different ways, and no clocks are kept; only programs
+//! with few interleavings can be judged like this.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +25,8 @@ struct Event {
 /// What the interleavings of a program show.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// Accesses of two threads to one variable, one of them a write, side by side. It is a race if they are so in
-    /// both orders: a thread may begin right after what came before its start.
+    /// Accesses of two threads to one variable, one of them a write, side by side. It is a race if they are
+    /// so in both orders: a thread may begin right after what came before its start.
     side_by_side: BTreeSet<[(usize, Place); 2]>,
     /// The methods whose calls are not atomic.
     pub(crate) not_atomic: BTreeSet<MethodId>,

@@ -15,7 +15,55 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new("defects/log4j-54325", [Need::Program("log4j")], appender_list),
         Case::new("defects/dbcp-369", [Need::Program("dbcp")], data_sources),
+        Case::new("defects/log4j-54325/check", [Need::Program("log4j")], appender_list_in_code),
+        Case::new("defects/log4j-41214/check", [Need::Program("log4j")], appender_deadlock_in_code),
+        Case::new("defects/dbcp-369/check", [Need::Program("dbcp")], data_sources_in_code),
     ]
+}
+
+/// The same in the plain jar, without running it: clients enter `Category` with many threads.
+fn appender_list_in_code(setup: &Setup) -> Result<(), Failed> {
+    let class_path = setup.class_path("log4j")?;
+    let found = check(&class_path, &["--entry-point", "org.apache.log4j.Category.*"])?;
+    require_any(&found, "data-race", |finding| {
+        let is_meant = |subject: &String| {
+            subject.ends_with("Category.aai") || subject.ends_with("appenderList")
+        };
+        finding.subjects.iter().any(is_meant)
+    })
+}
+
+/// `Category.callAppenders` locks the category and then the appender; a message that logs while the appender
+/// turns it into text takes them the other way round.
+fn appender_deadlock_in_code(setup: &Setup) -> Result<(), Failed> {
+    let class_path = driver(setup, "log4j", "Greeting")?;
+    let found = check(&class_path, &[])?;
+    require_any(&found, "lock-order-cycle", |finding| {
+        let takes_part = |class: &str, method: &str| {
+            let place = format!("org.apache.log4j.{class}.{method}");
+            finding.steps.iter().any(|(_, at)| *at == place)
+        };
+        takes_part("Category", "callAppenders") && takes_part("AppenderSkeleton", "doAppend")
+    })
+}
+
+/// The map of data sources in the plain jar: clients enter the factory with many threads.
+fn data_sources_in_code(setup: &Setup) -> Result<(), Failed> {
+    let class_path = setup.class_path("dbcp")?;
+    let factory = "org.apache.commons.dbcp.datasources.InstanceKeyObjectFactory";
+    let found = check(&class_path, &["--entry-point", &format!("{factory}.*")])?;
+    require_any(&found, "data-race", |finding| {
+        finding.blame == format!("{factory}.getObjectInstance")
+            && finding.steps.iter().all(|(_, at)| at.starts_with(factory))
+    })
+}
+
+/// Checks everything on a class path.
+fn check(class_path: &str, flags: &[&str]) -> Result<Vec<Found>, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+    command.args(["check", "--no-config", "--fail-on", "never", "--format", "json"]);
+    command.args(flags).args(class_path.split(':'));
+    findings(command)
 }
 
 /// `Category.isAttached` holds no lock when it looks at its appenders: whether there is a list, how long it is,
