@@ -323,9 +323,19 @@ impl<'a> Report<'a> {
                 if methods.contains(&method) {
                     continue;
                 }
-                ways.push(vec![*way]);
-                let real = self.realise(&locks, &ways);
-                ways.pop();
+                // The others should want the lock where this one takes it, and hold what it wants where it wants it: so
+                // the two tell one story.
+                let mut others: Vec<Vec<&Route<'_>>> = ways.clone();
+                if let Some(before) = others.last_mut() {
+                    before.sort_by_key(|route| route.way.wanted_at != way.held_at);
+                }
+                if let Some(after) = others.first_mut() {
+                    after.sort_by_key(|route| {
+                        (route.held_at != way.way.wanted_at, route.way.wanted_at != way.held_at)
+                    });
+                }
+                others.push(vec![*way]);
+                let real = self.realise(&locks, &others);
                 if let Some(real) = real {
                     methods.insert(method);
                     shown.extend((0..length).map(|at| edge(&locks, at)));
