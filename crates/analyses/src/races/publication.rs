@@ -91,6 +91,13 @@ pub(super) fn findings(
     findings.into_values().collect()
 }
 
+/// Pairs of accesses that are looked at for one variable: one that shows the escape is enough, and where there are more
+/// they are alike.
+const MOST_PAIRS: usize = 24;
+
+/// Places that make an object known in one and the same way, at most.
+const MOST_ESCAPES: usize = 2;
+
 fn escapes<'a>(
     uses: &Uses<'_>,
     graded: &Graded<'a>,
@@ -98,7 +105,7 @@ fn escapes<'a>(
 ) -> Vec<Escape<'a>> {
     let Graded { variable, conflicts, .. } = graded;
     let mut escapes = Vec::new();
-    for pair in &conflicts.pairs {
+    for pair in conflicts.pairs.iter().take(MOST_PAIRS) {
         let ways = [(pair.first, pair.second), (pair.second, pair.first)];
         for (way, other) in ways {
             let is_read = |at: &usize| variable.events[*at].kind == AccessKind::Read;
@@ -107,7 +114,7 @@ fn escapes<'a>(
             }
             let readers = &variable.events[conflicts.ways[other][0]].threads;
             let publishing = conflicts.ways[way].iter().map(|at| &variable.events[*at]);
-            for published in publishing.filter(|event| publishes(event)) {
+            for published in publishing.filter(|event| publishes(event)).take(MOST_ESCAPES) {
                 let Some(object) = published.value else { continue };
                 for part in parts.get(&object).into_iter().flatten() {
                     escapes.extend(unordered(uses, published, readers, part));
@@ -144,6 +151,7 @@ fn unordered<'a>(
         reads.map(move |read| (written, read))
     });
     pairs
+        .take(MOST_PAIRS)
         .filter_map(|(written, read)| match uses.decide(trust, part.object, written, read) {
             Verdict::Conflict(one, other) => {
                 Some(Escape { published, written, read, part, threads: (one, other) })

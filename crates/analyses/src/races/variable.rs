@@ -18,7 +18,7 @@ use crate::heap::{ObjectId, Place, Slot, ThreadId, ThreadSet};
 
 /// Ways of protection that are compared with each other, at most. Objects that the reference analysis mixes up have
 /// more; what is known of the order is then given up first, which makes them fewer.
-const MOST_WAYS: usize = 600;
+const MOST_WAYS: usize = 200;
 
 /// An access: one statement under the same protection, in all contexts that agree in that.
 #[derive(Clone, Debug)]

@@ -56,7 +56,7 @@ super::rule! {
     /// wrong where that is.
     static RULE = {
         name: "unsafe-publication",
-        on_by_default: true,
+        on_by_default: false,
         default_level: Severity::Medium,
         summary: "a new object becomes known to other threads before what was written into it",
         message: "`{blame}` makes an object known through `{variable}`, and nothing makes `{part}` visible with it",
