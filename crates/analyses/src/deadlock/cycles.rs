@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use program::summaries;
+
 use super::kinds::LockId;
 use crate::execution::LockMode;
 use crate::heap::ThreadId;
@@ -17,11 +19,14 @@ pub(super) const LONGEST_CYCLE: usize = 4;
 /// can be missed.
 const MOST_STEPS: usize = 200_000;
 
+/// Cycles of one length, at most: who has more does not read them.
+const MOST_CYCLES: usize = 1_000;
+
 /// Choices that are tried before a cycle is taken for real without having found who takes it.
-const MOST_CHOICES: usize = 50_000;
+const MOST_CHOICES: usize = 5_000;
 
 /// One way to take an edge, as far as it matters for the question whether several can be taken at the same time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Step {
     /// The threads that go this way.
     pub(super) threads: Vec<ThreadId>,
@@ -52,16 +57,20 @@ pub(super) fn cycles(edges: &BTreeSet<(LockId, LockId)>) -> (Vec<Vec<LockId>>, b
     }
     let mut found = Vec::new();
     let mut is_cut = false;
-    let components = components(&successors);
+    let components = connected(&successors);
     for length in 2..=LONGEST_CYCLE {
         let mut steps = 0;
+        let before = found.len();
         for component in components.iter().filter(|component| component.len() >= length) {
             let search = Search { successors: &successors, component, length };
             for start in component {
-                search.extend(&mut vec![*start], &mut found, &mut steps);
+                if found.len() - before < MOST_CYCLES {
+                    search.extend(&mut vec![*start], &mut found, &mut steps);
+                }
             }
         }
-        is_cut |= steps > MOST_STEPS;
+        is_cut |= steps > MOST_STEPS || found.len() - before >= MOST_CYCLES;
+        found.truncate(before + MOST_CYCLES);
     }
     (found, is_cut)
 }
@@ -98,73 +107,26 @@ impl Search<'_> {
     }
 }
 
-/// The strongly connected components of more than one lock (Tarjan, without recursion), by their smallest lock.
-fn components(successors: &BTreeMap<LockId, Vec<LockId>>) -> Vec<BTreeSet<LockId>> {
-    #[derive(Clone, Copy)]
-    struct Visit {
-        number: usize,
-        lowest: usize,
-        is_open: bool,
-    }
-    let mut visits: BTreeMap<LockId, Visit> = BTreeMap::new();
-    let mut open: Vec<LockId> = Vec::new();
-    let mut components = Vec::new();
-    for root in successors.keys() {
-        if visits.contains_key(root) {
-            continue;
-        }
-        let mut path: Vec<(LockId, usize)> = vec![(*root, 0)];
-        while let Some((node, next)) = path.last_mut() {
-            let node = *node;
-            if *next == 0 && !visits.contains_key(&node) {
-                let number = visits.len();
-                visits.insert(node, Visit { number, lowest: number, is_open: true });
-                open.push(node);
-            }
-            if let Some(successor) = successors[&node].get(*next) {
-                *next += 1;
-                match visits.get(successor).copied() {
-                    None => path.push((*successor, 0)),
-                    Some(seen) if seen.is_open => lower(&mut visits, node, seen.number),
-                    Some(_) => {}
-                }
-                continue;
-            }
-            path.pop();
-            let done = visits[&node];
-            if let Some((parent, _)) = path.last() {
-                lower(&mut visits, *parent, done.lowest);
-            }
-            if done.lowest == done.number {
-                let mut component = BTreeSet::new();
-                while let Some(member) = open.pop() {
-                    if let Some(visit) = visits.get_mut(&member) {
-                        visit.is_open = false;
-                    }
-                    component.insert(member);
-                    if member == node {
-                        break;
-                    }
-                }
-                components.push(component);
-            }
-        }
-    }
-    fn lower(visits: &mut BTreeMap<LockId, Visit>, node: LockId, to: usize) {
-        if let Some(visit) = visits.get_mut(&node) {
-            visit.lowest = visit.lowest.min(to);
-        }
-    }
-    components.retain(|component| component.len() > 1);
-    components.sort();
-    components
+/// The strongly connected components of more than one lock, by their smallest lock.
+fn connected(successors: &BTreeMap<LockId, Vec<LockId>>) -> Vec<BTreeSet<LockId>> {
+    let locks: Vec<LockId> = successors.keys().copied().collect();
+    let position = |lock: &LockId| locks.binary_search(lock).ok();
+    let graph: Vec<Vec<usize>> =
+        successors.values().map(|after| after.iter().filter_map(position).collect()).collect();
+    let mut connected: Vec<BTreeSet<LockId>> = summaries::components(&graph)
+        .into_iter()
+        .filter(|component| component.len() > 1)
+        .map(|component| component.into_iter().map(|position| locks[position]).collect())
+        .collect();
+    connected.sort();
+    connected
 }
 
 /// For each edge of a cycle the position of a step, such that all of them can be taken at the same time by different
 /// threads; none if there are no such steps. `locks` are the starts of the edges.
 pub(super) fn realise(
     locks: &[LockId],
-    edges: &[Vec<Step>],
+    edges: &[Vec<&Step>],
     facts: &dyn Facts,
 ) -> Option<Vec<usize>> {
     let mut choice = Choice { locks, edges, facts, chosen: Vec::new(), tried: 0 };
@@ -177,7 +139,7 @@ pub(super) fn realise(
 
 struct Choice<'a> {
     locks: &'a [LockId],
-    edges: &'a [Vec<Step>],
+    edges: &'a [Vec<&'a Step>],
     facts: &'a dyn Facts,
     /// For each edge so far the step and the thread.
     chosen: Vec<(usize, ThreadId)>,
@@ -217,8 +179,8 @@ impl Choice<'_> {
 
     /// Whether the locks allow that an edge is taken by this step while an earlier one is taken as chosen.
     fn can_meet(&self, earlier: usize, edge: usize, position: usize) -> bool {
-        let one = &self.edges[earlier][self.chosen[earlier].0];
-        let other = &self.edges[edge][position];
+        let one = self.edges[earlier][self.chosen[earlier].0];
+        let other = self.edges[edge][position];
         // Who wants to read does not wait for readers.
         let last = self.edges.len() - 1;
         let waits = |wanting: &Step, holding: &Step| {
@@ -404,8 +366,8 @@ mod tests {
             }
             let (found, _) = cycles(&edges.keys().copied().collect());
             found.iter().any(|locks| {
-                let edges: Vec<Vec<Step>> = (0..locks.len())
-                    .map(|at| edges[&(locks[at], locks[(at + 1) % locks.len()])].clone())
+                let edges: Vec<Vec<&Step>> = (0..locks.len())
+                    .map(|at| edges[&(locks[at], locks[(at + 1) % locks.len()])].iter().collect())
                     .collect();
                 realise(locks, &edges, &EachOnce).is_some()
             })
@@ -462,7 +424,7 @@ mod tests {
     fn a_gate_lock_and_a_single_thread_make_a_cycle_harmless() {
         let locks = [lock(0), lock(1)];
         let is_real = |one: Step, other: Step| {
-            realise(&locks, &[vec![one], vec![other]], &EachOnce).is_some()
+            realise(&locks, &[vec![&one], vec![&other]], &EachOnce).is_some()
         };
         assert!(is_real(step(1, &[]), step(2, &[])));
         assert!(is_real(step(1, &[7]), step(2, &[8])));
@@ -475,9 +437,10 @@ mod tests {
         let locks = [lock(0), lock(1)];
         let read = |thread| Step { held_mode: LockMode::Shared, ..step(thread, &[]) };
         let wants_to_read = |step: Step| Step { wanted_mode: LockMode::Shared, ..step };
-        let both = [vec![wants_to_read(read(1))], vec![wants_to_read(read(2))]];
-        assert_eq!(realise(&locks, &both, &EachOnce), None);
-        let writers = [vec![read(1)], vec![read(2)]];
+        let (one, other) = (wants_to_read(read(1)), wants_to_read(read(2)));
+        assert_eq!(realise(&locks, &[vec![&one], vec![&other]], &EachOnce), None);
+        let (one, other) = (read(1), read(2));
+        let writers = [vec![&one], vec![&other]];
         assert_eq!(realise(&locks, &writers, &EachOnce), Some(vec![0, 0]));
     }
 }

@@ -1,8 +1,9 @@
 //! The lock-order graph: which lock is wanted while which other one is held (dissertation, 6.2.3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use program::ids::TypedVec;
+use program::summaries;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execution::{Acquisition, ContextId, HeldLock, LockMode, Order};
@@ -106,5 +107,26 @@ impl LockOrder {
             ways
         };
         self.ways.iter().map(|(edge, ways)| (*edge, sorted(ways))).collect()
+    }
+
+    /// The edges that are parts of cycles, in which abstract objects may be taken for one that are not.
+    pub(super) fn cyclic_edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&Way>> {
+        let objects: BTreeSet<ObjectId> =
+            self.ways.keys().flat_map(|(from, to)| [*from, *to]).collect();
+        let objects: Vec<ObjectId> = objects.into_iter().collect();
+        let position = |object: &ObjectId| objects.binary_search(object).ok();
+        let mut successors: Vec<Vec<usize>> = vec![Vec::new(); objects.len()];
+        for (from, to) in self.ways.keys() {
+            if let (Some(from), Some(to)) = (position(from), position(to)) {
+                successors[from].push(to);
+            }
+        }
+        let mut component: FxHashMap<ObjectId, usize> = FxHashMap::default();
+        for (number, members) in summaries::components(&successors).iter().enumerate() {
+            component.extend(members.iter().map(|member| (objects[*member], number)));
+        }
+        let mut edges = self.edges();
+        edges.retain(|(from, to), _| component.get(from) == component.get(to));
+        edges
     }
 }

@@ -1,14 +1,17 @@
 //! From cycles and waits to findings: which to show, and the steps that prove them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Site, Step, Witness};
 use program::{FieldId, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cycles::{self, Facts};
 use super::instances::{InstanceOrder, Opposites, instance_order};
-use super::kinds::{LockId, Locks};
-use super::lock_order::{Gate, LockOrder};
+use super::kinds::{LockId, Locks, is_too_wide};
+use super::lock_order::{Gate, LockOrder, Way};
 use super::routes::{Callers, Holder, Route};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
@@ -33,15 +36,15 @@ const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] =
 /// Threads that are looked at for one way to take an edge; a cycle needs [`cycles::LONGEST_CYCLE`] different ones.
 const MOST_THREADS: usize = 16;
 
-/// Ways to take an edge that are looked at. They differ in the context; where there are more, most are alike.
-const MOST_WAYS: usize = 200;
-
 /// Ways to take two instances of a lock that no two threads have in common, and that are compared with each other.
 const MOST_ALONE: usize = 16;
 
 /// Contexts in which it is asked how code orders two instances of a lock: the code is the same in all of them, and only
 /// what its callers call the two differs.
 const MOST_CONTEXTS: usize = 4;
+
+/// Routes of one edge before those that are alike are left out.
+const MOST_ROUTES: usize = 4_096;
 
 /// Everything the deadlock analysis found.
 pub(super) fn outcome(
@@ -51,19 +54,27 @@ pub(super) fn outcome(
     waits: &Waits,
 ) -> Outcome {
     let locks = Locks::of(world, order);
-    let report = Report { world, order, callers, locks, scope: Scope::of(world.context) };
+    let known_holders = RefCell::default();
+    let scope = Scope::of(world.context);
+    let report = Report { world, order, callers, known_holders, locks, scope };
     let config = world.context.config;
     let mut outcome = Outcome::default();
     if config.wants(LOCK_ORDER_CYCLE) {
-        let (found, is_cut) = report.cycles();
+        let edges = report.edges();
+        let (found, is_cut) = report.cycles(&edges);
         outcome.findings.extend(found);
-        outcome.findings.extend(report.instances());
+        outcome.findings.extend(report.instances(&edges));
         told_once(&mut outcome.findings);
         if is_cut {
             let detail = "so many locks depend on each other that cycles of three and four locks \
                           were not all looked for";
             outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
         }
+    }
+    if config.wants(LOCK_ORDER_CYCLE) && order.taken.keys().any(|lock| is_too_wide(world, *lock)) {
+        let detail = "locks of objects that the program keeps in the same places, and that could not be told apart, \
+                      were left out";
+        outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
     }
     if config.wants(CRITICAL_WAIT) {
         let waits = waits.critical(world, order);
@@ -103,6 +114,12 @@ fn enumerated(names: &[String], is_one: bool) -> String {
     }
 }
 
+/// The edges of the graph, each with the ways to take it.
+type Edges<'a> = BTreeMap<(LockId, LockId), Vec<Route<'a>>>;
+
+/// Where the callers of a context take a lock.
+type KnownHolders = FxHashMap<(ContextId, ObjectId), Rc<[Holder]>>;
+
 /// Where a route begins and ends.
 fn places_of(route: &Route<'_>) -> (Place, Place) {
     (route.held_at, route.way.wanted_at)
@@ -112,6 +129,8 @@ struct Report<'a> {
     world: &'a World<'a>,
     order: &'a LockOrder,
     callers: &'a Callers,
+    /// Where callers take locks, for those that were asked for.
+    known_holders: RefCell<KnownHolders>,
     locks: Locks,
     scope: Scope<'a>,
 }
@@ -153,18 +172,35 @@ impl<'a> Report<'a> {
     }
 
     /// The edges that threads of the program can take, with the best witnesses first.
-    fn edges(&self) -> BTreeMap<(LockId, LockId), Vec<Route<'a>>> {
-        let mut edges: BTreeMap<(LockId, LockId), Vec<Route<'a>>> = BTreeMap::new();
-        for ((from, to), ways) in self.order.edges() {
-            for way in ways.into_iter().take(MOST_WAYS) {
-                for holder in self.holders(way.context, from, way.held_at, way.wanted_at) {
-                    let Holder { context, taken_at, calls } = holder;
-                    let path = calls.into_iter().chain([way.wanted_at]).collect();
+    fn edges(&self) -> Edges<'a> {
+        let mut edges = Edges::new();
+        for ((from, to), ways) in self.order.cyclic_edges() {
+            if is_too_wide(self.world, from) || is_too_wide(self.world, to) {
+                continue;
+            }
+            let mut alike: FxHashMap<_, usize> = FxHashMap::default();
+            for way in ways {
+                // The same step of the same threads, further contexts of which would only tell of further ways there.
+                let threads = &self.world.threads[way.context];
+                let modes = (way.held_mode, way.wanted_mode);
+                let is_own = way.held_at.method == way.wanted_at.method;
+                let own = is_own.then_some(way.held_at);
+                let step = (own, way.wanted_at, modes, &way.gates, way.order, threads);
+                let times = alike.entry(step).or_default();
+                *times += 1;
+                if *times > MOST_CONTEXTS {
+                    continue;
+                }
+                let holders = self.holders(way.context, from, way.held_at, way.wanted_at);
+                for Holder { context, taken_at, calls } in holders.iter() {
+                    let (context, taken_at) = (*context, *taken_at);
+                    let path = calls.iter().copied().chain([way.wanted_at]).collect();
                     let is_guess = self.locks.ids(from, taken_at).len() > 1
                         || self.locks.ids(to, way.wanted_at).len() > 1;
                     let held_at = taken_at;
-                    let route = Route { way, holder: context, held_at, path, is_guess };
-                    if self.threads(&route).is_empty() {
+                    let step = Rc::new(self.step(way, context));
+                    let route = Route { way, holder: context, held_at, path, is_guess, step };
+                    if route.step.threads.is_empty() {
                         continue;
                     }
                     for start in self.locks.ids(from, taken_at) {
@@ -177,17 +213,33 @@ impl<'a> Report<'a> {
                     }
                 }
             }
+            for routes in edges.values_mut().filter(|routes| routes.len() > MOST_ROUTES) {
+                self.thin_out(routes);
+            }
         }
         for routes in edges.values_mut() {
-            routes.sort_by(|one, other| {
-                let rank = |route: &Route<'_>| {
-                    let is_foreign = !self.program().is_application(route.way.wanted_at.method);
-                    (is_foreign, route.is_guess, route.path.len(), route.held_at, route.holder)
-                };
-                rank(one).cmp(&rank(other)).then_with(|| one.way.cmp(other.way))
-            });
+            self.thin_out(routes);
         }
         edges
+    }
+
+    /// Sorts routes, the best witnesses first, and keeps of those that are alike the first: one for each pair of places, and
+    /// one for each step that differs in what decides whether it can be taken at the same time as others.
+    fn thin_out(&self, routes: &mut Vec<Route<'a>>) {
+        routes.sort_by(|one, other| {
+            let rank = |route: &Route<'_>| {
+                let is_foreign = !self.program().is_application(route.way.wanted_at.method);
+                (is_foreign, route.is_guess, route.path.len(), route.held_at, route.holder)
+            };
+            rank(one).cmp(&rank(other)).then_with(|| one.way.cmp(other.way))
+        });
+        let mut places = FxHashSet::default();
+        let mut steps = FxHashSet::default();
+        routes.retain(|route| {
+            let step = (route.step.clone(), route.way.order);
+            let is_new_step = steps.insert(step);
+            places.insert(places_of(route)) || is_new_step
+        });
     }
 
     /// Where a lock is taken that is held in a context: there, or by its callers.
@@ -197,23 +249,21 @@ impl<'a> Report<'a> {
         lock: ObjectId,
         taken_at: Place,
         held_at: Place,
-    ) -> Vec<Holder> {
+    ) -> Rc<[Holder]> {
         if taken_at.method == held_at.method {
-            return vec![Holder { context, taken_at, calls: Vec::new() }];
+            return Rc::new([Holder { context, taken_at, calls: Vec::new() }]);
         }
-        self.callers.holders(context, lock)
+        let mut known = self.known_holders.borrow_mut();
+        let holders = known.entry((context, lock));
+        holders.or_insert_with(|| self.callers.holders(context, lock).into()).clone()
     }
 
-    fn threads(&self, route: &Route<'_>) -> Vec<ThreadId> {
-        let threads = self.world.threads[route.holder].iter();
+    /// What matters of a way that begins in a context.
+    fn step(&self, way: &Way, holder: ContextId) -> cycles::Step {
+        let threads = self.world.threads[holder].iter();
         let user = threads.filter(|thread| self.world.heap.threads[*thread].is_user_thread());
-        user.take(MOST_THREADS).collect()
-    }
-
-    fn step(&self, route: &Route<'_>) -> cycles::Step {
-        let way = route.way;
         cycles::Step {
-            threads: self.threads(route),
+            threads: user.take(MOST_THREADS).collect(),
             held_mode: way.held_mode,
             wanted_mode: way.wanted_mode,
             gates: way.gates.iter().filter_map(|gate| self.gate(gate)).collect(),
@@ -234,18 +284,15 @@ impl<'a> Report<'a> {
         locks: &[LockId],
         routes: &[Vec<&'r Route<'a>>],
     ) -> Option<Vec<&'r Route<'a>>> {
-        let steps: Vec<Vec<cycles::Step>> = routes
-            .iter()
-            .map(|routes| routes.iter().map(|route| self.step(route)).collect())
-            .collect();
+        let steps: Vec<Vec<&cycles::Step>> =
+            routes.iter().map(|routes| routes.iter().map(|route| &*route.step).collect()).collect();
         let facts = CycleFacts { report: self, locks, ways: routes };
         let chosen = cycles::realise(locks, &steps, &facts)?;
         Some(chosen.iter().zip(routes).map(|(position, routes)| routes[*position]).collect())
     }
 
     /// Cycles of different locks; and whether some may be missing.
-    fn cycles(&self) -> (Vec<Finding>, bool) {
-        let edges = self.edges();
+    fn cycles(&self, edges: &Edges<'a>) -> (Vec<Finding>, bool) {
         let (found, is_cut) = cycles::cycles(&edges.keys().copied().collect());
         let mut shown: BTreeSet<(LockId, LockId)> = BTreeSet::new();
         let mut findings = Vec::new();
@@ -276,9 +323,19 @@ impl<'a> Report<'a> {
                 if methods.contains(&method) {
                     continue;
                 }
-                ways.push(vec![*way]);
-                let real = self.realise(&locks, &ways);
-                ways.pop();
+                // The others should want the lock where this one takes it, and hold what it wants where it wants it: so
+                // the two tell one story.
+                let mut others: Vec<Vec<&Route<'_>>> = ways.clone();
+                if let Some(before) = others.last_mut() {
+                    before.sort_by_key(|route| route.way.wanted_at != way.held_at);
+                }
+                if let Some(after) = others.first_mut() {
+                    after.sort_by_key(|route| {
+                        (route.held_at != way.way.wanted_at, route.way.wanted_at != way.held_at)
+                    });
+                }
+                others.push(vec![*way]);
+                let real = self.realise(&locks, &others);
                 if let Some(real) = real {
                     methods.insert(method);
                     shown.extend((0..length).map(|at| edge(&locks, at)));
@@ -290,18 +347,19 @@ impl<'a> Report<'a> {
     }
 
     /// Two locks that are one abstract lock, in both orders.
-    fn instances(&self) -> Vec<Finding> {
+    fn instances(&self, edges: &Edges<'a>) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut opposites = None;
-        for ((from, to), ways) in self.edges() {
-            if from != to || self.marks(from).is_unique {
+        for ((from, to), ways) in edges {
+            let from = *from;
+            if from != *to || self.marks(from).is_unique {
                 continue;
             }
             let mut through: BTreeMap<Vec<FieldId>, &Route<'_>> = BTreeMap::new();
             let mut methods = BTreeSet::new();
             let mut asked: BTreeMap<(Place, Place), usize> = BTreeMap::new();
             let mut alone: Vec<(&Route<'_>, Severity)> = Vec::new();
-            for way in &ways {
+            for way in ways {
                 let method = (way.held_at.method, way.way.wanted_at.method);
                 let times = asked.entry(places_of(way)).or_default();
                 *times += 1;

@@ -3,9 +3,11 @@
 //! A context knows which locks its callers hold, but not where they took them. The callers know, one after the other.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::cycles::Step;
 use super::lock_order::Way;
 use crate::execution::{ContextId, Invocation};
 use crate::heap::{ObjectId, Place};
@@ -13,8 +15,8 @@ use crate::heap::{ObjectId, Place};
 /// Different places that a lock can be taken at on the way to one place where it is held, at most.
 const MOST_HOLDERS: usize = 6;
 
-/// Contexts that are looked at for one lock, at most.
-const MOST_CONTEXTS: usize = 64;
+/// Callers that are looked through for those places, at most.
+const MOST_CALLERS: usize = 2_000;
 
 /// Who calls a context.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub(super) struct Route<'a> {
     pub(super) path: Vec<Place>,
     /// Whether the code leaves open which of several locks one of the two is.
     pub(super) is_guess: bool,
+    /// What matters for the question whether it can be taken at the same time as others.
+    pub(super) step: Rc<Step>,
 }
 
 /// Where a lock is taken that is held at some place, and the calls from there.
@@ -76,30 +80,37 @@ impl Callers {
     /// Where the callers of a context take a lock that they hold all the way to it; near ones first.
     pub(super) fn holders(&self, context: ContextId, lock: ObjectId) -> Vec<Holder> {
         let mut found: Vec<Holder> = Vec::new();
-        let mut seen = FxHashSet::from_iter([context]);
-        let mut todo: VecDeque<(ContextId, Vec<Place>)> = VecDeque::from([(context, Vec::new())]);
-        while let Some((at, calls)) = todo.pop_front() {
-            if seen.len() > MOST_CONTEXTS {
-                break;
-            }
+        let mut came_from: FxHashMap<ContextId, (ContextId, Place)> = FxHashMap::default();
+        let mut todo: VecDeque<ContextId> = VecDeque::from([context]);
+        while let Some(at) = todo.pop_front() {
             for caller in self.of(at) {
-                if found.len() == MOST_HOLDERS {
+                if found.len() == MOST_HOLDERS || came_from.len() > MOST_CALLERS {
                     return found;
                 }
-                let mut calls = calls.clone();
-                calls.insert(0, caller.place);
                 match caller.own.iter().find(|(object, _)| *object == lock) {
                     Some((_, taken_at)) => {
                         let is_known = |it: &Holder| {
-                            it.taken_at == *taken_at && it.calls.first() == calls.first()
+                            it.taken_at == *taken_at && it.calls.first() == Some(&caller.place)
                         };
                         if !found.iter().any(is_known) {
+                            let mut calls = vec![caller.place];
+                            let mut below = at;
+                            while let Some((next, call)) = came_from.get(&below) {
+                                calls.push(*call);
+                                below = *next;
+                            }
                             let (context, taken_at) = (caller.context, *taken_at);
                             found.push(Holder { context, taken_at, calls });
                         }
                     }
-                    None if seen.insert(caller.context) => todo.push_back((caller.context, calls)),
-                    None => {}
+                    None => {
+                        let is_new =
+                            caller.context != context && !came_from.contains_key(&caller.context);
+                        if is_new {
+                            came_from.insert(caller.context, (at, caller.place));
+                            todo.push_back(caller.context);
+                        }
+                    }
                 }
             }
         }

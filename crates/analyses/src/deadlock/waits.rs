@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use findings::Severity;
 use rustc_hash::FxHashSet;
 
+use super::kinds::is_too_wide;
 use super::lock_order::LockOrder;
 use crate::execution::{ContextId, HeldLock, Signal, SignalKind, World};
 use crate::heap::{AbstractObject, ObjectId, Place, Root, ThreadSet};
@@ -71,14 +72,15 @@ impl Waits {
         });
     }
 
-    /// The waits with another lock that other threads take too. The worst one for each place and lock.
+    /// The waits with another lock that other threads take too. The worst one for each place.
     pub(super) fn critical(&self, world: &World<'_>, order: &LockOrder) -> Vec<CriticalWait> {
-        let mut worst: BTreeMap<(Place, ObjectId, ObjectId), CriticalWait> = BTreeMap::new();
+        let mut worst: BTreeMap<Place, CriticalWait> = BTreeMap::new();
         for (object, wait) in sorted(&self.waits) {
             let given_back = wait.lock.unwrap_or(object);
             for held in &wait.held {
                 let Some(other) = held.object else { continue };
-                if other == given_back || other == object {
+                let is_blurred = [other, object].iter().any(|it| is_too_wide(world, *it));
+                if other == given_back || other == object || is_blurred {
                     continue;
                 }
                 let Some((waker, severity)) = self.danger(world, order, object, wait, other) else {
@@ -92,11 +94,10 @@ impl Waits {
                     waker,
                     severity,
                 };
-                let key = (wait.place, object, other);
-                match worst.get(&key) {
+                match worst.get(&wait.place) {
                     Some(known) if known.severity >= severity => {}
                     _ => {
-                        worst.insert(key, found);
+                        worst.insert(wait.place, found);
                     }
                 }
             }
@@ -135,7 +136,12 @@ impl Waits {
         let is_one = world.heap.objects[other].marks.is_unique
             || world.heap.objects[object].marks.host == Some(other);
         let is_certain = is_one && waker.is_some() && through_lock.len() == wakers.len();
-        let severity = if is_certain { Severity::High } else { Severity::Medium };
+        let is_known = world.heap.objects[other].marks.is_unique;
+        let severity = match (is_certain, waker.is_some() || is_known) {
+            (true, _) => Severity::High,
+            (false, true) => Severity::Medium,
+            (false, false) => Severity::Low,
+        };
         Some((waker, severity))
     }
 
@@ -148,7 +154,11 @@ impl Waits {
                 .any(|waker| can_meet(world, waiting, &world.threads[waker.context]));
             let abstract_object = &world.heap.objects[object];
             // A thread that ends wakes whoever waits on it.
-            if is_woken || abstract_object.marks.is_thread || !has_user_thread(world, waiting) {
+            if is_woken
+                || abstract_object.marks.is_thread
+                || is_too_wide(world, object)
+                || !has_user_thread(world, waiting)
+            {
                 continue;
             }
             let severity =

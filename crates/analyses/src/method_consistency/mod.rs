@@ -84,9 +84,11 @@ impl Listener for MethodConsistency {
     }
 
     fn finish(mut self: Box<Self>, world: &World<'_>) -> Outcome {
-        self.views.hand_up(world.context.cancelled);
         let views = &self.views;
-        let sections = views.views(&|variable| judge::matters(world, views.variables[variable]));
+        let matters = views.updated(&|variable| judge::matters(world, views.variables[variable]));
+        self.views.hand_up(&|variable| matters[variable]);
+        let views = &self.views;
+        let sections = views.views(&|variable| matters[variable]);
         let scopes = Scopes::of(
             views,
             world.methods.len(),

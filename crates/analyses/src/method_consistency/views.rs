@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use program::ids::TypedVec;
+use program::summaries;
 use rustc_hash::FxHashMap;
 
 use super::chain::View;
@@ -26,6 +27,10 @@ program::typed_ids! {
     /// What happened before an acquisition; the same for many.
     OrderId "order";
 }
+
+/// Variables that are handed up from a context to its callers, at most. A section that touches more of them in the methods it
+/// calls is no operation, and need not be known in full.
+const MOST_VARIABLES: usize = 96;
 
 /// An acquisition of a lock, with the locks around it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,16 +72,13 @@ impl Touched {
         *known = Some(known.map_or(place, |known| known.min(place)));
     }
 
-    /// Adds what another place does; tells whether it reads or writes what was not read or written before.
+    /// Adds what another place does that was not done yet; tells whether there is any.
     fn extend(&mut self, other: &Touched) -> bool {
-        let before = *self;
-        for (kind, place) in [(AccessKind::Read, other.read), (AccessKind::Write, other.written)] {
-            if let Some(place) = place {
-                self.note(kind, place);
-            }
-        }
-        (self.read.is_some(), self.written.is_some())
-            != (before.read.is_some(), before.written.is_some())
+        let is_new = (self.read.is_none() && other.read.is_some())
+            || (self.written.is_none() && other.written.is_some());
+        self.read = self.read.or(other.read);
+        self.written = self.written.or(other.written);
+        is_new
     }
 }
 
@@ -90,10 +92,6 @@ pub(super) struct Call {
     /// Who is called.
     pub(super) to: ContextId,
 }
-
-/// Variables that a context touches under a lock of its callers, at most. Whoever holds a lock for more than that guards
-/// no invariant of a few variables.
-const MOST_INHERITED: usize = 64;
 
 /// What a context touches under a lock that a caller took.
 type Inherited = BTreeMap<(ContextId, ObjectId), BTreeMap<VariableId, Touched>>;
@@ -199,37 +197,47 @@ impl Views {
         kept.filter_map(|lock| lock.object).collect()
     }
 
-    /// Hands what contexts touch under the locks of their callers up to the sections of those that took them, until
-    /// nothing changes.
-    pub(super) fn hand_up(&mut self, cancelled: &dyn Fn() -> bool) {
-        let mut callers: BTreeMap<(ContextId, ObjectId), Vec<ContextId>> = BTreeMap::new();
+    /// Hands what contexts touch under the locks of their callers up to the sections of those that took them. Contexts that
+    /// call each other touch the same, and are looked at together, those that they call first.
+    pub(super) fn hand_up(&mut self, matters: &dyn Fn(VariableId) -> bool) {
+        type Node = (ContextId, ObjectId);
+        let passed = self.passed_on.iter();
+        let ends = passed.flat_map(|(from, object, to)| [(*from, *object), (*to, *object)]);
+        let nodes: BTreeSet<Node> = ends.chain(self.inherited.keys().copied()).collect();
+        let nodes: Vec<Node> = nodes.into_iter().collect();
+        let position = |node: &Node| nodes.binary_search(node).ok();
+        let mut callees: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
         for (from, object, to) in &self.passed_on {
-            callers.entry((*to, *object)).or_default().push(*from);
-        }
-        let mut grown: BTreeSet<(ContextId, ObjectId)> = self.inherited.keys().copied().collect();
-        while let Some((context, object)) = grown.pop_last() {
-            if cancelled() {
-                break;
+            if let (Some(from), Some(to)) = (position(&(*from, *object)), position(&(*to, *object)))
+            {
+                callees[from].push(to);
             }
-            let Some(callers) = callers.get(&(context, object)) else { continue };
-            let Some(touched) = self.inherited.get(&(context, object)).cloned() else { continue };
-            for caller in callers {
-                let known = self.inherited.entry((*caller, object)).or_default();
-                let mut has_grown = false;
-                for (variable, touched) in &touched {
-                    if known.len() < MOST_INHERITED || known.contains_key(variable) {
-                        has_grown |= known.entry(*variable).or_default().extend(touched);
+        }
+        // What each node touches is kept once for its component.
+        let mut component: Vec<usize> = vec![0; nodes.len()];
+        let mut touched: Vec<BTreeMap<VariableId, Touched>> = Vec::new();
+        for members in summaries::components(&callees) {
+            let mut sum: BTreeMap<VariableId, Touched> = BTreeMap::new();
+            for node in &members {
+                component[*node] = touched.len();
+            }
+            for node in &members {
+                let own = self.inherited.get(&nodes[*node]);
+                let below =
+                    callees[*node].iter().filter_map(|callee| touched.get(component[*callee]));
+                for part in own.into_iter().chain(below) {
+                    for (variable, place) in part.iter().filter(|(it, _)| matters(**it)) {
+                        if sum.len() < MOST_VARIABLES || sum.contains_key(variable) {
+                            sum.entry(*variable).or_default().extend(place);
+                        }
                     }
                 }
-                if has_grown {
-                    grown.insert((*caller, object));
-                }
             }
+            touched.push(sum);
         }
         for (section, callee) in &self.called_in {
-            let object = self.sections[*section].object;
-            for (variable, touched) in self.inherited.get(&(*callee, object)).into_iter().flatten()
-            {
+            let Some(node) = position(&(*callee, self.sections[*section].object)) else { continue };
+            for (variable, touched) in &touched[component[node]] {
                 self.touched.entry((*section, *variable)).or_default().extend(touched);
             }
         }
@@ -282,20 +290,30 @@ impl Views {
         self.touched.get(&(section, variable)).copied().unwrap_or_default()
     }
 
-    /// The view of each section: the variables that it touches and that matter, of those that some section updates. Phase 1
-    /// of the algorithm in Figure 5.5: what nobody updates cannot be inconsistent.
-    pub(super) fn views(&self, matters: &dyn Fn(VariableId) -> bool) -> BTreeMap<SectionId, View> {
+    /// The variables that some section updates, and that can be inconsistent (phase 1 of the algorithm in Figure 5.5).
+    pub(super) fn updated(
+        &self,
+        can_be: &dyn Fn(VariableId) -> bool,
+    ) -> TypedVec<VariableId, bool> {
         let mut is_updated: TypedVec<VariableId, bool> =
             TypedVec::filled(false, self.variables.len());
         for ((_, variable), touched) in &self.touched {
             is_updated[*variable] |= touched.written.is_some();
         }
-        for variable in self.variables.ids() {
-            is_updated[variable] = is_updated[variable] && matters(variable);
+        for (variable, touched) in self.inherited.values().flatten() {
+            is_updated[*variable] |= touched.written.is_some();
         }
+        for variable in self.variables.ids() {
+            is_updated[variable] = is_updated[variable] && can_be(variable);
+        }
+        is_updated
+    }
+
+    /// The view of each section: the variables that it touches and that matter.
+    pub(super) fn views(&self, matters: &dyn Fn(VariableId) -> bool) -> BTreeMap<SectionId, View> {
         let mut views: BTreeMap<SectionId, View> = BTreeMap::new();
         for ((section, variable), touched) in &self.touched {
-            if is_updated[*variable] {
+            if matters(*variable) {
                 let view = views.entry(*section).or_default();
                 view.touch(*variable, touched.written.is_some());
             }

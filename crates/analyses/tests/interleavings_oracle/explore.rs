@@ -90,8 +90,6 @@ pub(crate) type Accesses = BTreeMap<String, bool>;
 pub(crate) struct View {
     /// All that happens.
     pub(crate) all: Accesses,
-    /// What the method itself does that takes the lock, without those that it calls.
-    pub(crate) own: Accesses,
     /// The threads that had begun and not ended at the time.
     pub(crate) beside: BTreeSet<usize>,
 }
@@ -295,9 +293,6 @@ fn add_to_views(
     for section in state.sections(thread) {
         let view = verdict.views.entry((names.locked_code(section), thread)).or_default();
         let variable = names.field(access.variable.field);
-        if section.taken_at.method == access.place.method {
-            *view.own.entry(variable.clone()).or_default() |= access.is_write;
-        }
         *view.all.entry(variable).or_default() |= access.is_write;
         view.beside.extend((0..state.thread_count()).filter(|other| !state.is_finished(*other)));
     }

@@ -1,7 +1,7 @@
 //! What the rules are known to miss, with the reason. Each entry must still be needed: a gap that no
 //! program shows any more fails the test, so that the table does not outlive what it excuses.
 
-use crate::explore::{Accesses, Deadlock, LockedCode, NotAtomic, Verdict, View};
+use crate::explore::{Accesses, Deadlock, LockedCode, NotAtomic, Verdict};
 
 /// A kind of miss that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,8 +12,6 @@ pub(crate) enum Gap {
     NoCommonLock,
     /// No single section of the lock does something to both, or all of them treat the variables alike.
     ViewsFormChain,
-    /// Who comes in between took the lock further up, before a call.
-    LockOfCaller,
     /// A thread waits for the end of another while it holds a lock that the other wants.
     JoinUnderLock,
     /// The thread would have been woken if it had been there earlier.
@@ -23,11 +21,10 @@ pub(crate) enum Gap {
 }
 
 impl Gap {
-    pub(crate) const ALL: [Gap; 7] = [
+    pub(crate) const ALL: [Gap; 6] = [
         Gap::Volatile,
         Gap::NoCommonLock,
         Gap::ViewsFormChain,
-        Gap::LockOfCaller,
         Gap::JoinUnderLock,
         Gap::LostNotification,
         Gap::WaitsAlone,
@@ -47,10 +44,6 @@ impl Gap {
             Gap::ViewsFormChain => {
                 "steps that treat the same variables alike are taken for independent (5.4.1, Program \
                  5.4), and who comes in between must do so in one section"
-            }
-            Gap::LockOfCaller => {
-                "contexts do not tell where the locks of callers were taken, so that a section may be \
-                 taken for one of another thread"
             }
             Gap::JoinUnderLock => {
                 "the lock-order graph knows locks only; the end of a thread is none (6.1)"
@@ -85,26 +78,18 @@ pub(crate) fn of_method(found: &NotAtomic, verdict: &Verdict) -> Option<Gap> {
     } else if found.common.is_empty() {
         Some(Gap::NoCommonLock)
     } else {
-        let is_broken = |accesses: &dyn Fn(&View) -> Accesses| {
-            let mut pairs = found.common.iter();
-            pairs.any(|pair| breaks_chain(pair, found.thread, verdict, accesses))
-        };
-        match (is_broken(&|view| view.own.clone()), is_broken(&|view| view.all.clone())) {
-            (true, _) => None,
-            (false, true) => Some(Gap::LockOfCaller),
-            (false, false) => Some(Gap::ViewsFormChain),
-        }
+        let mut pairs = found.common.iter();
+        let is_broken = pairs.any(|pair| breaks_chain(pair, found.thread, verdict));
+        (!is_broken).then_some(Gap::ViewsFormChain)
     }
 }
 
-/// Whether some section of the same lock in another thread, as far as these accesses are concerned,
-/// conflicts with both, and the three do not form a chain: what the rule `inconsistent-method` promises to
+/// Whether some section of the same lock in another thread conflicts with both, and the three do not form a chain: what the rule `inconsistent-method` promises to
 /// report, for views of fields instead of variables.
 fn breaks_chain(
     (first, second): &(LockedCode, LockedCode),
     thread: usize,
     verdict: &Verdict,
-    accesses: &dyn Fn(&View) -> Accesses,
 ) -> bool {
     let view = |code: &LockedCode| {
         let view = verdict.views.get(&(code.clone(), thread));
@@ -114,12 +99,12 @@ fn breaks_chain(
     let others = verdict.views.iter().filter(|((code, its), view)| {
         code.lock == first.lock && *its != thread && view.beside.contains(&thread)
     });
-    others.map(|(_, view)| accesses(view)).any(|third| {
+    others.map(|(_, view)| &view.all).any(|third| {
         let mut in_method = third.clone();
         in_method.retain(|field, _| one.contains_key(field) || other.contains_key(field));
         let is_chain =
             is_nested(&one, &in_method) && is_nested(&other, &in_method) && is_nested(&one, &other);
-        conflict(&one, &third) && conflict(&other, &third) && !is_chain
+        conflict(&one, third) && conflict(&other, third) && !is_chain
     })
 }
 

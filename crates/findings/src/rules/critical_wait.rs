@@ -51,7 +51,9 @@ super::rule! {
     ///
     /// - `high`: everybody who gives the notification needs the kept lock first;
     /// - `medium`: other threads need the kept lock, but some waker gets through without it, or it is not
-    ///   certain that it is the same object.
+    ///   certain that it is the same object;
+    /// - `low`: others take such a lock, but no waker does, and it may be another object. Not shown unless asked
+    ///   for with `--level low`.
     ///
     /// Waits with a time limit are silent, and so are locks that no other thread takes.
     ///

@@ -1,6 +1,5 @@
 // Three threads take one lock, two of them before a call; only one comes between the two sections.
 // shows: not atomic Store.set
-// missed: LockOfCaller
 class LockOfCaller {
     static class Store {
         int y;
