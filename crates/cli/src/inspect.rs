@@ -134,7 +134,7 @@ fn is_of_class(world: &World<'_>, object: ObjectId, wanted: &Pattern) -> bool {
     let of_roots = object.roots.iter().filter_map(|root| match root {
         Root::Class(class) | Root::Outside(class) => Some(*class),
         Root::Task(body) => Some(program.methods[*body].class),
-        Root::Library => None,
+        Root::Library | Root::Afar => None,
     });
     let mut classes = object.classes.iter().copied().chain(of_roots);
     classes.any(|class| wanted.matches(&program.classes[class].dotted_name()))

@@ -56,7 +56,10 @@ impl Heap {
         match known.roots.first() {
             Some(Root::Outside(class)) => program.classes[*class].dotted_name(),
             Some(Root::Task(body)) => program.class_of(*body).dotted_name(),
-            Some(Root::Class(_) | Root::Library) | None => match known.referred_by.first() {
+            Some(Root::Class(_) | Root::Library | Root::Afar) | None => match known
+                .referred_by
+                .first()
+            {
                 Some((owner, slot)) if *owner != object => {
                     format!("{} of {}", slot_label(program, *slot), self.describe(program, *owner))
                 }

@@ -119,14 +119,13 @@ fn spread_names(sets: &mut AliasSets) {
     }
 }
 
-/// What callers hold in their hands: parameters, the result, what is thrown.
+/// What callers hold in their hands: parameters and the result.
 fn ends(builder: &mut Builder<'_>) -> Vec<NodeId> {
     let mut ends = Vec::new();
     for parameter in &builder.body.parameters {
         ends.extend(builder.values[parameter.index()]);
     }
     ends.extend(builder.result);
-    ends.extend(builder.thrown);
     let mut found = Vec::new();
     for end in ends {
         let end = builder.sets.find(end);
@@ -245,7 +244,6 @@ fn keep(mut builder: Builder<'_>, exposed: Vec<NodeId>) -> Shape {
         exposed: exposed.len(),
         parameters: parameters.map(|parameter| values[parameter.index()]).collect(),
         result: renumber(builder.result),
-        thrown: renumber(builder.thrown),
         values,
     }
 }

@@ -31,6 +31,12 @@ impl<'a> GraphBuilder<'a> {
         if let Some(node) = self.names.get(&name) {
             return self.sets.find(*node);
         }
+        if name.root == Root::Afar {
+            let node = self.sets.create();
+            self.sets.name(node, name);
+            self.names.insert(name, node);
+            return node;
+        }
         let mut at = Name::new(name.root);
         let mut node = match self.names.get(&at) {
             Some(node) => *node,

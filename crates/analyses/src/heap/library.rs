@@ -2,10 +2,10 @@
 //! is given and gives out what it keeps.
 
 use classes::bytecode::InvokeKind;
-use program::Program;
 use program::ids::ValueId;
 use program::ir::{Body, Call, DeclaredType, Instruction, Operation};
 use program::models::{self, Effect, Operand, Runner, Times};
+use program::{Class, Origin, Program};
 
 use super::method::Builder;
 use super::{Name, NodeId, Root, Slot};
@@ -333,8 +333,10 @@ impl Builder<'_> {
     fn unknown_call(&mut self, instruction: &Instruction, call: &Call) {
         let program = self.around.program;
         let declared = &program.methods[call.method];
-        let class = &program.classes[declared.class].name;
-        if models::find(class, &declared.name, &declared.descriptor).is_some()
+        let Class { name: class, origin, .. } = &program.classes[declared.class];
+        // What the program declares itself is done by those that implement it.
+        if *origin == Origin::Application
+            || models::find(class, &declared.name, &declared.descriptor).is_some()
             || models::computes_values(class)
         {
             return;

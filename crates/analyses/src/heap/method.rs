@@ -12,7 +12,9 @@
 //!    (`Limits::most_steps`, `Limits::most_exposed`). What lies further away is found again from the abstract objects on the
 //!    way; aliases that a callee makes out there are missed. Without that, every method of a large program
 //!    knows everything: 90 nodes a method and more, and minutes.
-//! 4. Objects that never change are left out; so are exceptions that are thrown by the library.
+//! 4. Objects that never change are left out. Who catches an exception gets an object of its own, not the one that was
+//!    thrown: taken together, the exceptions of a large program and all that they carry along are one object, and threads
+//!    hardly ever share them.
 
 use classes::bytecode::InvokeKind;
 use program::Program;
@@ -47,7 +49,6 @@ pub(super) struct Builder<'a> {
     pub(super) values: Vec<Option<NodeId>>,
     classes: FxHashMap<ClassId, NodeId>,
     pub(super) result: Option<NodeId>,
-    pub(super) thrown: Option<NodeId>,
     /// Tasks that executors are given: the executor, the task.
     pub(super) submissions: Vec<(NodeId, NodeId)>,
     /// If references in the first set leave their host, so do those in the second, which are kept by the first.
@@ -67,7 +68,6 @@ pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
         is_reference,
         classes: FxHashMap::default(),
         result: None,
-        thrown: None,
         submissions: Vec::new(),
         kept_by: Vec::new(),
         has_parallel_streams: super::library::has_parallel_streams(around.program, body),
@@ -90,10 +90,6 @@ pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
                 builder.assign(phi.result, *input);
             }
         }
-        if let Some(caught) = block.caught.and_then(|caught| builder.node(caught)) {
-            let thrown = builder.thrown();
-            builder.sets.unify(thrown, caught);
-        }
         for instruction in &block.instructions {
             builder.instruction(instruction);
         }
@@ -107,13 +103,8 @@ pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
                     }
                 }
             }
-            Terminator::Throw(value) => {
-                if let Some(node) = builder.node(*value) {
-                    let thrown = builder.thrown();
-                    builder.sets.unify(thrown, node);
-                }
-            }
-            Terminator::Return(None)
+            Terminator::Throw(_)
+            | Terminator::Return(None)
             | Terminator::Goto(_)
             | Terminator::Branch { .. }
             | Terminator::Switch { .. } => {}
@@ -135,13 +126,6 @@ impl Builder<'_> {
         };
         self.values[value.index()] = Some(node);
         Some(node)
-    }
-
-    fn thrown(&mut self) -> NodeId {
-        match self.thrown {
-            Some(thrown) => thrown,
-            None => *self.thrown.insert(self.sets.create()),
-        }
     }
 
     /// The alias set of a class.
@@ -369,10 +353,6 @@ impl Builder<'_> {
         {
             self.sets.unify(node, given);
         }
-        if let Some(given) = shape.thrown.and_then(moved) {
-            let thrown = self.thrown();
-            self.sets.unify(thrown, given);
-        }
         if let (Via::Callback { .. }, Some(given)) = (target.via, shape.result.and_then(moved)) {
             self.callback_result(instruction, call, given);
         }
@@ -438,7 +418,11 @@ impl Builder<'_> {
                 .iter()
                 .filter_map(|name| match name.root {
                     Root::Task(body) if name.path().next().is_none() => Some(body),
-                    Root::Task(_) | Root::Class(_) | Root::Outside(_) | Root::Library => None,
+                    Root::Task(_)
+                    | Root::Class(_)
+                    | Root::Outside(_)
+                    | Root::Library
+                    | Root::Afar => None,
                 })
                 .collect();
             for body in bodies {
@@ -448,8 +432,8 @@ impl Builder<'_> {
     }
 }
 
-/// How many nodes a call with very many targets sees of each: the parameters, the result and what is thrown.
+/// How many nodes a call with very many targets sees of each: the parameters and the result.
 fn thin_part(shape: &Shape) -> usize {
-    let ends = shape.parameters.iter().copied().chain([shape.result, shape.thrown]);
+    let ends = shape.parameters.iter().copied().chain([shape.result]);
     ends.flatten().map(|node| node.index() + 1).max().unwrap_or(0).min(shape.exposed)
 }

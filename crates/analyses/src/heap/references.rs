@@ -1,14 +1,19 @@
 //! Which values of a body are references to objects that can change.
 
-use classes::bytecode::Kind;
-use program::ids::{ClassId, Id, TypedVec, ValueId};
-use program::ir::{Body, Definition, DynamicTarget, Operation};
+use classes::bytecode::{Kind, Literal};
+use program::ids::{ClassId, FieldId, Id, TypedVec, ValueId};
+use program::ir::{Body, Constant, Definition, DynamicTarget, Operation};
 use program::models::{self, Sharing};
 use program::{Method, Program};
+use rustc_hash::FxHashSet;
 
-/// The classes whose objects never change: nobody needs to know who shares them.
+/// Objects that never change: nobody needs to know who shares them.
 pub(super) struct Immutables {
+    /// The classes of such objects.
     is_immutable: TypedVec<ClassId, bool>,
+    /// Static fields that keep an array without elements for whoever needs one. Taken for objects, these make all arrays of
+    /// their type one, and everything that is in them.
+    empty_arrays: FxHashSet<FieldId>,
 }
 
 impl Immutables {
@@ -17,7 +22,7 @@ impl Immutables {
             models::sharing(&class.name) == Some(Sharing::Immutable)
                 && &*class.name != "java/lang/Object"
         });
-        Immutables { is_immutable: is_immutable.collect() }
+        Immutables { is_immutable: is_immutable.collect(), empty_arrays: empty_arrays(program) }
     }
 
     pub(super) fn contains(&self, class: ClassId) -> bool {
@@ -80,6 +85,7 @@ impl Immutables {
 
     fn gives_reference(&self, program: &Program, operation: &Operation) -> bool {
         match operation {
+            Operation::GetStatic(field) if self.empty_arrays.contains(field) => false,
             Operation::GetField { field, .. } | Operation::GetStatic(field) => {
                 self.is_reference(program, &program.fields[*field].descriptor)
             }
@@ -111,6 +117,43 @@ impl Immutables {
             | Operation::MonitorExit(_) => false,
         }
     }
+}
+
+/// The final static fields that keep an array of length zero, and that nobody locks.
+fn empty_arrays(program: &Program) -> FxHashSet<FieldId> {
+    let (mut empty, mut locked) = (FxHashSet::default(), Vec::new());
+    for body in program.methods_with_bodies().filter_map(|method| program.body(method)) {
+        let defined_by = |value: ValueId| {
+            body.defining_instruction(body.without_casts(value)).map(|it| &it.operation)
+        };
+        let is_zero = |value: ValueId| {
+            matches!(
+                defined_by(value),
+                Some(Operation::Constant(Constant::Literal(Literal::Int(0))))
+            )
+        };
+        for instruction in body.instructions() {
+            match &instruction.operation {
+                Operation::PutStatic { field, value } if program.fields[*field].is_final() => {
+                    if let Some(Operation::NewArray { lengths, .. }) = defined_by(*value)
+                        && lengths.first().is_some_and(|length| is_zero(*length))
+                    {
+                        empty.insert(*field);
+                    }
+                }
+                Operation::MonitorEnter(lock) => {
+                    if let Some(Operation::GetStatic(field)) = defined_by(*lock) {
+                        locked.push(*field);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    for field in locked {
+        empty.remove(&field);
+    }
+    empty
 }
 
 /// The descriptors of a method's parameters, the receiver (which has none) first.

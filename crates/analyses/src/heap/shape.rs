@@ -82,8 +82,8 @@ impl Node {
 /// What a method does to references, whoever calls it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// The alias sets. The first `exposed` of them can be known to callers: those that parameters, the result and
-    /// thrown exceptions lead to.
+    /// The alias sets. The first `exposed` of them can be known to callers: those that parameters and the
+    /// result lead to.
     pub nodes: Vec<Node>,
     /// How many nodes can be known to callers.
     pub exposed: usize,
@@ -91,8 +91,6 @@ pub struct Shape {
     pub parameters: Vec<Option<NodeId>>,
     /// The result, if it is a reference.
     pub result: Option<NodeId>,
-    /// What is thrown.
-    pub thrown: Option<NodeId>,
     /// The node of every value of the body that is a reference.
     pub values: Vec<Option<NodeId>>,
 }

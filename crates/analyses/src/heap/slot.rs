@@ -28,6 +28,8 @@ pub enum Root {
     Outside(ClassId),
     /// What library code keeps in static state.
     Library,
+    /// Far from all other roots: only the last slots that lead to an object are known.
+    Afar,
 }
 
 /// A name that means the same in every method: where it begins, and a short way from there.
@@ -38,8 +40,8 @@ pub struct Name {
     path: [Option<Slot>; LONGEST_NAME],
 }
 
-/// Slots in a name, at most. An object that is further away is taken for the last one that has a name: a list
-/// and its tail are one anyway.
+/// Slots in a name, at most. An object that is further away is known by the last ones that lead to it, wherever they
+/// begin: a list and its tail are one then, and so are the parts of objects that lie deep in different structures.
 pub const LONGEST_NAME: usize = 3;
 
 impl Name {
@@ -54,11 +56,16 @@ impl Name {
         self.path.iter().copied().map_while(|slot| slot)
     }
 
-    /// The name of what a slot leads to; where names end, the name itself.
+    /// The name of what a slot leads to.
     #[must_use]
     pub fn then(mut self, slot: Slot) -> Name {
-        if let Some(free) = self.path.iter_mut().find(|step| step.is_none()) {
-            *free = Some(slot);
+        match self.path.iter_mut().find(|step| step.is_none()) {
+            Some(free) => *free = Some(slot),
+            None => {
+                self.root = Root::Afar;
+                self.path.rotate_left(1);
+                self.path[LONGEST_NAME - 1] = Some(slot);
+            }
         }
         self
     }
@@ -71,11 +78,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_names_end_somewhere() {
-        let mut name = Name::new(Root::Class(ClassId::new(0)));
-        for _ in 0..LONGEST_NAME + 2 {
-            name = name.then(Slot::Element);
-        }
-        assert_eq!(name.path().count(), LONGEST_NAME);
+    fn what_is_far_away_is_known_by_the_last_slots() {
+        let [one, other] = [0, 1].map(|class| Name::new(Root::Class(ClassId::new(class))));
+        let field = |number| Slot::Field(FieldId::new(number));
+        let far = |name: Name, last: usize| {
+            [1, 2, 3, last].iter().fold(name, |name, number| name.then(field(*number)))
+        };
+        assert_ne!(one.then(field(1)), other.then(field(1)));
+        assert_eq!(far(one, 4), far(other, 4));
+        assert_ne!(far(one, 4), far(one, 5));
+        assert_eq!(far(one, 4).path().count(), LONGEST_NAME);
+        // A list ends somewhere.
+        let tail = [6; LONGEST_NAME].iter().fold(one, |name, slot| name.then(field(*slot)));
+        let next = tail.then(field(6));
+        assert_eq!(next.then(field(6)), next);
     }
 }
