@@ -17,10 +17,11 @@
 //!    locks. What still does not fit is left out, and the method is listed. When the budget is used up, only
 //!    methods that were never seen are looked at.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use program::ids::{Id, MethodId, TypedVec};
+use program::ids::{ClassId, Id, MethodId, TypedVec};
 use program::models::{self, ContentsAccess, Effect, Operand};
 use program::{Origin, Program};
 use rayon::prelude::*;
@@ -160,6 +161,7 @@ pub fn execute(
         per_method: FxHashMap::default(),
         scripts: FxHashMap::default(),
         contents: FxHashMap::default(),
+        can_be: RefCell::default(),
         queue: Vec::new(),
         record: Record::default(),
         counters: Counters::default(),
@@ -204,6 +206,7 @@ struct Engine<'a, 'l> {
     any_order: OrderId,
     scripts: FxHashMap<MethodId, Rc<Script>>,
     contents: FxHashMap<(ObjectId, MethodId), Rc<[ContentsEvent]>>,
+    can_be: RefCell<FxHashMap<(ObjectId, ClassId), bool>>,
     queue: Vec<ContextId>,
     record: Record,
     counters: Counters,
@@ -257,6 +260,12 @@ impl Engine<'_, '_> {
 
     fn class_of_static(&self) -> impl Fn(program::ids::FieldId) -> program::ids::ClassId + '_ {
         |field| self.program().fields[field].class
+    }
+
+    /// [`Setting::can_be`], which is asked again and again.
+    fn can_be(&self, object: ObjectId, class: ClassId) -> bool {
+        let mut known = self.can_be.borrow_mut();
+        *known.entry((object, class)).or_insert_with(|| self.setting.can_be(object, class))
     }
 
     /// The contexts that threads begin with.
@@ -782,6 +791,18 @@ impl Engine<'_, '_> {
             .iter()
             .map(|node| node.and_then(|node| stage.objects[node.index()]))
             .collect();
+        let callee = &self.setting.heap().shapes[call.method];
+        let receiver = match self.program().methods[call.method].is_static() {
+            true => None,
+            false => callee.parameters.first().copied().flatten(),
+        };
+        let receiver = receiver.and_then(|node| exposed.get(node.index()).copied().flatten());
+        if receiver
+            .is_some_and(|object| !self.can_be(object, self.program().methods[call.method].class))
+        {
+            self.counters.clipped += 1;
+            return;
+        }
         let binding = self.bind(call.method, exposed);
         if !self.bindings[binding].matters && !controls_threads(&self.setting.deltas[call.method]) {
             self.counters.clipped += 1;
@@ -875,6 +896,11 @@ impl Engine<'_, '_> {
         access: &AccessStep,
     ) {
         let Some(object) = access.through.subject.object(stage.objects) else { return };
+        if let Slot::Field(field) = access.slot
+            && !self.can_be(object, self.program().fields[field].class)
+        {
+            return;
+        }
         let own = access
             .own
             .as_ref()

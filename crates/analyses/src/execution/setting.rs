@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use program::Program;
-use program::ids::{Id, MethodId, TypedVec};
+use program::ids::{ClassId, Id, MethodId, TypedVec};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::SyncVariable;
 use super::binding::bindable;
@@ -13,7 +13,9 @@ use super::faces::{Faces, is_volatile};
 use super::fresh::Treatment;
 use super::order::{self, Delta, Ground};
 use crate::Context;
-use crate::heap::{Heap, Node, ObjectId, Place, Shape, Slot, ThreadId, ThreadKind, ThreadSet};
+use crate::heap::{
+    Heap, Node, ObjectId, Place, Root, Shape, Slot, ThreadId, ThreadKind, ThreadSet,
+};
 use crate::locks::aliases::Aliases;
 use crate::locks::expression::{LockExpression, returned_expressions};
 use crate::locks::held::{self, LockChanges};
@@ -68,6 +70,10 @@ pub(super) struct Setting<'a> {
     pub(super) touches_fixed: TypedVec<MethodId, bool>,
     /// The methods that cause no event in any context.
     pub(super) is_silent: TypedVec<MethodId, bool>,
+    /// The classes that the program makes objects of.
+    allocated: FxHashSet<ClassId>,
+    /// The objects that something outside the program makes, as far as they are known to be.
+    is_from_outside: TypedVec<ObjectId, bool>,
     /// The threads that run an object, or what it wraps.
     threads_of: TypedVec<ObjectId, ThreadSet>,
     /// The threads that each thread may start, and those that these may start, and so on.
@@ -108,6 +114,12 @@ impl<'a> Setting<'a> {
             is_noted,
             touches_fixed,
             is_silent: TypedVec::from(is_silent),
+            allocated: heap
+                .objects
+                .iter()
+                .flat_map(|object| object.classes.iter().copied())
+                .collect(),
+            is_from_outside: from_outside(heap),
             threads_of: heap.objects.ids().map(|object| heap.threads_of(object)).collect(),
             starts: TypedVec::new(),
         };
@@ -136,6 +148,20 @@ impl<'a> Setting<'a> {
         other: &LockExpression,
     ) -> bool {
         one == other || self.aliases.are_one(self.program(), method, one, other)
+    }
+
+    /// Whether an abstract object may stand for instances of a class: references that the heap shape graph takes for one need
+    /// not be of one class, and calls through an interface go to more classes than the receiver has. What the program
+    /// makes no instances of comes from elsewhere (reflection, frameworks) and may be anywhere; and what comes from
+    /// outside may be anything.
+    pub(super) fn can_be(&self, object: ObjectId, class: ClassId) -> bool {
+        let known = &self.heap().objects[object];
+        let hierarchy = &self.program().hierarchy;
+        known.marks.is_class
+            || !known.lambdas.is_empty()
+            || self.is_from_outside[object]
+            || known.classes.iter().any(|made| hierarchy.is_subtype(*made, class))
+            || !hierarchy.cone(class).iter().any(|sub| self.allocated.contains(sub))
     }
 
     /// All variables that order threads, sorted.
@@ -276,4 +302,21 @@ fn is_silent(heap: &Heap, shape: &Shape, is_noted: &TypedVec<ObjectId, bool>) ->
         };
         !is_touched(node) || !may_matter
     })
+}
+
+/// What is given to entry points, or kept by library code, and what can be got from there, as far as the program does not
+/// say what that is.
+fn from_outside(heap: &Heap) -> TypedVec<ObjectId, bool> {
+    let mut is_from_outside: TypedVec<ObjectId, bool> = TypedVec::filled(false, heap.objects.len());
+    let is_root = |root: &Root| matches!(root, Root::Outside(_) | Root::Library);
+    let roots = heap.objects.iter_with_ids().filter(|(_, object)| object.roots.iter().any(is_root));
+    let mut todo: Vec<ObjectId> = roots.map(|(id, _)| id).collect();
+    while let Some(object) = todo.pop() {
+        if std::mem::replace(&mut is_from_outside[object], true) {
+            continue;
+        }
+        let targets = heap.objects[object].variables.values().filter_map(|it| it.target);
+        todo.extend(targets.filter(|target| heap.objects[*target].classes.is_empty()));
+    }
+    is_from_outside
 }
