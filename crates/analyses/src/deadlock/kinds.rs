@@ -15,10 +15,6 @@ use crate::execution::World;
 use crate::heap::{ObjectId, Place};
 use crate::locks::{instruction_at, touches_lock};
 
-/// Classes of an abstract object, at most. One that stands for hundreds of them is the sum of everything that some
-/// registry holds: its locks are in every order with everything, and no finding about them would be read.
-const MOST_CLASSES: usize = 128;
-
 program::typed_ids! {
     /// A lock: an abstract object, seen as one of some classes that have no object in common with others.
     LockId "lock";
@@ -173,9 +169,4 @@ fn declared_class(
         };
     }
     widest
-}
-
-/// Whether an abstract object stands for so much that nothing can be said of its locks.
-pub(super) fn is_too_wide(world: &World<'_>, object: ObjectId) -> bool {
-    world.heap.objects[object].classes.len() > MOST_CLASSES
 }

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cycles::{self, Facts};
 use super::instances::{InstanceOrder, Opposites, instance_order};
-use super::kinds::{LockId, Locks, is_too_wide};
+use super::kinds::{LockId, Locks};
 use super::lock_order::{Gate, LockOrder, Way};
 use super::routes::{Callers, Holder, Route};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
@@ -71,7 +71,9 @@ pub(super) fn outcome(
             outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
         }
     }
-    if config.wants(LOCK_ORDER_CYCLE) && order.taken.keys().any(|lock| is_too_wide(world, *lock)) {
+    if config.wants(LOCK_ORDER_CYCLE)
+        && order.taken.keys().any(|lock| world.heap.objects[*lock].is_blurred())
+    {
         let detail = "locks of objects that the program keeps in the same places, and that could not be told apart, \
                       were left out";
         outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
@@ -175,7 +177,7 @@ impl<'a> Report<'a> {
     fn edges(&self) -> Edges<'a> {
         let mut edges = Edges::new();
         for ((from, to), ways) in self.order.cyclic_edges() {
-            if is_too_wide(self.world, from) || is_too_wide(self.world, to) {
+            if [from, to].iter().any(|it| self.world.heap.objects[*it].is_blurred()) {
                 continue;
             }
             let mut alike: FxHashMap<_, usize> = FxHashMap::default();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use findings::Severity;
 use rustc_hash::FxHashSet;
 
-use super::kinds::is_too_wide;
 use super::lock_order::LockOrder;
 use crate::execution::{ContextId, HeldLock, Signal, SignalKind, World};
 use crate::heap::{AbstractObject, ObjectId, Place, Root, ThreadSet};
@@ -79,7 +78,8 @@ impl Waits {
             let given_back = wait.lock.unwrap_or(object);
             for held in &wait.held {
                 let Some(other) = held.object else { continue };
-                let is_blurred = [other, object].iter().any(|it| is_too_wide(world, *it));
+                let is_blurred =
+                    [other, object].iter().any(|it| world.heap.objects[*it].is_blurred());
                 if other == given_back || other == object || is_blurred {
                     continue;
                 }
@@ -156,7 +156,7 @@ impl Waits {
             // A thread that ends wakes whoever waits on it.
             if is_woken
                 || abstract_object.marks.is_thread
-                || is_too_wide(world, object)
+                || abstract_object.is_blurred()
                 || !has_user_thread(world, waiting)
             {
                 continue;

@@ -71,3 +71,16 @@ pub struct AbstractObject {
     /// Where it is allocated, sorted; filled by the symbolic execution.
     pub allocated_at: Vec<Place>,
 }
+
+/// Classes of an abstract object that can still be told from others, at most.
+const MOST_CLASSES: usize = 16;
+
+impl AbstractObject {
+    /// Whether it stands for so much that little can be said of it. One with dozens of classes is the sum of everything
+    /// that the program passes through some registry or interface: every thread touches it, its locks are taken in every
+    /// order with all others, and next to nothing of that is true of any object at run time.
+    #[must_use]
+    pub fn is_blurred(&self) -> bool {
+        self.classes.len() > MOST_CLASSES
+    }
+}

@@ -84,7 +84,8 @@ impl Knowledge for Facts<'_> {
     }
 
     fn is_thread(&self, object: ObjectId) -> bool {
-        self.world.heap.objects[object].marks.is_thread
+        let known = &self.world.heap.objects[object];
+        known.marks.is_thread && !known.is_blurred()
     }
 
     fn host(&self, object: ObjectId) -> Option<ObjectId> {

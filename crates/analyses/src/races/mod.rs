@@ -48,6 +48,7 @@ mod listener;
 pub mod object_use;
 mod publication;
 mod report;
+mod sharing;
 mod variable;
 mod watch;
 

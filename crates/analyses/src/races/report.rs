@@ -10,6 +10,7 @@ use program::FieldId;
 use super::category::{self, Category};
 use super::conflict::Trust;
 use super::idiom::Idiom;
+use super::sharing::Sharing;
 use super::variable::{Conflicts, Event, Pair, Uses, Variable};
 use super::{CLIENT, DATA_RACE};
 use crate::Scope;
@@ -49,6 +50,7 @@ pub(super) fn graded<'a>(
 ) -> (Vec<Graded<'a>>, Vec<Gap>) {
     let config = uses.world.context.config;
     let (mut graded, mut gaps) = (Vec::new(), Vec::new());
+    let sharing = Sharing::of(uses.world.context.program, uses.world.heap, variables);
     for variable in variables {
         if (uses.world.context.cancelled)() {
             break;
@@ -71,6 +73,14 @@ pub(super) fn graded<'a>(
             .then(|| Idiom::of(uses.world.context.program, variable.slot, &conflicting))
             .flatten();
         let severity = category::severity(uses, variable, &conflicting, category, idiom);
+        let severity = match config.strict {
+            true => severity,
+            false => {
+                let pairs = conflicts.pairs.iter();
+                let worst = pairs.map(|pair| sharing.at_most(uses, variable, pair.threads)).max();
+                severity.min(worst.unwrap_or(Severity::Low))
+            }
+        };
         graded.push(Graded { variable, conflicts, category, severity });
     }
     (graded, gaps)

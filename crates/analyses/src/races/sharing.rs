@@ -1,0 +1,217 @@
+//! How certain it is that threads share a variable, beyond that nothing rules it out.
+//!
+//! The heap shape graph takes objects for one that it cannot tell apart. In a large program one abstract object comes to
+//! stand for hundreds of classes: everything that passes through some registry, and all that hangs on it. Every thread
+//! touches it, and next to nothing of it is ever shared. So the way to an object matters: what a static field or a
+//! thread keeps, in fields, is there for everybody who gets there; of what is in a collection, every thread may have its
+//! own; and of what is known through a blurred object only, nothing is certain. There, somebody must have thought of
+//! threads: the class takes a lock at most of the accesses, and forgot it here.
+//!
+//! Misses races on objects that are known through a blurred object only, and that nobody locks: these are graded `low`.
+
+use std::collections::BTreeSet;
+
+use findings::Severity;
+use program::ids::{MethodId, TypedVec};
+use program::{ClassId, Program};
+
+use super::variable::{Uses, Variable};
+use crate::execution::{HeldLock, Relation};
+use crate::heap::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId};
+
+/// How objects are known to more than one thread, best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    /// Only fields lead to it, from static ones, or from what a framework gives to every thread.
+    ToAll,
+    /// It is the object of a thread, or only fields lead to it from there.
+    ToThread,
+    /// It is reached from there in other ways.
+    Somehow,
+    /// Only through what is blurred.
+    Blurred,
+}
+
+/// What is known of the objects of a program.
+pub(super) struct Sharing {
+    known: TypedVec<ObjectId, Known>,
+    /// Whether all objects can be told apart well: then what threads are seen to share, they share.
+    is_sharp: bool,
+}
+
+impl Sharing {
+    pub(super) fn of(program: &Program, heap: &Heap, variables: &[Variable]) -> Sharing {
+        let is_blurred = blurred(program, heap, variables);
+        let is_sharp = !is_blurred.iter().any(|is_blurred| *is_blurred);
+        let mut search = Search {
+            heap,
+            is_blurred,
+            known: TypedVec::filled(Known::Blurred, heap.objects.len()),
+        };
+        let has_root =
+            |id: &ObjectId, wanted: fn(&Root) -> bool| heap.objects[*id].roots.iter().any(wanted);
+        let given = |root: &Root| matches!(root, Root::Class(_) | Root::Outside(_));
+        let run = |root: &Root| matches!(root, Root::Task(_));
+        let of_all = heap.objects.ids().filter(|id| has_root(id, given)).collect();
+        search.keep(of_all, Known::ToAll);
+        let is_run = |id: &ObjectId| heap.objects[*id].marks.is_thread || has_root(id, run);
+        let of_threads = heap.objects.ids().filter(is_run).collect();
+        search.keep(of_threads, Known::ToThread);
+        let found = search.known.iter_with_ids().filter(|(_, known)| **known < Known::Somehow);
+        let around = found.flat_map(|(id, _)| heap.objects[id].variables.values());
+        let around = around.filter_map(|variable| variable.target);
+        let unique = heap.objects.iter_with_ids().filter(|(_, it)| it.marks.is_unique);
+        let somehow = around.chain(unique.map(|(id, _)| id)).collect();
+        search.follow(somehow);
+        Sharing { known: search.known, is_sharp }
+    }
+
+    /// How severe a conflict of a variable between two threads can be.
+    pub(super) fn at_most(
+        &self,
+        uses: &Uses<'_>,
+        variable: &Variable,
+        threads: (ThreadId, ThreadId),
+    ) -> Severity {
+        if self.is_sharp {
+            return Severity::High;
+        }
+        let object = &uses.world.heap.objects[variable.object];
+        // Threads of one kind have an object each, unless there is only one.
+        let is_one = threads.0 != threads.1 || object.marks.is_unique;
+        match self.known[variable.object] {
+            Known::ToAll => Severity::High,
+            Known::ToThread if is_one => Severity::High,
+            // What a thread was given, others may have been given as well.
+            Known::ToThread if is_given(uses, object, threads.0) => Severity::Medium,
+            Known::Somehow if is_one && is_mostly_locked(uses, variable, true) => Severity::Medium,
+            Known::Blurred if is_mostly_locked(uses, variable, false) => Severity::Medium,
+            Known::ToThread | Known::Somehow | Known::Blurred => Severity::Low,
+        }
+    }
+}
+
+/// Whether an object was made elsewhere than in the source file of a thread, which makes what it needs in its constructor.
+fn is_given(uses: &Uses<'_>, object: &AbstractObject, thread: ThreadId) -> bool {
+    let program = uses.world.context.program;
+    let source = |method: MethodId| top_level(program, program.methods[method].class);
+    let entries = &uses.world.heap.threads[thread].entries;
+    let is_own = |place: &Place| entries.iter().any(|it| source(*it) == source(place.method));
+    !object.marks.is_thread
+        && object.marks.host.is_none()
+        && !object.allocated_at.iter().all(is_own)
+}
+
+/// Goes from object to object.
+struct Search<'a> {
+    heap: &'a Heap,
+    is_blurred: TypedVec<ObjectId, bool>,
+    known: TypedVec<ObjectId, Known>,
+}
+
+impl Search<'_> {
+    /// Some objects are known so, and what nobody else keeps: nothing but fields of such objects refers to it. An object
+    /// that others refer to as well is one of several that the graph takes for one.
+    fn keep(&mut self, beginnings: Vec<ObjectId>, known: Known) {
+        for object in beginnings {
+            if !self.is_blurred[object] {
+                self.known[object] = self.known[object].min(known);
+            }
+        }
+        for _ in 0..MOST_FIELDS {
+            let is_kept = |id: &ObjectId| {
+                let referred_by = &self.heap.objects[*id].referred_by;
+                !self.is_blurred[*id]
+                    && self.known[*id] > known
+                    && !referred_by.is_empty()
+                    && referred_by.iter().all(|(owner, slot)| {
+                        is_kept(*slot) && (*owner == *id || self.known[*owner] <= known)
+                    })
+            };
+            let kept: Vec<ObjectId> = self.heap.objects.ids().filter(is_kept).collect();
+            for object in kept {
+                self.known[object] = known;
+            }
+        }
+    }
+
+    /// Some objects are known somehow, and everything that they lead to.
+    fn follow(&mut self, mut todo: Vec<ObjectId>) {
+        while let Some(object) = todo.pop() {
+            if !self.is_blurred[object] && self.known[object] > Known::Somehow {
+                self.known[object] = Known::Somehow;
+                let variables = self.heap.objects[object].variables.values();
+                todo.extend(variables.filter_map(|variable| variable.target));
+            }
+        }
+    }
+}
+
+/// Fields that are followed from what is certainly shared.
+const MOST_FIELDS: usize = 3;
+
+/// Whether a variable keeps one object for whoever knows the object that it belongs to; of elements there are many.
+fn is_kept(slot: Slot) -> bool {
+    match slot {
+        Slot::Field(_) | Slot::Captured(_) | Slot::Task => true,
+        Slot::Element | Slot::Contents => false,
+    }
+}
+
+/// Classes whose fields one object can have, at most, to be taken for something that the program knows as one.
+const MOST_DECLARING: usize = 16;
+
+/// The objects that stand for too much: for too many classes, or for something that is used as too many. The latter are
+/// made where the program is not seen to make them, by reflection or in generated code.
+fn blurred(program: &Program, heap: &Heap, variables: &[Variable]) -> TypedVec<ObjectId, bool> {
+    let mut declaring: BTreeSet<(ObjectId, ClassId)> = BTreeSet::new();
+    for variable in variables {
+        if let Slot::Field(field) = variable.slot {
+            declaring.insert((variable.object, program.fields[field].class));
+        }
+    }
+    let mut counts: TypedVec<ObjectId, usize> = TypedVec::filled(0, heap.objects.len());
+    for (object, _) in declaring {
+        counts[object] += 1;
+    }
+    let objects = heap.objects.iter_with_ids();
+    objects.map(|(id, object)| object.is_blurred() || counts[id] > MOST_DECLARING).collect()
+}
+
+/// Of the places that access a variable, so many in three must hold a lock that was taken for it.
+const LOCKED_OF_THREE: usize = 2;
+
+/// Whether most places that access a variable hold a lock that was taken for it: the one of the object or of what it keeps,
+/// or one that is taken in the source file of the variable. What a distant caller holds was not taken for this variable,
+/// unless it is the lock of an object that keeps this one, as far as that is certain.
+fn is_mostly_locked(uses: &Uses<'_>, variable: &Variable, may_be_around: bool) -> bool {
+    let program = uses.world.context.program;
+    let declared = match variable.slot {
+        Slot::Field(field) => Some(field),
+        Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
+            uses.holder(variable.object)
+        }
+    };
+    let source = declared.map(|field| top_level(program, program.fields[field].class));
+    let is_taken_for = |(held, relation): &(HeldLock, Relation)| {
+        let taken_in = || top_level(program, program.methods[held.taken_at.method].class);
+        let is_related = match relation {
+            Relation::Inside(_) => true,
+            Relation::Around(_) => may_be_around,
+            Relation::Unknown => false,
+        };
+        is_related || source.is_some_and(|it| it == taken_in())
+    };
+    let (mut locked, mut bare) = (BTreeSet::new(), BTreeSet::new());
+    for event in variable.events.iter().filter(|it| !it.is_in_constructor && !it.base.is_fresh) {
+        let is_locked = uses.records.locks.get(event.locks).iter().any(is_taken_for);
+        if is_locked { &mut locked } else { &mut bare }.insert(event.place);
+    }
+    locked.len() * (3 - LOCKED_OF_THREE) >= bare.len() * LOCKED_OF_THREE && !locked.is_empty()
+}
+
+/// The name of the class that a class is nested in, or its own.
+fn top_level(program: &Program, class: ClassId) -> &str {
+    let name = &*program.classes[class].name;
+    name.split('$').next().unwrap_or(name)
+}
