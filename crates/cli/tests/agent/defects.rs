@@ -16,6 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("defects/log4j-54325", [Need::Program("log4j")], appender_list),
         Case::new("defects/dbcp-369", [Need::Program("dbcp")], data_sources),
         Case::new("defects/log4j-54325/check", [Need::Program("log4j")], appender_list_in_code),
+        Case::new("defects/log4j-41214/check", [Need::Program("log4j")], appender_deadlock_in_code),
         Case::new("defects/dbcp-369/check", [Need::Program("dbcp")], data_sources_in_code),
     ]
 }
@@ -29,6 +30,20 @@ fn appender_list_in_code(setup: &Setup) -> Result<(), Failed> {
             subject.ends_with("Category.aai") || subject.ends_with("appenderList")
         };
         finding.subjects.iter().any(is_meant)
+    })
+}
+
+/// `Category.callAppenders` locks the category and then the appender; a message that logs while the appender
+/// turns it into text takes them the other way round.
+fn appender_deadlock_in_code(setup: &Setup) -> Result<(), Failed> {
+    let class_path = driver(setup, "log4j", "Greeting")?;
+    let found = check(&class_path, &[])?;
+    require_any(&found, "lock-order-cycle", |finding| {
+        let takes_part = |class: &str, method: &str| {
+            let place = format!("org.apache.log4j.{class}.{method}");
+            finding.steps.iter().any(|(_, at)| *at == place)
+        };
+        takes_part("Category", "callAppenders") && takes_part("AppenderSkeleton", "doAppend")
     })
 }
 
