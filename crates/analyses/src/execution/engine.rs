@@ -31,13 +31,13 @@ use super::binding::{Subject, complete};
 use super::context::{BindingId, ContextKey, ContextLock, Contexts, Facts, OrderId};
 use super::event::{
     Access, AccessKind, Acquisition, Allocation, Base, ContextId, HeldLock, Invocation, LockMode,
-    Order, Publication, Relation, Signal, SyncVariable, ThreadControl,
+    Order, Publication, Published, Relation, Signal, SyncVariable, ThreadControl,
 };
 use super::flow::{
     AccessStep, Action, CallStep, Script, ScriptStep, State, SymbolicLock, Through,
     parameter_number, script,
 };
-use super::order::Delta;
+use super::order::{Channel, Delta};
 use super::setting::{Foundation, Setting, controls_threads, is_touched};
 use super::unique::{self, Calls, Made, Record, Start};
 use super::{Listener, World};
@@ -146,7 +146,7 @@ pub fn execute(
     let foundation = Foundation::of(context, heap);
     let setting = Setting::new(foundation.ground(context, heap));
     let mut contexts = Contexts::default();
-    let may_have_published = setting.channels();
+    let may_have_published = Published::Anything;
     let any_order = contexts.intern_order(&Order { may_have_published, ..Order::default() });
     let mut engine = Engine {
         context,
@@ -228,6 +228,11 @@ struct Entering {
     locks: Vec<ContextLock>,
     order: OrderId,
     is_constructing: bool,
+}
+
+/// The variable that a channel is, with these objects.
+fn variable((subject, slot): Channel, objects: &[Option<ObjectId>]) -> Option<SyncVariable> {
+    Some(SyncVariable { object: subject.object(objects)?, slot })
 }
 
 /// One context while its script is played.
@@ -479,7 +484,7 @@ impl Engine<'_, '_> {
             entry_order_id: key.order,
             is_constructing: key.is_constructing,
         };
-        self.tell_publications(&stage);
+        self.tell_own_publications(&stage);
         let is_late = self.is_out_of_time();
         let mut moment: Option<(usize, Moment)> = None;
         for step in &script.steps {
@@ -495,20 +500,35 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Tells what a method, or one that it calls, may publish to; told of the method as a whole.
-    fn tell_publications(&mut self, stage: &Stage<'_>) {
-        let states = stage.script.states.iter().map(|state| &state.order);
-        let deltas = states.chain([&self.setting.deltas[stage.method]]);
-        let channels = deltas.flat_map(|delta| &delta.published);
-        let variables: BTreeSet<SyncVariable> = channels
-            .filter_map(|(subject, slot)| {
-                let object = subject.object(stage.objects)?;
-                Some(SyncVariable { object, slot: *slot })
-            })
-            .collect();
-        let place = Place { method: stage.method, offset: 0 };
+    /// Tells what a method may publish to; told of the method as a whole.
+    fn tell_own_publications(&mut self, stage: &Stage<'_>) {
+        let channels = stage.script.states.iter().flat_map(|state| &state.order.own);
+        let variables: BTreeSet<SyncVariable> =
+            channels.filter_map(|channel| variable(*channel, stage.objects)).collect();
+        self.tell_publications(stage.id, stage.method, variables.into_iter().map(Some));
+    }
+
+    /// Tells what a method that is not followed, and those that it calls, may publish to.
+    fn tell_publications_of(&mut self, caller: ContextId, method: MethodId, binding: BindingId) {
+        let binding = Rc::clone(&self.bindings[binding]);
+        match &self.setting.deltas[method].published {
+            Published::These(these) => {
+                let variables = these.iter().filter_map(|it| variable(*it, &binding.objects));
+                self.tell_publications(caller, method, variables.map(Some));
+            }
+            Published::Anything => self.tell_publications(caller, method, std::iter::once(None)),
+        }
+    }
+
+    fn tell_publications(
+        &mut self,
+        context: ContextId,
+        method: MethodId,
+        variables: impl Iterator<Item = Option<SyncVariable>>,
+    ) {
+        let place = Place { method, offset: 0 };
         for variable in variables {
-            let publication = Publication { context: stage.id, place, variable };
+            let publication = Publication { context, place, variable };
             self.listeners.iter_mut().for_each(|listener| listener.publication(publication));
         }
     }
@@ -658,17 +678,19 @@ impl Engine<'_, '_> {
             }
         }
         order.has_joined = joined;
-        let channels = |list: &[super::order::Channel], into: &mut Vec<SyncVariable>| {
-            for (subject, slot) in list {
-                let Some(object) = subject.object(stage.objects) else { continue };
-                let variable = SyncVariable { object, slot: *slot };
-                if let Err(at) = into.binary_search(&variable) {
-                    into.insert(at, variable);
+        match &delta.published {
+            Published::These(these) => {
+                for variable in these.iter().filter_map(|it| variable(*it, stage.objects)) {
+                    order.may_have_published.insert(variable);
                 }
             }
-        };
-        channels(&delta.published, &mut order.may_have_published);
-        channels(&delta.received, &mut order.has_received);
+            Published::Anything => order.may_have_published = Published::Anything,
+        }
+        for variable in delta.received.iter().filter_map(|it| variable(*it, stage.objects)) {
+            if let Err(at) = order.has_received.binary_search(&variable) {
+                order.has_received.insert(at, variable);
+            }
+        }
         order
     }
 
@@ -806,6 +828,7 @@ impl Engine<'_, '_> {
         let binding = self.bind(call.method, exposed);
         if !self.bindings[binding].matters && !controls_threads(&self.setting.deltas[call.method]) {
             self.counters.clipped += 1;
+            self.tell_publications_of(stage.id, call.method, binding);
             return;
         }
         let state = &stage.script.states[step.state];
@@ -847,7 +870,10 @@ impl Engine<'_, '_> {
             is_constructing: is_constructor || (stage.is_constructing && call.is_on_this),
         };
         let place = stage.place(step);
-        let Some(to) = self.enter(entering, (stage.id, place), is_late) else { return };
+        let Some(to) = self.enter(entering, (stage.id, place), is_late) else {
+            self.tell_publications_of(stage.id, call.method, binding);
+            return;
+        };
         let is_repeated = step.is_repeated || call.is_repeated;
         self.record.calls.push(Calls { from: stage.id, to, is_repeated });
         let with_own: Vec<HeldLock>;

@@ -51,6 +51,71 @@ pub struct SyncVariable {
     pub slot: Option<Slot>,
 }
 
+/// What may have been published to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Published<T> {
+    /// These variables at most, sorted.
+    These(Vec<T>),
+    /// Any variable.
+    Anything,
+}
+
+/// Variables that are told apart, at most. Whoever publishes to more, in a large part of a large program, orders nothing
+/// by that.
+const MOST_PUBLISHED: usize = 64;
+
+impl<T> Default for Published<T> {
+    fn default() -> Published<T> {
+        Published::These(Vec::new())
+    }
+}
+
+impl<T: Ord + Copy> Published<T> {
+    /// Whether a variable may be among them.
+    #[must_use]
+    pub fn may_contain(&self, variable: &T) -> bool {
+        match self {
+            Published::These(these) => these.binary_search(variable).is_ok(),
+            Published::Anything => true,
+        }
+    }
+
+    /// Whether it is certain that nothing was published.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Published::These(these) => these.is_empty(),
+            Published::Anything => false,
+        }
+    }
+
+    /// Adds a variable; says whether that changes anything.
+    pub fn insert(&mut self, variable: T) -> bool {
+        let Published::These(these) = self else { return false };
+        let Err(at) = these.binary_search(&variable) else { return false };
+        if these.len() == MOST_PUBLISHED {
+            *self = Published::Anything;
+        } else {
+            these.insert(at, variable);
+        }
+        true
+    }
+
+    /// Adds what else may have been published; says whether that changes anything.
+    pub fn extend(&mut self, other: &Published<T>) -> bool {
+        match (&mut *self, other) {
+            (Published::Anything, _) => false,
+            (Published::These(_), Published::Anything) => {
+                *self = Published::Anything;
+                true
+            }
+            (Published::These(_), Published::These(others)) => {
+                others.iter().fold(false, |has_grown, one| self.insert(*one) | has_grown)
+            }
+        }
+    }
+}
+
 /// What is known to have happened before a point, and what may have, in the thread that gets there. All sets are
 /// about the one thread; what its own starter did is found through the places where it is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,8 +124,8 @@ pub struct Order {
     pub may_have_started: Option<ThreadSet>,
     /// The threads of which all instances have certainly ended.
     pub has_joined: ThreadSet,
-    /// What this thread may have published to before, sorted.
-    pub may_have_published: Vec<SyncVariable>,
+    /// What this thread may have published to before.
+    pub may_have_published: Published<SyncVariable>,
     /// What this thread has certainly received from, sorted.
     pub has_received: Vec<SyncVariable>,
 }
@@ -184,8 +249,8 @@ pub struct Publication {
     pub context: ContextId,
     /// Where.
     pub place: Place,
-    /// The variable.
-    pub variable: SyncVariable,
+    /// The variable; none if it may be any.
+    pub variable: Option<SyncVariable>,
 }
 
 /// A thread waits for a notification, or gives one.

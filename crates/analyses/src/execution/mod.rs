@@ -18,6 +18,6 @@ mod unique;
 pub use engine::{Counters, Executed, Limits, execute};
 pub use event::{
     Access, AccessKind, Acquisition, Allocation, Base, ContextId, HeldLock, Invocation, LockMode,
-    Order, Publication, Relation, Signal, SignalKind, SyncVariable, ThreadControl,
+    Order, Publication, Published, Relation, Signal, SignalKind, SyncVariable, ThreadControl,
 };
 pub use listener::{Client, Listener, World};

@@ -29,6 +29,7 @@ use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
 use super::binding::{Scene, Subject, class_object, correspondence, given};
+use super::event::Published;
 use super::faces::{Faces, is_volatile};
 use super::loops::Loops;
 use crate::heap::{self, Heap, Name, Place, Slot, ThreadSet};
@@ -50,7 +51,9 @@ pub(super) struct Delta {
     /// Tasks that have ended.
     pub(super) joined: Vec<Joined>,
     /// What may have been published to.
-    pub(super) published: Vec<Channel>,
+    pub(super) published: Published<Channel>,
+    /// What the method itself may have published to, without what it calls; callers do not hear of it.
+    pub(super) own: Vec<Channel>,
     /// What has been received from.
     pub(super) received: Vec<Channel>,
     /// What will turn out when a value is known to be, or not to be, false, zero or null.
@@ -97,11 +100,17 @@ impl Delta {
     pub(super) fn join(&mut self, other: &Delta) -> bool {
         let may = unite(&mut self.started, &other.started)
             | self.started_threads.extend(&other.started_threads)
-            | unite(&mut self.published, &other.published);
+            | self.published.extend(&other.published)
+            | unite(&mut self.own, &other.own);
         let must = intersect(&mut self.joined, &other.joined)
             | intersect(&mut self.received, &other.received)
             | intersect(&mut self.pending, &other.pending);
         may | must
+    }
+
+    fn publish(&mut self, channel: Channel) {
+        self.published.insert(channel);
+        insert(&mut self.own, channel);
     }
 
     fn start(&mut self, task: Subject) {
@@ -272,7 +281,7 @@ impl<'a> OrderSteps<'a> {
                 if is_volatile(program, *field) && faces.is_tested(*field) =>
             {
                 if let Some(subject) = self.scene.of_value(*object) {
-                    insert(&mut delta.published, (subject, Some(Slot::Field(*field))));
+                    delta.publish((subject, Some(Slot::Field(*field))));
                 }
             }
             Operation::PutStatic { field, .. }
@@ -281,7 +290,7 @@ impl<'a> OrderSteps<'a> {
                 let class = class_object(self.ground.heap, program.fields[*field].class);
                 if let Some(class) = class {
                     let channel = (Subject::Object(class), Some(Slot::Field(*field)));
-                    insert(&mut delta.published, channel);
+                    delta.publish(channel);
                 }
             }
             Operation::Call(call) => self.call(delta, instruction, call),
@@ -334,7 +343,7 @@ impl<'a> OrderSteps<'a> {
                 }
                 | Effect::Release { lock: to, mode: Mode::Permit, .. } => {
                     for subject in operand(*to) {
-                        insert(&mut delta.published, (subject, None));
+                        delta.publish((subject, None));
                     }
                 }
                 Effect::Receive { from, outcome }
@@ -429,8 +438,13 @@ impl<'a> OrderSteps<'a> {
                 self.scene.tasks(task).into_iter().for_each(|task| delta.start(task));
             }
             delta.started_threads.extend(&theirs.started_threads);
-            for published in theirs.published.iter().filter_map(channel) {
-                insert(&mut delta.published, published);
+            match &theirs.published {
+                Published::These(these) => {
+                    for published in these.iter().filter_map(channel) {
+                        delta.published.insert(published);
+                    }
+                }
+                Published::Anything => delta.published = Published::Anything,
             }
             if !is_sure {
                 continue;
@@ -638,7 +652,7 @@ fn at_return(
         }
         unite(&mut anywhere.started, &state.started);
         anywhere.started_threads.extend(&state.started_threads);
-        unite(&mut anywhere.published, &state.published);
+        anywhere.published.extend(&state.published);
         if matches!(block.terminator, Terminator::Return(_)) {
             match &mut end {
                 Some(known) => {
@@ -654,6 +668,7 @@ fn at_return(
     end.started_threads = anywhere.started_threads;
     end.published = anywhere.published;
     end.pending.clear();
+    end.own.clear();
     let exposed = steps.scene.shape.exposed;
     let is_known = |subject: &Subject| match subject {
         Subject::Object(_) => true,
@@ -661,7 +676,9 @@ fn at_return(
     };
     end.started.retain(is_known);
     end.joined.retain(|(subject, _)| is_known(subject));
-    end.published.retain(|(subject, _)| is_known(subject));
+    if let Published::These(these) = &mut end.published {
+        these.retain(|(subject, _)| is_known(subject));
+    }
     end.received.retain(|(subject, _)| is_known(subject));
     end
 }

@@ -7,15 +7,12 @@ use program::ids::{ClassId, Id, MethodId, TypedVec};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::SyncVariable;
 use super::binding::bindable;
-use super::faces::{Faces, is_volatile};
+use super::faces::Faces;
 use super::fresh::Treatment;
 use super::order::{self, Delta, Ground};
 use crate::Context;
-use crate::heap::{
-    Heap, Node, ObjectId, Place, Root, Shape, Slot, ThreadId, ThreadKind, ThreadSet,
-};
+use crate::heap::{Heap, Node, ObjectId, Place, Root, Shape, ThreadId, ThreadKind, ThreadSet};
 use crate::locks::aliases::Aliases;
 use crate::locks::expression::{LockExpression, returned_expressions};
 use crate::locks::held::{self, LockChanges};
@@ -162,26 +159,6 @@ impl<'a> Setting<'a> {
             || self.is_from_outside[object]
             || known.classes.iter().any(|made| hierarchy.is_subtype(*made, class))
             || !hierarchy.cone(class).iter().any(|sub| self.allocated.contains(sub))
-    }
-
-    /// All variables that order threads, sorted.
-    pub(super) fn channels(&self) -> Vec<SyncVariable> {
-        let mut channels = Vec::new();
-        for (object, known) in self.heap().objects.iter_with_ids() {
-            if known.marks.is_locked || known.variables.contains_key(&Slot::Contents) {
-                channels.push(SyncVariable { object, slot: None });
-            }
-            for slot in known.variables.keys() {
-                if let Slot::Field(field) = slot
-                    && is_volatile(self.program(), *field)
-                    && self.ground.faces.is_tested(*field)
-                {
-                    channels.push(SyncVariable { object, slot: Some(*slot) });
-                }
-            }
-        }
-        channels.sort_unstable();
-        channels
     }
 
     /// The threads that run an object.

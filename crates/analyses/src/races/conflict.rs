@@ -397,6 +397,6 @@ fn is_published(
         knowledge.is_unique_thread(thread) && publishers.iter().all(|publisher| publisher == thread)
     };
     publishers.contains(thread)
-        && at.may_have_published.binary_search(&variable).is_err()
+        && !at.may_have_published.may_contain(&variable)
         && (knowledge.waits_for_all(variable) || is_alone())
 }

@@ -206,7 +206,9 @@ impl Small {
                 Step::Join(joined) => {
                     order.has_joined.insert(id(joined));
                 }
-                Step::Publish(variable) => add(&mut order.may_have_published, variable),
+                Step::Publish(variable) => {
+                    order.may_have_published.insert(sync_variable(variable));
+                }
                 Step::Receive(variable) => add(&mut order.has_received, variable),
             }
         }

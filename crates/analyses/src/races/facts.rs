@@ -49,8 +49,16 @@ impl<'a> Facts<'a> {
         });
         let starters = starters.collect();
         let mut publishers: FxHashMap<SyncVariable, ThreadSet> = FxHashMap::default();
+        let mut of_anything = ThreadSet::default();
         for (variable, context) in &records.publications {
-            publishers.entry(*variable).or_default().extend(&world.threads[*context]);
+            let known = match variable {
+                Some(variable) => publishers.entry(*variable).or_default(),
+                None => &mut of_anything,
+            };
+            known.extend(&world.threads[*context]);
+        }
+        for known in publishers.values_mut() {
+            known.extend(&of_anything);
         }
         let starts = starts.into_items().map(|starts| starts.into_iter().collect()).collect();
         Facts { world, starters, starts, publishers, rewritten: records.rewritten.clone() }

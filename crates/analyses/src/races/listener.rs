@@ -120,7 +120,7 @@ pub(super) struct Records {
     pub(super) orders: Interner<Order>,
     pub(super) controls: Vec<Control>,
     /// Who publishes to what.
-    pub(super) publications: FxHashSet<(SyncVariable, ContextId)>,
+    pub(super) publications: FxHashSet<(Option<SyncVariable>, ContextId)>,
     /// Fields that are written after initialisation.
     pub(super) rewritten: FxHashSet<FieldId>,
 }

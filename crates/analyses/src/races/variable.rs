@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use super::conflict::{self, Guard, Knowledge, Safe, Side, Trust, Verdict};
 use super::listener::{Locks, Recorded, Records};
-use crate::execution::{AccessKind, Base, ContextId, Order, SyncVariable, World};
+use crate::execution::{AccessKind, Base, ContextId, Order, Published, World};
 use crate::heap::{ObjectId, Place, Slot, ThreadId, ThreadSet};
 
 /// Ways of protection that are compared with each other, at most. Objects that the reference analysis mixes up have
@@ -74,11 +74,7 @@ impl<'a> Uses<'a> {
         let guards =
             all_locks.map(|number| guards_of(records.locks.get(number), &mut is_monitor)).collect();
         let depths = depths(world);
-        let mut may_have_published: Vec<SyncVariable> =
-            records.publications.iter().map(|(variable, _)| *variable).collect();
-        may_have_published.sort_unstable();
-        may_have_published.dedup();
-        let nothing_known = Order { may_have_published, ..Order::default() };
+        let nothing_known = Order { may_have_published: Published::Anything, ..Order::default() };
         Uses { world, records, knowledge, guards, depths, nothing_known }
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct Seen {
     pub(crate) may_have_started: Option<ThreadSet>,
     pub(crate) has_joined: ThreadSet,
     pub(crate) has_received: usize,
-    pub(crate) may_have_published: usize,
+    pub(crate) may_have_published: bool,
 }
 
 /// Everything that was told.
@@ -89,7 +89,7 @@ impl Listener for Recorder<'_> {
             may_have_started: access.order.may_have_started.clone(),
             has_joined: access.order.has_joined.clone(),
             has_received: access.order.has_received.len(),
-            may_have_published: access.order.may_have_published.len(),
+            may_have_published: !access.order.may_have_published.is_empty(),
         };
         self.told.borrow_mut().accesses.push(seen);
     }
