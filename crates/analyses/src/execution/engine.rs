@@ -1024,7 +1024,7 @@ impl Engine<'_, '_> {
         for class in &self.setting.heap().objects[object].classes {
             let class = &program.classes[*class];
             if class.origin != Origin::Application {
-                events.extend(contents_by_class(program, &class.name, method));
+                events.extend(contents_by_class(self.setting, &class.name, method));
             }
         }
         // The least safe class decides.
@@ -1071,8 +1071,11 @@ struct Touched {
     own: Option<HeldLock>,
 }
 
-fn contents_by_class(program: &Program, class: &str, method: MethodId) -> Vec<ContentsEvent> {
-    let declared = &program.methods[method];
+fn contents_by_class(setting: &Setting<'_>, class: &str, method: MethodId) -> Vec<ContentsEvent> {
+    let declared = &setting.program().methods[method];
+    let is_reordered = class != "java/util/LinkedHashMap"
+        || !declared.name.starts_with("get")
+        || setting.has_access_order;
     let row = models::find(class, &declared.name, &declared.descriptor);
     let effects = row.map_or(&[][..], |row| row.effects);
     let is_synchronized = effects.iter().any(|effect| {
@@ -1083,6 +1086,9 @@ fn contents_by_class(program: &Program, class: &str, method: MethodId) -> Vec<Co
     for effect in effects {
         match effect {
             Effect::Read { of: Operand::Receiver } => add(AccessKind::Read, false),
+            Effect::Write { of: Operand::Receiver } if !is_reordered => {
+                add(AccessKind::Read, false);
+            }
             Effect::Write { of: Operand::Receiver } => add(AccessKind::Write, false),
             Effect::AtomicRead { of: Operand::Receiver, .. } => add(AccessKind::Read, true),
             Effect::AtomicWrite { of: Operand::Receiver, .. } => add(AccessKind::Write, true),

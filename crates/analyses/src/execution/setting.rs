@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use program::Program;
 use program::ids::{ClassId, Id, MethodId, TypedVec};
+use program::ir::{Body, Operation};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -67,8 +68,10 @@ pub(super) struct Setting<'a> {
     pub(super) touches_fixed: TypedVec<MethodId, bool>,
     /// The methods that cause no event in any context.
     pub(super) is_silent: TypedVec<MethodId, bool>,
-    /// The classes that the program makes objects of.
+    /// The classes that the program makes objects of, in code that some thread gets to or in other code.
     allocated: FxHashSet<ClassId>,
+    /// Whether the program makes maps that a look puts into another order.
+    pub(super) has_access_order: bool,
     /// The objects that something outside the program makes, as far as they are known to be.
     is_from_outside: TypedVec<ObjectId, bool>,
     /// The threads that run an object, or what it wraps.
@@ -92,6 +95,7 @@ impl<'a> Setting<'a> {
             })
             .collect();
         let count = program.methods.len();
+        let made = Made::of(program);
         let touches_fixed = touches_fixed(&ground, &is_noted);
         let is_silent: Vec<bool> = (0..count)
             .into_par_iter()
@@ -111,11 +115,8 @@ impl<'a> Setting<'a> {
             is_noted,
             touches_fixed,
             is_silent: TypedVec::from(is_silent),
-            allocated: heap
-                .objects
-                .iter()
-                .flat_map(|object| object.classes.iter().copied())
-                .collect(),
+            allocated: made.classes,
+            has_access_order: made.has_access_order,
             is_from_outside: from_outside(heap),
             threads_of: heap.objects.ids().map(|object| heap.threads_of(object)).collect(),
             starts: TypedVec::new(),
@@ -296,4 +297,32 @@ fn from_outside(heap: &Heap) -> TypedVec<ObjectId, bool> {
         todo.extend(targets.filter(|target| heap.objects[*target].classes.is_empty()));
     }
     is_from_outside
+}
+
+/// What the program makes, wherever it does.
+#[derive(Default)]
+struct Made {
+    classes: FxHashSet<ClassId>,
+    has_access_order: bool,
+}
+
+impl Made {
+    fn of(program: &Program) -> Made {
+        let mut made = Made::default();
+        let bodies = program.methods_with_bodies().filter_map(|method| program.body(method));
+        for instruction in bodies.flat_map(Body::instructions) {
+            match &instruction.operation {
+                Operation::New(class) => {
+                    made.classes.insert(*class);
+                }
+                Operation::Call(call) => {
+                    let called = &program.methods[call.method];
+                    made.has_access_order |= &*called.descriptor == "(IFZ)V"
+                        && &*program.classes[called.class].name == "java/util/LinkedHashMap";
+                }
+                _ => {}
+            }
+        }
+        made
+    }
 }

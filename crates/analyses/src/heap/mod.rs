@@ -21,6 +21,7 @@ mod start;
 mod thread;
 
 use program::ids::{MethodId, TypedVec};
+use program::models::EntryThread;
 use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
@@ -176,6 +177,8 @@ impl Heap {
         first.is_user_thread()
             && second.is_user_thread()
             && !take_turns
+            && !is_set_up_before(first.kind, second.kind)
+            && !is_set_up_before(second.kind, first.kind)
             && (one != other || !first.is_unique)
     }
 
@@ -184,4 +187,11 @@ impl Heap {
     pub fn is_several(&self, threads: &ThreadSet) -> bool {
         threads.iter().any(|one| threads.iter().any(|other| self.can_interleave(one, other)))
     }
+}
+
+/// Whether a container does the one before and after the other: it initialises its parts before requests come in, and takes
+/// them down when all have been answered.
+fn is_set_up_before(one: ThreadKind, other: ThreadKind) -> bool {
+    one == ThreadKind::Entry(EntryThread::Container)
+        && other == ThreadKind::Entry(EntryThread::Request)
 }

@@ -35,6 +35,8 @@ enum Known {
 /// What is known of the objects of a program.
 pub(super) struct Sharing {
     known: TypedVec<ObjectId, Known>,
+    /// Classes of the library whose objects are used by whoever asked for them.
+    cursors: Vec<ClassId>,
     /// Whether all objects can be told apart well: then what threads are seen to share, they share.
     is_sharp: bool,
 }
@@ -63,7 +65,8 @@ impl Sharing {
         let unique = heap.objects.iter_with_ids().filter(|(_, it)| it.marks.is_unique);
         let somehow = around.chain(unique.map(|(id, _)| id)).collect();
         search.follow(somehow);
-        Sharing { known: search.known, is_sharp }
+        let cursors = CURSORS.iter().filter_map(|name| program.class_named(name)).collect();
+        Sharing { known: search.known, cursors, is_sharp }
     }
 
     /// How severe a conflict of a variable between two threads can be.
@@ -75,6 +78,9 @@ impl Sharing {
     ) -> Severity {
         if self.is_sharp {
             return Severity::High;
+        }
+        if self.is_cursor(uses.world.context.program, variable) {
+            return Severity::Low;
         }
         let object = &uses.world.heap.objects[variable.object];
         // Threads of one kind have an object each, unless there is only one.
@@ -89,7 +95,18 @@ impl Sharing {
             Known::ToThread | Known::Somehow | Known::Blurred => Severity::Low,
         }
     }
+
+    /// Whether a variable is the state of an iterator. A loop over a collection of which little is known may go through any
+    /// iterator of the program; but the loop has made it, and keeps it to itself.
+    fn is_cursor(&self, program: &Program, variable: &Variable) -> bool {
+        let Slot::Field(field) = variable.slot else { return false };
+        let class = program.fields[field].class;
+        self.cursors.iter().any(|cursor| program.hierarchy.is_subtype(class, *cursor))
+    }
 }
+
+/// What is made for one loop.
+const CURSORS: [&str; 3] = ["java/util/Iterator", "java/util/Enumeration", "java/util/Spliterator"];
 
 /// Whether an object was made elsewhere than in the source file of a thread, which makes what it needs in its constructor.
 fn is_given(uses: &Uses<'_>, object: &AbstractObject, thread: ThreadId) -> bool {
