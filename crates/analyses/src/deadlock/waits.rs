@@ -153,6 +153,9 @@ impl Waits {
             let is_woken = notifications(&self.notifications, object)
                 .any(|waker| can_meet(world, waiting, &world.threads[waker.context]));
             let abstract_object = &world.heap.objects[object];
+            // Of several objects that are told apart, the class wakes others; it will wake these, too.
+            let is_woken = is_woken
+                || (!abstract_object.marks.is_unique && self.notifies_in_class(world, wait.place));
             // A thread that ends wakes whoever waits on it.
             if is_woken
                 || abstract_object.marks.is_thread
@@ -167,6 +170,13 @@ impl Waits {
             found.entry((wait.place, object)).or_insert(wait);
         }
         found.into_values().collect()
+    }
+
+    /// Whether the class that waits somewhere gives notifications as well.
+    fn notifies_in_class(&self, world: &World<'_>, wait: Place) -> bool {
+        let class_of = |place: Place| world.context.program.methods[place.method].class;
+        let mut signals = self.notifications.values().flatten();
+        signals.any(|signal| class_of(signal.place) == class_of(wait))
     }
 }
 

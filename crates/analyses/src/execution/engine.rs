@@ -102,6 +102,8 @@ pub struct Executed {
     pub counters: Counters,
     /// Methods some of whose contexts were left out, sorted.
     pub lost_context: Vec<MethodId>,
+    /// Whether some locks that are held in a context are not known there.
+    pub forgot_locks: TypedVec<ContextId, bool>,
     unique: unique::Counts,
     allocated_at: TypedVec<ObjectId, Vec<Place>>,
 }
@@ -117,6 +119,7 @@ impl Executed {
             threads: &self.threads,
             called_from: &self.called_from,
             lost_context: &self.lost_context,
+            forgot_locks: &self.forgot_locks,
         }
     }
 
@@ -405,6 +408,7 @@ impl Engine<'_, '_> {
         }
         entering.order = self.any_order;
         let heap = self.setting.heap();
+        let locks = entering.locks.len();
         if level >= 2 {
             entering.locks.retain(|held| {
                 let is_class = held.lock.object.is_some_and(|it| heap.objects[it].marks.is_class);
@@ -418,14 +422,17 @@ impl Engine<'_, '_> {
             entering.locks.clear();
         }
         let key = self.key(&entering);
-        if let Some(known) = self.contexts.known(&key) {
-            self.counters.merged += 1;
-            return Some(known);
-        }
         let is_new = if is_late { count + general == 0 } else { general < 5 * limit };
-        if is_new {
+        let entered = match self.contexts.known(&key) {
+            Some(known) => Some(known),
+            None => is_new.then(|| self.add(key, Some(from), level >= 2)),
+        };
+        if let Some(entered) = entered {
             self.counters.merged += 1;
-            return Some(self.add(key, Some(from), level >= 2));
+            if entering.locks.len() < locks {
+                self.record.forgot_locks.push(entered);
+            }
+            return Some(entered);
         }
         self.lost.insert(method);
         let shape = &heap.shapes[method];
@@ -1053,6 +1060,7 @@ impl Engine<'_, '_> {
             called_from: self.called_from,
             counters: self.counters,
             lost_context: self.lost.into_iter().collect(),
+            forgot_locks: unique::forgot_locks(&self.record, contexts),
             unique: unique::count(heap, &self.record, contexts),
             allocated_at,
         }

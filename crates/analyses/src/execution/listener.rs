@@ -23,6 +23,8 @@ pub struct World<'a> {
     pub called_from: &'a TypedVec<ContextId, Option<(ContextId, Place)>>,
     /// Methods that were not looked at in all contexts, sorted.
     pub lost_context: &'a [MethodId],
+    /// Whether some locks that are held in a context are not known there, because there were too many contexts.
+    pub forgot_locks: &'a TypedVec<ContextId, bool>,
 }
 
 impl World<'_> {

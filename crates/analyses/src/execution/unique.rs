@@ -1,4 +1,5 @@
-//! Which abstract objects and threads stand for one at run time (dissertation, 3.4.4 and Figure 3.10).
+//! Which abstract objects and threads stand for one at run time (dissertation, 3.4.4 and Figure 3.10), and what else
+//! follows from who calls whom.
 //!
 //! Property: an object that is marked unique is allocated at most once, as far as the contexts tell: by one
 //! thread that runs once, at one statement outside of loops, along calls outside of loops and recursion.
@@ -52,6 +53,8 @@ pub(super) struct Record {
     pub(super) made: Vec<Made>,
     /// Objects that are allocated in contexts that were not looked at.
     pub(super) made_unseen: Vec<ObjectId>,
+    /// Contexts that were entered without all the locks that are held.
+    pub(super) forgot_locks: Vec<ContextId>,
 }
 
 /// The calls by caller.
@@ -104,6 +107,19 @@ pub(super) fn threads(record: &Record, contexts: usize) -> TypedVec<ContextId, T
         }
     }
     threads
+}
+
+/// The contexts in which not all locks are known that are held: what a caller has forgotten, all that it calls do not know.
+pub(super) fn forgot_locks(record: &Record, contexts: usize) -> TypedVec<ContextId, bool> {
+    let outgoing = Outgoing::of(record, contexts);
+    let mut forgot: TypedVec<ContextId, bool> = TypedVec::filled(false, contexts);
+    let mut todo = record.forgot_locks.clone();
+    while let Some(context) = todo.pop() {
+        if !std::mem::replace(&mut forgot[context], true) {
+            todo.extend(outgoing.from(context).iter().map(|(to, _)| *to));
+        }
+    }
+    forgot
 }
 
 /// What runs or is made once, and what more often.

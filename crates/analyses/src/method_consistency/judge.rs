@@ -452,8 +452,9 @@ impl<'a> Judge<'a> {
         if self.waits_inside(scope.context, object) {
             severity = Severity::Low;
         }
+        // Who looks at the same thing twice, and does not use the first look for the second, is mostly done with it.
         if severity == Severity::High && !self.depends(scope, first, second) {
-            severity = Severity::Medium;
+            severity = Severity::Low;
         }
         Some(severity)
     }

@@ -89,12 +89,7 @@ impl Listener for MethodConsistency {
         self.views.hand_up(&|variable| matters[variable]);
         let views = &self.views;
         let sections = views.views(&|variable| matters[variable]);
-        let scopes = Scopes::of(
-            views,
-            world.methods.len(),
-            sections.keys().copied(),
-            world.context.cancelled,
-        );
+        let scopes = Scopes::of(world, views, sections.keys().copied());
         let judge = Judge::new(world, views, &sections, &scopes);
         report::outcome(&judge, &judge.violations())
     }

@@ -6,7 +6,7 @@ use program::ids::TypedVec;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::views::{SectionId, Views};
-use crate::execution::ContextId;
+use crate::execution::{ContextId, World};
 use crate::heap::Place;
 
 /// Sections of one context, at most. A method that does more is an application, not an operation: nobody means
@@ -25,22 +25,22 @@ pub(super) struct Scopes {
 }
 
 impl Scopes {
-    /// The scopes of the sections that matter, in so many contexts.
+    /// The scopes of the sections that matter. Where locks were forgotten, a section may be entered with its lock held
+    /// already, and is none.
     pub(super) fn of(
+        world: &World<'_>,
         views: &Views,
-        contexts: usize,
         matter: impl Iterator<Item = SectionId>,
-        cancelled: &dyn Fn() -> bool,
     ) -> Scopes {
         let mut scopes = Scopes {
-            inside: TypedVec::filled(Some(Vec::new()), contexts),
+            inside: TypedVec::filled(Some(Vec::new()), world.methods.len()),
             direct: FxHashMap::default(),
             callees: FxHashMap::default(),
             callers: FxHashMap::default(),
         };
         let mut grown: BTreeSet<ContextId> = BTreeSet::new();
         for section in matter {
-            for entered in views.entered(section) {
+            for entered in views.entered(section).filter(|it| !world.forgot_locks[it.context]) {
                 let direct = scopes.direct.entry(entered.context).or_default();
                 direct.push((entered.place.offset, section));
                 if let Some(inside) = &mut scopes.inside[entered.context] {
@@ -62,7 +62,7 @@ impl Scopes {
             callers.sort_unstable();
             callers.dedup();
         }
-        scopes.propagate(grown, cancelled);
+        scopes.propagate(grown, world.context.cancelled);
         for call in &views.calls {
             if scopes.inside[call.to].as_ref().is_none_or(|inside| !inside.is_empty()) {
                 let callees = scopes.callees.entry(call.from).or_default();

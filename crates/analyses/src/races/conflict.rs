@@ -128,6 +128,8 @@ pub(super) trait Knowledge {
     fn is_thread_specific(&self, object: ObjectId) -> bool;
     /// Whether a thread begins with the object.
     fn is_thread(&self, object: ObjectId) -> bool;
+    /// Whether a thread begins with the object that one of its constructors starts.
+    fn starts_itself(&self, object: ObjectId) -> bool;
     /// The object that an object belongs to.
     fn host(&self, object: ObjectId) -> Option<ObjectId>;
     /// Whether what a variable refers to is the same for as long as other threads know its object.
@@ -203,7 +205,8 @@ pub(super) fn without_threads(
         return Some(Safe::Join);
     }
     // A thread that its own constructor starts is known to itself too early.
-    if trust.constructors && !knowledge.is_thread(object) && one(|side| side.is_in_constructor) {
+    if trust.constructors && !knowledge.starts_itself(object) && one(|side| side.is_in_constructor)
+    {
         return Some(Safe::Constructor);
     }
     if trust.synchronisation {

@@ -320,6 +320,10 @@ impl Knowledge for Known {
         false
     }
 
+    fn starts_itself(&self, _: ObjectId) -> bool {
+        false
+    }
+
     fn host(&self, _: ObjectId) -> Option<ObjectId> {
         None
     }

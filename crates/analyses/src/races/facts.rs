@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use program::ids::TypedVec;
+use program::ids::{MethodId, TypedVec};
 use program::models::{self, Coordinator};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -94,6 +94,24 @@ impl Knowledge for Facts<'_> {
     fn is_thread(&self, object: ObjectId) -> bool {
         let known = &self.world.heap.objects[object];
         known.marks.is_thread && !known.is_blurred()
+    }
+
+    fn starts_itself(&self, object: ObjectId) -> bool {
+        let World { context, heap, .. } = self.world;
+        let program = context.program;
+        let starts_itself = |constructor: &MethodId| {
+            let shape = &heap.shapes[*constructor];
+            let this = shape.parameters.first().copied().flatten();
+            program.methods[*constructor].is_initializer()
+                && this.is_some_and(|this| shape[this].happenings.is_started)
+        };
+        self.is_thread(object)
+            && heap.objects[object].classes.iter().any(|class| {
+                program
+                    .hierarchy
+                    .superclasses(*class)
+                    .any(|class| program.classes[class].methods.iter().any(starts_itself))
+            })
     }
 
     fn host(&self, object: ObjectId) -> Option<ObjectId> {

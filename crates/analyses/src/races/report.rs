@@ -77,7 +77,8 @@ pub(super) fn graded<'a>(
             true => severity,
             false => {
                 let pairs = conflicts.pairs.iter();
-                let worst = pairs.map(|pair| sharing.at_most(uses, variable, pair.threads)).max();
+                let worst = pairs.map(|pair| sharing.at_most(uses, variable, &conflicts, pair));
+                let worst = worst.max();
                 severity.min(worst.unwrap_or(Severity::Low))
             }
         };

@@ -15,7 +15,7 @@ use findings::Severity;
 use program::ids::{MethodId, TypedVec};
 use program::{ClassId, Program};
 
-use super::variable::{Uses, Variable};
+use super::variable::{Conflicts, Pair, Uses, Variable};
 use crate::execution::{HeldLock, Relation};
 use crate::heap::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId};
 
@@ -69,23 +69,33 @@ impl Sharing {
         Sharing { known: search.known, cursors, is_sharp }
     }
 
-    /// How severe a conflict of a variable between two threads can be.
+    /// How severe a conflict of a variable can be.
     pub(super) fn at_most(
         &self,
         uses: &Uses<'_>,
         variable: &Variable,
-        threads: (ThreadId, ThreadId),
+        conflicts: &Conflicts,
+        pair: &Pair,
     ) -> Severity {
+        let known = self.known[variable.object];
+        let has_all_locks =
+            |way: usize| conflicts.ways[way].iter().any(|at| variable.events[*at].has_all_locks);
+        let is_certain = has_all_locks(pair.first) && has_all_locks(pair.second);
+        // What everybody knows is seldom guarded from afar.
+        if !is_certain && known != Known::ToAll {
+            return Severity::Low;
+        }
         if self.is_sharp {
             return Severity::High;
         }
         if self.is_cursor(uses.world.context.program, variable) {
             return Severity::Low;
         }
+        let threads = pair.threads;
         let object = &uses.world.heap.objects[variable.object];
         // Threads of one kind have an object each, unless there is only one.
         let is_one = threads.0 != threads.1 || object.marks.is_unique;
-        match self.known[variable.object] {
+        match known {
             Known::ToAll => Severity::High,
             Known::ToThread if is_one => Severity::High,
             // What a thread was given, others may have been given as well.

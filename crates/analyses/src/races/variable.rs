@@ -36,6 +36,8 @@ pub(super) struct Event {
     pub(super) threads: ThreadSet,
     /// The context that is the fewest calls away from the beginning of a thread.
     pub(super) context: ContextId,
+    /// Whether all locks are known that are held, at least in some context.
+    pub(super) has_all_locks: bool,
 }
 
 /// A variable of an abstract object, with all accesses by threads of the program.
@@ -138,8 +140,8 @@ impl<'a> Uses<'a> {
                     &user.filter(|it| self.world.heap.threads[*it].is_user_thread()).collect(),
                 );
             }
-            let reached = alike.iter().filter(|it| !self.world.threads[it.context].is_empty());
-            let nearest = reached.min_by_key(|it| (self.depths[it.context], it.context));
+            let reached = || alike.iter().filter(|it| !self.world.threads[it.context].is_empty());
+            let nearest = reached().min_by_key(|it| (self.depths[it.context], it.context));
             let Some(nearest) = nearest.filter(|_| !threads.is_empty()) else { continue };
             events.push(Event {
                 kind: nearest.kind,
@@ -153,6 +155,7 @@ impl<'a> Uses<'a> {
                 value_is_fresh: nearest.value_is_fresh,
                 threads,
                 context: nearest.context,
+                has_all_locks: reached().any(|it| !self.world.forgot_locks[it.context]),
             });
         }
         events
