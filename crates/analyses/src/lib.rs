@@ -11,6 +11,7 @@ pub mod lock_pattern;
 pub mod locks;
 pub mod method_consistency;
 pub mod races;
+mod sorted;
 pub mod stale_value;
 pub mod whole_program;
 

@@ -34,6 +34,7 @@ use super::{AccessKind, LockMode, SignalKind};
 use crate::heap::{NodeId, Place, Slot, ThreadSet};
 use crate::locks::expression::{Expressions, LockExpression, Root, Step};
 use crate::locks::implicit_lock;
+use crate::sorted::{insert, intersect, unite};
 
 /// A lock as the code of one method sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,26 +210,14 @@ struct Flow<'a> {
     fresh: FreshSteps<'a>,
 }
 
-fn insert<T: Ord>(into: &mut Vec<T>, item: T) -> bool {
-    match into.binary_search(&item) {
-        Ok(_) => false,
-        Err(at) => {
-            into.insert(at, item);
-            true
-        }
-    }
-}
-
 impl State {
     fn join(&mut self, other: &State) -> bool {
-        let before = (self.held.len(), self.conditional.len(), self.joined.len());
+        let before = (self.held.len(), self.conditional.len());
         self.held.retain(|lock| other.held.contains(lock));
         self.conditional.retain(|lock| other.conditional.contains(lock));
-        self.joined.retain(|joined| other.joined.contains(joined));
-        let mut changed = before != (self.held.len(), self.conditional.len(), self.joined.len());
-        for released in &other.released {
-            changed |= insert(&mut self.released, *released);
-        }
+        let mut changed = before != (self.held.len(), self.conditional.len());
+        changed |= intersect(&mut self.joined, &other.joined);
+        changed |= unite(&mut self.released, &other.released);
         changed |= self.fresh.join(&other.fresh);
         changed |= self.order.join(&other.order);
         changed

@@ -13,6 +13,7 @@ use super::{
     AbstractObject, AbstractThread, Heap, Name, NodeId, ObjectId, Root, Shape, Slot, ThreadId,
     ThreadKind, ThreadSet,
 };
+use crate::sorted::insert;
 
 /// The graph under construction.
 pub(super) struct GraphBuilder<'a> {
@@ -110,7 +111,7 @@ impl<'a> GraphBuilder<'a> {
             let known = self.sets.node(object);
             known.happenings.add(node.happenings);
             for body in &node.runs {
-                super::alias_sets::insert(&mut known.runs, *body);
+                insert(&mut known.runs, *body);
             }
             for edge in &node.edges {
                 self.sets.touch(object, edge.slot, edge.is_read, edge.is_written);

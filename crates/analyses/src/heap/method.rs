@@ -23,10 +23,11 @@ use program::ids::{ClassId, Id, LambdaId, MethodId, ValueId};
 use program::ir::{Body, Call, Constant, DynamicTarget, Instruction, Operation, Terminator};
 use rustc_hash::FxHashMap;
 
-use super::alias_sets::{AliasSets, insert};
+use super::alias_sets::AliasSets;
 use super::finish::TaskBodies;
 use super::references::Immutables;
 use super::{Limits, Name, Node, NodeId, Root, Shape, Slot};
+use crate::sorted::insert;
 
 /// What the shape of a method is made from.
 #[derive(Clone, Copy)]
