@@ -20,7 +20,7 @@ use program::Origin;
 use program::callgraph::CallGraph;
 use program::ids::{Id, MethodId, ValueId};
 use program::ir::{Call, Definition, DynamicTarget, Instruction, Operation};
-use program::models::{self, Effect, Operand};
+use program::models::{Effect, Operand};
 
 use super::binding::{Given, Scene, given};
 use super::order::effects_here;
@@ -451,10 +451,7 @@ impl FreshSteps<'_> {
             self.make(state, instruction.result);
         }
         let values = |operand: Operand| match operand {
-            Operand::Callbacks => models::task_arguments(&program.methods[call.method].descriptor)
-                .into_iter()
-                .filter_map(|(at, _)| self.scene.operand_value(call, Operand::Argument(at)))
-                .collect(),
+            Operand::Callbacks => program.operand_values(call, operand),
             Operand::Result => instruction.result.into_iter().collect(),
             operand => self.scene.operand_value(call, operand).into_iter().collect::<Vec<_>>(),
         };

@@ -14,7 +14,7 @@ use program::models::{Effect, EntryThread, Runner, Times};
 use program::pattern::Pattern;
 use program::threads::{self, RootKind, ThreadRoot};
 
-use super::library::{has_parallel_streams, operand_values};
+use super::library::has_parallel_streams;
 use super::loops::{Repetition, blocks_in_loops};
 use super::{AbstractThread, Name, Place, Root, Serial, Shape, Slot, ThreadKind};
 
@@ -310,7 +310,7 @@ fn starts(program: &Program, call: &Call, has_parallel_streams: bool) -> Vec<(Va
             Effect::Submit { task, to, times } => {
                 let executor = match to {
                     Runner::Executor(operand) | Runner::Timer(operand) => {
-                        operand_values(program, call, operand).first().copied()
+                        program.operand_values(call, operand).first().copied()
                     }
                     _ => None,
                 };
@@ -324,7 +324,7 @@ fn starts(program: &Program, call: &Call, has_parallel_streams: bool) -> Vec<(Va
             }
             _ => continue,
         };
-        for value in operand_values(program, call, task) {
+        for value in program.operand_values(call, task) {
             found.push((
                 value,
                 Start {
