@@ -31,6 +31,7 @@ use super::loops::Loops;
 use super::order::{Delta, Ground, OrderSteps, effects_here, tested};
 use super::setting::Setting;
 use super::{AccessKind, LockMode, SignalKind};
+use crate::heap::loops::blocks_in_loops;
 use crate::heap::{NodeId, Place, Slot, ThreadSet};
 use crate::locks::expression::{Expressions, LockExpression, Root, Step};
 use crate::locks::implicit_lock;
@@ -578,10 +579,11 @@ pub(super) fn script(setting: &Setting<'_>, body: &Body) -> Script {
     let states = dataflow::solve(body, &mut flow);
     let mut writer =
         Writer { flow: &flow, bindable: &bindable, script: Script::default(), is_repeated: false };
+    let in_loop = blocks_in_loops(body);
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         flow.enter_block_for(&mut state, block);
-        writer.is_repeated = loops.is_repeated(id);
+        writer.is_repeated = in_loop[id];
         for instruction in &block.instructions {
             writer.write(&state, instruction);
             flow.apply(&mut state, instruction);
