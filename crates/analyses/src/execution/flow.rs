@@ -1059,11 +1059,9 @@ impl Writer<'_, '_> {
             };
             let values: Vec<Option<ValueId>> =
                 given.iter().map(|given| self.value_of(*given)).collect();
-            let is_instance = !program.methods[self.flow.body().method].is_static()
-                && !program.methods[target.method].is_static();
-            let is_on_this = is_instance
-                && values.first().copied().flatten()
-                    == self.flow.body().parameters.first().copied();
+            let receiver = values.first().copied().flatten();
+            let is_on_this = !program.methods[target.method].is_static()
+                && receiver.is_some_and(|it| self.flow.body().is_receiver(program, it));
             calls.push(CallStep {
                 method: target.method,
                 nodes,

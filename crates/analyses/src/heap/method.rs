@@ -146,11 +146,6 @@ impl Builder<'_> {
         }
     }
 
-    fn is_this(&self, value: ValueId) -> bool {
-        !self.around.program.methods[self.body.method].is_static()
-            && self.body.parameters.first() == Some(&self.body.without_casts(value))
-    }
-
     fn is_parameter(&self, value: ValueId) -> bool {
         self.body.parameters.contains(&self.body.without_casts(value))
     }
@@ -171,7 +166,7 @@ impl Builder<'_> {
                 let slot = Slot::Field(*field);
                 self.sets.touch(base, slot, false, !program.fields[*field].is_final());
                 self.refer(base, slot, *value, Some(*object));
-                if self.is_this(*object)
+                if self.body.is_receiver(program, *object)
                     && self.is_parameter(*value)
                     && let Some(node) = self.node(*value)
                 {
@@ -267,7 +262,7 @@ impl Builder<'_> {
         let target = self.sets.target(base, slot);
         self.sets.unify(target, node);
         match through {
-            Some(object) if self.is_this(object) => {}
+            Some(object) if self.body.is_receiver(self.around.program, object) => {}
             Some(object) if self.is_parameter(object) => {
                 self.sets.node(node).happenings.escapes_object = true;
             }

@@ -424,6 +424,13 @@ impl Body {
         value
     }
 
+    /// Whether a value is `this`, also seen as another class.
+    #[must_use]
+    pub fn is_receiver(&self, program: &Program, value: ValueId) -> bool {
+        !program.methods[self.method].is_static()
+            && self.parameters.first() == Some(&self.without_casts(value))
+    }
+
     /// What is declared of a value where it is defined: the type of the parameter, field or result
     /// it is read from, the class it is cast to or created as.
     #[must_use]
