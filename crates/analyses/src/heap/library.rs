@@ -4,7 +4,7 @@
 use classes::bytecode::InvokeKind;
 use program::ids::ValueId;
 use program::ir::{Body, Call, DeclaredType, Instruction, Operation};
-use program::models::{self, Effect, Operand, Runner, Times};
+use program::models::{self, Effect, Operand, Times};
 use program::{Class, Origin, Program};
 
 use super::method::Builder;
@@ -105,19 +105,8 @@ impl Builder<'_> {
                 }
             }
             Effect::Submit { task, to, .. } => {
-                let executor = match to {
-                    Runner::Executor(operand) | Runner::Timer(operand) => {
-                        self.operand(instruction, call, operand).first().copied()
-                    }
-                    Runner::CommonPool
-                    | Runner::CurrentPool
-                    | Runner::NewThread
-                    | Runner::VirtualThread
-                    | Runner::EventDispatch
-                    | Runner::Completer
-                    | Runner::Dispatcher
-                    | Runner::System => None,
-                };
+                let first_of = |operand| self.operand(instruction, call, operand).first().copied();
+                let executor = to.operand().and_then(first_of);
                 for task in self.operand(instruction, call, task) {
                     self.submit(executor, task);
                 }
