@@ -248,8 +248,14 @@ pub(super) fn build(
     for (name, node) in names {
         by_name.insert(name, number(&mut sets, node));
     }
-    let mut heap =
-        Heap { objects, threads: TypedVec::from(threads), shapes, names: by_name, is_reached };
+    let mut heap = Heap {
+        objects,
+        threads: TypedVec::from(threads),
+        shapes,
+        names: by_name,
+        is_reached,
+        numbers: TypedVec::new(),
+    };
     let threads_of = threads_by_method(program, graph, heap.threads.as_slice());
     for method in reached {
         let placed: Vec<Option<ObjectId>> =
@@ -263,6 +269,7 @@ pub(super) fn build(
     }
     super::marks::mark(program, &mut heap);
     super::complete::complete(program, &mut heap);
+    heap.numbers = super::describe::numbers(&heap.objects);
     heap
 }
 
