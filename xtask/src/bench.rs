@@ -52,52 +52,60 @@ fn measure_whole_program(name: &str, package: &str) -> Result<()> {
     debian::ensure(&[package])?;
     let jars: Vec<String> =
         debian::jars_of(package)?.iter().map(|jar| jar.display().to_string()).collect();
-    let binary = release_binary()?;
-    let report = target_directory()?.join("bench").join("whole-program.json");
-    let mut runs: [Vec<Measured>; 3] = Default::default();
-    for round in 1..=ROUNDS {
-        progress(&format!("round {round} of {ROUNDS}"));
-        for (runs, fraction) in runs.iter_mut().zip(FRACTIONS) {
-            let mut arguments: Vec<&str> = jars.iter().map(String::as_str).collect();
-            arguments.extend(["--jdk", &home, "--bench-fraction", fraction]);
-            runs.push(program_run::check(&binary, &arguments, &report)?);
-        }
-    }
-    let mut parts = Vec::new();
-    for (runs, fraction) in runs.iter().zip(FRACTIONS) {
-        parts.push(Part::of(runs, fraction)?);
-    }
+    let mut arguments: Vec<&str> = jars.iter().map(String::as_str).collect();
+    arguments.extend(["--jdk", &home]);
+    let parts = measure("whole-program.json", &in_parts(&arguments))?;
     print_table(&format!("part of {name}"), &parts);
     judge(&parts, &APPLICATION)
 }
 
+/// The rules that need no threads, and one of them alone.
 fn measure_java_base() -> Result<()> {
     let home = jdk::ensure()?.display().to_string();
-    let binary = release_binary()?;
-    let report = target_directory()?.join("bench").join("static.json");
-    let mut runs: [Vec<Measured>; 3] = Default::default();
-    let mut alone = Vec::new();
-    for round in 1..=ROUNDS {
-        progress(&format!("round {round} of {ROUNDS}"));
-        for (runs, fraction) in runs.iter_mut().zip(FRACTIONS) {
-            let mut arguments = vec!["jrt:java.base", "--jdk", &home, "--bench-fraction", fraction];
-            arguments.extend(BY_METHOD.iter().flat_map(|rule| ["--rule", rule]));
-            runs.push(program_run::check(&binary, &arguments, &report)?);
-        }
-        let arguments = ["jrt:java.base", "--jdk", &home, "--rule", LEAST_RULE];
-        alone.push(program_run::check(&binary, &arguments, &report)?);
-    }
-    let mut parts = Vec::new();
-    for (runs, fraction) in runs.iter().zip(FRACTIONS) {
-        parts.push(Part::of(runs, fraction)?);
-    }
-    let alone = Part::of(&alone, "1/1")?;
-    print_table("part of java.base", &parts);
-    let judged = judge(&parts, &JAVA_BASE);
-    match (judged, parts.last().map_or(Ok(()), |all| compare(all, &alone))) {
+    let java_base = ["jrt:java.base", "--jdk", &home];
+    let mut arguments = java_base.to_vec();
+    arguments.extend(BY_METHOD.iter().flat_map(|rule| ["--rule", rule]));
+    let mut runs = in_parts(&arguments);
+    let alone = [&java_base[..], &["--rule", LEAST_RULE]].concat();
+    runs.push(Run { fraction: "1/1", arguments: alone });
+    let parts = measure("static.json", &runs)?;
+    let Some((alone, parts)) = parts.split_last() else { bail!("nothing was measured") };
+    print_table("part of java.base", parts);
+    let judged = judge(parts, &JAVA_BASE);
+    match (judged, parts.last().map_or(Ok(()), |all| compare(all, alone))) {
         (Err(one), Err(other)) => bail!("{one}; {other}"),
         (one, other) => one.and(other),
     }
+}
+
+/// A run of `scission check`.
+struct Run<'a> {
+    /// The part of the program that it looks at.
+    fraction: &'static str,
+    arguments: Vec<&'a str>,
+}
+
+/// The same run for each part of the program.
+fn in_parts<'a>(arguments: &[&'a str]) -> Vec<Run<'a>> {
+    let part = |fraction| {
+        let arguments = [arguments, &["--bench-fraction", fraction]].concat();
+        Run { fraction, arguments }
+    };
+    FRACTIONS.into_iter().map(part).collect()
+}
+
+/// Measures some runs in turns; the parts are in their order.
+fn measure(report: &str, runs: &[Run<'_>]) -> Result<Vec<Part>> {
+    let binary = release_binary()?;
+    let report = target_directory()?.join("bench").join(report);
+    let mut measured: Vec<Vec<Measured>> = runs.iter().map(|_| Vec::new()).collect();
+    for round in 1..=ROUNDS {
+        progress(&format!("round {round} of {ROUNDS}"));
+        for (measured, run) in measured.iter_mut().zip(runs) {
+            measured.push(program_run::check(&binary, &run.arguments, &report)?);
+        }
+    }
+    measured.iter().zip(runs).map(|(measured, run)| Part::of(measured, run.fraction)).collect()
 }
 
 /// Compares the rules together with one alone.
@@ -119,7 +127,7 @@ fn compare(all: &Part, alone: &Part) -> Result<()> {
     if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
 }
 
-/// The medians of one part of java.base.
+/// The medians of one part of a program.
 struct Part {
     fraction: &'static str,
     wall: Duration,
@@ -221,6 +229,13 @@ fn judge(parts: &[Part], limits: &Limits) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_differ_in_the_fraction_only() {
+        let runs = in_parts(&["a.jar", "--jdk", "home"]);
+        assert_eq!(runs.iter().map(|run| run.fraction).collect::<Vec<_>>(), FRACTIONS);
+        assert_eq!(runs[1].arguments, ["a.jar", "--jdk", "home", "--bench-fraction", "1/2"]);
+    }
 
     fn part(fraction: &'static str, millis: u64, classes: u64) -> Part {
         Part { fraction, wall: Duration::from_millis(millis), peak_kib: 1, classes, stats: vec![] }

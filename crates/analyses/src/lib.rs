@@ -11,6 +11,7 @@ pub mod lock_pattern;
 pub mod locks;
 pub mod method_consistency;
 pub mod races;
+mod sorted;
 pub mod stale_value;
 pub mod whole_program;
 
@@ -117,6 +118,8 @@ pub struct Analysis {
     pub time_counter: &'static str,
     /// The rules it reports.
     pub rules: &'static [&'static str],
+    /// Whether it tells which accesses could not be proven safe, where that is asked for.
+    pub makes_watch_list: bool,
     /// Runs it.
     pub run: fn(&Context<'_>) -> Outcome,
 }
@@ -124,12 +127,6 @@ pub struct Analysis {
 /// Every analysis, in the order in which they run.
 pub static ALL: &[Analysis] =
     &[lock_pattern::ANALYSIS, stale_value::ANALYSIS, whole_program::ANALYSIS];
-
-/// Whether an analysis can tell which accesses could not be proven safe.
-#[must_use]
-pub fn makes_watch_list(analysis: &Analysis) -> bool {
-    analysis.rules.contains(&races::DATA_RACE)
-}
 
 /// Whether some analysis reports this rule; the others are found only while a program runs.
 #[must_use]

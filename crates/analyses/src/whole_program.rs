@@ -14,16 +14,35 @@ pub static CLIENTS: &[&Client] = &[&races::CLIENT, &method_consistency::CLIENT, 
 pub const ANALYSIS: Analysis = Analysis {
     name: "whole-program",
     time_counter: "whole_program_ms",
-    rules: &[
-        "data-race",
-        "unsafe-publication",
-        "inconsistent-method",
-        "lock-order-cycle",
-        "critical-wait",
-        "indefinite-wait",
-    ],
+    rules: &RULES,
+    makes_watch_list: true,
     run,
 };
+
+/// The rules of all clients, in their order. Counted loops, because a constant cannot use iterators.
+const RULES: [&str; rule_count()] = {
+    let mut rules = [""; rule_count()];
+    let (mut client, mut filled) = (0, 0);
+    while client < CLIENTS.len() {
+        let mut rule = 0;
+        while rule < CLIENTS[client].rules.len() {
+            rules[filled] = CLIENTS[client].rules[rule];
+            filled += 1;
+            rule += 1;
+        }
+        client += 1;
+    }
+    rules
+};
+
+const fn rule_count() -> usize {
+    let (mut client, mut count) = (0, 0);
+    while client < CLIENTS.len() {
+        count += CLIENTS[client].rules.len();
+        client += 1;
+    }
+    count
+}
 
 /// The heap shape graph and the symbolic execution of a program, with some listeners.
 pub struct Analysed {
@@ -61,7 +80,7 @@ fn run(context: &Context<'_>) -> Outcome {
     }
     let is_wanted = |client: &&&Client| {
         client.rules.iter().any(|rule| context.config.wants(rule))
-            || (context.config.watch_list && client.name == races::CLIENT.name)
+            || (context.config.watch_list && client.makes_watch_list)
     };
     let clients: Vec<&Client> = CLIENTS.iter().filter(is_wanted).copied().collect();
     let (analysed, outcomes) = analyse(context, |heap| {
@@ -100,4 +119,18 @@ fn gaps(context: &Context<'_>, analysed: &Analysed) -> Vec<Gap> {
         gaps.push(Gap::new(GapKind::Limit, "the whole-program analysis", detail));
     }
     gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_are_those_of_the_clients() {
+        let of_clients: Vec<&str> =
+            CLIENTS.iter().flat_map(|client| client.rules).copied().collect();
+        assert_eq!(ANALYSIS.rules, of_clients);
+        let lists = CLIENTS.iter().any(|client| client.makes_watch_list);
+        assert_eq!(ANALYSIS.makes_watch_list, lists);
+    }
 }

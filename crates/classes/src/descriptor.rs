@@ -144,6 +144,18 @@ pub fn parse_method(descriptor: &str) -> Result<MethodType<'_>, ReadError> {
     Ok(MethodType { params, ret })
 }
 
+/// The descriptors of a method's parameters, without the receiver. A method descriptor that makes no sense gives those
+/// that were read until then.
+pub fn parameter_descriptors(method: &str) -> impl Iterator<Item = &str> {
+    let parameters = method.strip_prefix('(').unwrap_or_default();
+    let mut position = 0;
+    std::iter::from_fn(move || {
+        let (_, end) = next_type(parameters, position).ok()?;
+        let start = std::mem::replace(&mut position, end);
+        Some(&parameters[start..end])
+    })
+}
+
 fn bad(descriptor: &str, offset: usize) -> ReadError {
     ReadError::at(ReadErrorKind::BadDescriptor(descriptor.to_owned()), offset)
 }
@@ -202,6 +214,19 @@ mod tests {
         assert_eq!(parsed.ret.unwrap().innermost(), Type::Object("java/util/List"));
         assert_eq!(parsed.param_slots(), 5);
         assert_eq!(parse_method("()V").unwrap().ret, None);
+    }
+
+    #[test]
+    fn parameters_as_text() {
+        let parameters = |method| parameter_descriptors(method).collect::<Vec<_>>();
+        assert_eq!(
+            parameters("(I[[JLjava/lang/String;[Lp/A;)[I"),
+            ["I", "[[J", "Ljava/lang/String;", "[Lp/A;"]
+        );
+        assert_eq!(parameters("(Jé)V"), ["J"]);
+        for method in ["()I", "(", "", "é", "Ljava/lang/String;", "([", "(Lp/A"] {
+            assert!(parameters(method).is_empty(), "{method}");
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn analyse(
     };
     let (mut found, mut watch_list) = (Vec::new(), Vec::new());
     for analysis in analyses::ALL {
-        let lists = config.watch_list && analyses::makes_watch_list(analysis);
+        let lists = config.watch_list && analysis.makes_watch_list;
         if !lists && !analysis.rules.iter().any(|rule| config.wants(rule)) {
             continue;
         }

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
+use classes::bytecode::InvokeKind;
 use classes::{ClassFile, access};
 use findings::{Gap, Site};
 use rustc_hash::FxHashMap;
 
 use crate::hierarchy::Hierarchy;
-use crate::ids::{ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec};
-use crate::ir::Body;
-use crate::models::Effect;
+use crate::ids::{ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
+use crate::ir::{Body, Call};
+use crate::models::{self, Effect, Operand};
 
 /// Where a class comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,6 +251,35 @@ impl Program {
     #[must_use]
     pub fn effects_of(&self, method: MethodId) -> &'static [Effect] {
         self.effects[method]
+    }
+
+    /// The values among the arguments of a call that an operand of its model stands for; none for operands that are
+    /// no arguments.
+    #[must_use]
+    pub fn operand_values(&self, call: &Call, operand: Operand) -> Vec<ValueId> {
+        let has_receiver = call.kind != InvokeKind::Static;
+        let argument = |number: u8| {
+            call.arguments.get(usize::from(number) + usize::from(has_receiver)).copied()
+        };
+        match operand {
+            Operand::Receiver => {
+                call.arguments.first().copied().filter(|_| has_receiver).into_iter().collect()
+            }
+            Operand::Argument(number) => argument(number).into_iter().collect(),
+            Operand::Callbacks => models::task_arguments(&self.methods[call.method].descriptor)
+                .into_iter()
+                .filter_map(|(number, _)| argument(number))
+                .collect(),
+            Operand::Elements(_)
+            | Operand::Contents
+            | Operand::Wrapped
+            | Operand::CallbackResult
+            | Operand::Result
+            | Operand::Class
+            | Operand::Field(_)
+            | Operand::Designated
+            | Operand::CurrentThread => Vec::new(),
+        }
     }
 
     /// Methods that have a body, in the order of their ids.

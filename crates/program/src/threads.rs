@@ -11,10 +11,8 @@ use findings::Site;
 
 use crate::callgraph::{CallGraph, created_lambda};
 use crate::ids::{ClassId, MethodId, ValueId};
-use crate::ir::{Body, Call, Definition, Operation};
-use crate::models::{
-    self, Effect, EntryPoint, EntryThread, Matcher, Multiplicity, Operand, Runner, Times,
-};
+use crate::ir::{Body, Definition, Operation};
+use crate::models::{self, Effect, EntryPoint, EntryThread, Matcher, Multiplicity, Runner, Times};
 use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
 
@@ -169,7 +167,7 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
                 }
                 _ => continue,
             };
-            for value in operand_values(program, call, *task) {
+            for value in program.operand_values(call, *task) {
                 for method in run_methods(program, body, value) {
                     started.push(Started { method, kind, may_overlap, offset });
                 }
@@ -177,22 +175,6 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
         }
     }
     started
-}
-
-/// The values that an operand of a call stands for.
-fn operand_values(program: &Program, call: &Call, operand: Operand) -> Vec<ValueId> {
-    let declared = &program.methods[call.method];
-    let has_receiver = usize::from(call.kind != classes::bytecode::InvokeKind::Static);
-    let argument = |number: u8| call.arguments.get(usize::from(number) + has_receiver).copied();
-    match operand {
-        Operand::Receiver => call.arguments.first().copied().into_iter().collect(),
-        Operand::Argument(number) => argument(number).into_iter().collect(),
-        Operand::Callbacks => models::task_arguments(&declared.descriptor)
-            .into_iter()
-            .filter_map(|(number, _)| argument(number))
-            .collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// The methods that run when a task runs, for a task that is created in this body.

@@ -48,8 +48,12 @@ use routes::Callers;
 use waits::Waits;
 
 /// Its entry in the list of clients.
-pub static CLIENT: Client =
-    Client { name: "deadlock", rules: &[LOCK_ORDER_CYCLE, CRITICAL_WAIT, INDEFINITE_WAIT], listen };
+pub static CLIENT: Client = Client {
+    name: "deadlock",
+    rules: &[LOCK_ORDER_CYCLE, CRITICAL_WAIT, INDEFINITE_WAIT],
+    makes_watch_list: false,
+    listen,
+};
 
 const LOCK_ORDER_CYCLE: &str = "lock-order-cycle";
 const CRITICAL_WAIT: &str = "critical-wait";

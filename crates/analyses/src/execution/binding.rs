@@ -12,7 +12,7 @@
 use program::callgraph::{Target, Via};
 use program::ids::{ClassId, Id, ValueId};
 use program::ir::{Body, Call};
-use program::models::{self, Effect, Operand};
+use program::models::{Effect, Operand};
 use program::{LambdaKind, Program};
 
 use crate::heap::{Heap, Name, Node, NodeId, ObjectId, Root, Shape, Slot};
@@ -141,10 +141,8 @@ impl<'a> Scene<'a> {
             }
             Operand::Contents => argument(Operand::Receiver).and_then(kept).into_iter().collect(),
             Operand::Callbacks => {
-                models::task_arguments(&self.program.methods[call.method].descriptor)
-                    .into_iter()
-                    .filter_map(|(number, _)| argument(Operand::Argument(number)))
-                    .collect()
+                let callbacks = self.program.operand_values(call, operand).into_iter();
+                callbacks.filter_map(|value| self.of_value(value)).collect()
             }
             Operand::Wrapped => {
                 let wrapper = argument(Operand::Receiver);

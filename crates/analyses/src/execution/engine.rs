@@ -44,6 +44,7 @@ use super::{Listener, World};
 use crate::Context;
 use crate::heap::{Heap, ObjectId, Place, Slot, ThreadKind, ThreadSet};
 use crate::locks::expression::{LockExpression, Root};
+use crate::sorted::insert;
 
 /// How much context the execution keeps.
 #[derive(Clone, Copy, Debug)]
@@ -694,9 +695,7 @@ impl Engine<'_, '_> {
             Published::Anything => order.may_have_published = Published::Anything,
         }
         for variable in delta.received.iter().filter_map(|it| variable(*it, stage.objects)) {
-            if let Err(at) = order.has_received.binary_search(&variable) {
-                order.has_received.insert(at, variable);
-            }
+            insert(&mut order.has_received, variable);
         }
         order
     }

@@ -31,9 +31,11 @@ use super::loops::Loops;
 use super::order::{Delta, Ground, OrderSteps, effects_here, tested};
 use super::setting::Setting;
 use super::{AccessKind, LockMode, SignalKind};
+use crate::heap::loops::blocks_in_loops;
 use crate::heap::{NodeId, Place, Slot, ThreadSet};
 use crate::locks::expression::{Expressions, LockExpression, Root, Step};
 use crate::locks::implicit_lock;
+use crate::sorted::{insert, intersect, unite};
 
 /// A lock as the code of one method sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,26 +211,14 @@ struct Flow<'a> {
     fresh: FreshSteps<'a>,
 }
 
-fn insert<T: Ord>(into: &mut Vec<T>, item: T) -> bool {
-    match into.binary_search(&item) {
-        Ok(_) => false,
-        Err(at) => {
-            into.insert(at, item);
-            true
-        }
-    }
-}
-
 impl State {
     fn join(&mut self, other: &State) -> bool {
-        let before = (self.held.len(), self.conditional.len(), self.joined.len());
+        let before = (self.held.len(), self.conditional.len());
         self.held.retain(|lock| other.held.contains(lock));
         self.conditional.retain(|lock| other.conditional.contains(lock));
-        self.joined.retain(|joined| other.joined.contains(joined));
-        let mut changed = before != (self.held.len(), self.conditional.len(), self.joined.len());
-        for released in &other.released {
-            changed |= insert(&mut self.released, *released);
-        }
+        let mut changed = before != (self.held.len(), self.conditional.len());
+        changed |= intersect(&mut self.joined, &other.joined);
+        changed |= unite(&mut self.released, &other.released);
         changed |= self.fresh.join(&other.fresh);
         changed |= self.order.join(&other.order);
         changed
@@ -589,10 +579,11 @@ pub(super) fn script(setting: &Setting<'_>, body: &Body) -> Script {
     let states = dataflow::solve(body, &mut flow);
     let mut writer =
         Writer { flow: &flow, bindable: &bindable, script: Script::default(), is_repeated: false };
+    let in_loop = blocks_in_loops(body);
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         flow.enter_block_for(&mut state, block);
-        writer.is_repeated = loops.is_repeated(id);
+        writer.is_repeated = in_loop[id];
         for instruction in &block.instructions {
             writer.write(&state, instruction);
             flow.apply(&mut state, instruction);
@@ -1068,11 +1059,9 @@ impl Writer<'_, '_> {
             };
             let values: Vec<Option<ValueId>> =
                 given.iter().map(|given| self.value_of(*given)).collect();
-            let is_instance = !program.methods[self.flow.body().method].is_static()
-                && !program.methods[target.method].is_static();
-            let is_on_this = is_instance
-                && values.first().copied().flatten()
-                    == self.flow.body().parameters.first().copied();
+            let receiver = values.first().copied().flatten();
+            let is_on_this = !program.methods[target.method].is_static()
+                && receiver.is_some_and(|it| self.flow.body().is_receiver(program, it));
             calls.push(CallStep {
                 method: target.method,
                 nodes,

@@ -20,11 +20,12 @@ use program::Origin;
 use program::callgraph::CallGraph;
 use program::ids::{Id, MethodId, ValueId};
 use program::ir::{Call, Definition, DynamicTarget, Instruction, Operation};
-use program::models::{self, Effect, Operand};
+use program::models::{Effect, Operand};
 
 use super::binding::{Given, Scene, given};
 use super::order::effects_here;
 use crate::heap::{NodeId, Shape, Slot};
+use crate::sorted::{insert, intersect};
 
 /// Values that are tracked at once, at most; others are not fresh.
 const MOST_VALUES: usize = 48;
@@ -42,22 +43,6 @@ pub(super) struct Freshness {
     fields: Vec<(ValueId, Slot, ValueId)>,
     /// Values that refer to the same object as another one.
     same: Vec<(ValueId, ValueId)>,
-}
-
-fn insert<T: Ord>(into: &mut Vec<T>, item: T) -> bool {
-    match into.binary_search(&item) {
-        Ok(_) => false,
-        Err(at) => {
-            into.insert(at, item);
-            true
-        }
-    }
-}
-
-fn intersect<T: Ord>(into: &mut Vec<T>, from: &[T]) -> bool {
-    let before = into.len();
-    into.retain(|item| from.binary_search(item).is_ok());
-    before != into.len()
 }
 
 impl Freshness {
@@ -466,10 +451,7 @@ impl FreshSteps<'_> {
             self.make(state, instruction.result);
         }
         let values = |operand: Operand| match operand {
-            Operand::Callbacks => models::task_arguments(&program.methods[call.method].descriptor)
-                .into_iter()
-                .filter_map(|(at, _)| self.scene.operand_value(call, Operand::Argument(at)))
-                .collect(),
+            Operand::Callbacks => program.operand_values(call, operand),
             Operand::Result => instruction.result.into_iter().collect(),
             operand => self.scene.operand_value(call, operand).into_iter().collect::<Vec<_>>(),
         };

@@ -134,6 +134,8 @@ pub struct Client {
     pub name: &'static str,
     /// The rules it reports.
     pub rules: &'static [&'static str],
+    /// Whether it tells which accesses could not be proven safe, where that is asked for.
+    pub makes_watch_list: bool,
     /// Makes one.
     pub listen: for<'a> fn(&'a Context<'a>, &Heap) -> Box<dyn Listener + 'a>,
 }

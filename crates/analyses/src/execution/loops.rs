@@ -3,20 +3,18 @@
 //! Blocks are numbered in reverse post-order, so a way to a block with the same or a smaller number goes
 //! back. Loops that are entered at several places are cut at the smallest block; javac makes none of them.
 
-use program::ids::{BlockId, Id, TypedVec};
+use program::ids::{BlockId, Id};
 use program::ir::Body;
 
 /// The loops of a body.
 pub(super) struct Loops {
     /// The blocks of each loop, sorted; smaller loops first.
     loops: Vec<Vec<BlockId>>,
-    is_repeated: TypedVec<BlockId, bool>,
 }
 
 impl Loops {
     /// Finds them.
     pub(super) fn of(body: &Body) -> Loops {
-        let mut is_repeated = TypedVec::filled(false, body.blocks.len());
         let mut loops: Vec<Vec<BlockId>> = Vec::new();
         for (header, block) in body.blocks.iter_with_ids() {
             let mut todo: Vec<BlockId> =
@@ -34,18 +32,10 @@ impl Loops {
             }
             let inside: Vec<BlockId> =
                 body.blocks.ids().filter(|block| is_inside[block.index()]).collect();
-            for block in &inside {
-                is_repeated[*block] = true;
-            }
             loops.push(inside);
         }
         loops.sort_by_key(Vec::len);
-        Loops { loops, is_repeated }
-    }
-
-    /// Whether a block may run more than once in one call.
-    pub(super) fn is_repeated(&self, block: BlockId) -> bool {
-        self.is_repeated[block]
+        Loops { loops }
     }
 
     /// The innermost loop around a block.

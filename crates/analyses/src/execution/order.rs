@@ -34,6 +34,7 @@ use super::faces::{Faces, is_volatile};
 use super::loops::Loops;
 use crate::heap::{self, Heap, Name, Place, Slot, ThreadSet};
 use crate::locks::expression::{Expressions, LockExpression, Root, Step};
+use crate::sorted::{insert, intersect, unite};
 
 /// A variable that orders threads: an object and, for volatile fields, the field.
 pub(super) type Channel = (Subject, Option<Slot>);
@@ -64,26 +65,6 @@ pub(super) struct Delta {
 enum Pending {
     Joined(Joined),
     Received(Channel),
-}
-
-fn insert<T: Ord>(into: &mut Vec<T>, item: T) -> bool {
-    match into.binary_search(&item) {
-        Ok(_) => false,
-        Err(at) => {
-            into.insert(at, item);
-            true
-        }
-    }
-}
-
-fn unite<T: Ord + Copy>(into: &mut Vec<T>, from: &[T]) -> bool {
-    from.iter().fold(false, |grew, item| insert(into, *item) | grew)
-}
-
-fn intersect<T: Ord>(into: &mut Vec<T>, from: &[T]) -> bool {
-    let before = into.len();
-    into.retain(|item| from.binary_search(item).is_ok());
-    before != into.len()
 }
 
 impl Delta {

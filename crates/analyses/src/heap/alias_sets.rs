@@ -3,6 +3,7 @@
 use program::ids::{ClassId, Id, LambdaId};
 
 use super::{Edge, Name, Node, NodeId, Slot};
+use crate::sorted::{insert, unite};
 
 /// Alias sets of one method, or of the whole program, while they are being made.
 #[derive(Default)]
@@ -66,10 +67,10 @@ impl AliasSets {
             for edge in gone.edges {
                 merge_edge(node, edge, &mut todo);
             }
-            insert_all(&mut node.names, gone.names);
-            insert_all(&mut node.classes, gone.classes);
-            insert_all(&mut node.lambdas, gone.lambdas);
-            insert_all(&mut node.runs, gone.runs);
+            unite(&mut node.names, &gone.names);
+            unite(&mut node.classes, &gone.classes);
+            unite(&mut node.lambdas, &gone.lambdas);
+            unite(&mut node.runs, &gone.runs);
             node.happenings.add(gone.happenings);
         }
     }
@@ -128,22 +129,5 @@ fn merge_edge(node: &mut Node, edge: Edge, todo: &mut Vec<(NodeId, NodeId)>) {
             }
         }
         Err(at) => node.edges.insert(at, edge),
-    }
-}
-
-/// Adds to a sorted list.
-pub(super) fn insert<T: Ord>(list: &mut Vec<T>, item: T) {
-    if let Err(at) = list.binary_search(&item) {
-        list.insert(at, item);
-    }
-}
-
-fn insert_all<T: Ord>(list: &mut Vec<T>, items: Vec<T>) {
-    if list.is_empty() {
-        *list = items;
-        return;
-    }
-    for item in items {
-        insert(list, item);
     }
 }

@@ -1,10 +1,11 @@
 //! Abstract objects and threads in words, and as a graph, for people who want to see why.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use classes::descriptor::parse_field;
 use program::Program;
-use program::ids::Id;
+use program::ids::{ClassId, Id, TypedVec};
 use program::threads::RootKind;
 
 use super::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadKind, ThreadSet};
@@ -15,16 +16,9 @@ impl Heap {
     #[must_use]
     pub fn describe(&self, program: &Program, object: ObjectId) -> String {
         let kind = self.kind_of(program, object);
-        let alike: Vec<ObjectId> = match self.objects[object].classes.first() {
-            Some(class) => {
-                let has_class = |id: &ObjectId| self.objects[*id].classes.first() == Some(class);
-                self.objects.ids().filter(has_class).collect()
-            }
-            None => vec![object],
-        };
-        match alike.iter().position(|other| *other == object) {
-            Some(position) if alike.len() > 1 => format!("{kind}#{}", position + 1),
-            _ => kind,
+        match self.numbers[object] {
+            Some(number) => format!("{kind}#{number}"),
+            None => kind,
         }
     }
 
@@ -198,6 +192,26 @@ impl Heap {
     }
 }
 
+/// The numbers of objects among those of the same class, from 1; none for an object that is the only one of its class,
+/// or whose class is not known.
+pub(super) fn numbers(
+    objects: &TypedVec<ObjectId, AbstractObject>,
+) -> TypedVec<ObjectId, Option<usize>> {
+    let mut alike: BTreeMap<ClassId, Vec<ObjectId>> = BTreeMap::new();
+    for (id, object) in objects.iter_with_ids() {
+        if let Some(class) = object.classes.first() {
+            alike.entry(*class).or_default().push(id);
+        }
+    }
+    let mut numbers = TypedVec::filled(None, objects.len());
+    for alike in alike.values().filter(|alike| alike.len() > 1) {
+        for (number, object) in (1..).zip(alike) {
+            numbers[*object] = Some(number);
+        }
+    }
+    numbers
+}
+
 impl AbstractObject {
     /// Classes whose static fields nobody touches say nothing.
     fn is_worth_showing(&self) -> bool {
@@ -222,4 +236,21 @@ fn place_label(program: &Program, place: Place) -> String {
     let site = program.site(place.method, place.offset);
     let line = site.line.map_or(String::new(), |line| format!(":{line}"));
     format!("{}{line}", site.method_name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_of_one_class_are_numbered_and_others_are_not() {
+        let of_class = |classes: &[usize]| AbstractObject {
+            classes: classes.iter().map(|class| ClassId::new(*class)).collect(),
+            ..AbstractObject::default()
+        };
+        let objects: TypedVec<ObjectId, AbstractObject> =
+            [&[3][..], &[], &[5], &[3, 5], &[], &[3]].into_iter().map(of_class).collect();
+        let numbers = numbers(&objects);
+        assert_eq!(numbers.as_slice(), [Some(1), None, None, Some(2), None, Some(3)]);
+    }
 }

@@ -13,6 +13,7 @@ use super::{
     AbstractObject, AbstractThread, Heap, Name, NodeId, ObjectId, Root, Shape, Slot, ThreadId,
     ThreadKind, ThreadSet,
 };
+use crate::sorted::insert;
 
 /// The graph under construction.
 pub(super) struct GraphBuilder<'a> {
@@ -110,7 +111,7 @@ impl<'a> GraphBuilder<'a> {
             let known = self.sets.node(object);
             known.happenings.add(node.happenings);
             for body in &node.runs {
-                super::alias_sets::insert(&mut known.runs, *body);
+                insert(&mut known.runs, *body);
             }
             for edge in &node.edges {
                 self.sets.touch(object, edge.slot, edge.is_read, edge.is_written);
@@ -247,8 +248,14 @@ pub(super) fn build(
     for (name, node) in names {
         by_name.insert(name, number(&mut sets, node));
     }
-    let mut heap =
-        Heap { objects, threads: TypedVec::from(threads), shapes, names: by_name, is_reached };
+    let mut heap = Heap {
+        objects,
+        threads: TypedVec::from(threads),
+        shapes,
+        names: by_name,
+        is_reached,
+        numbers: TypedVec::new(),
+    };
     let threads_of = threads_by_method(program, graph, heap.threads.as_slice());
     for method in reached {
         let placed: Vec<Option<ObjectId>> =
@@ -262,6 +269,7 @@ pub(super) fn build(
     }
     super::marks::mark(program, &mut heap);
     super::complete::complete(program, &mut heap);
+    heap.numbers = super::describe::numbers(&heap.objects);
     heap
 }
 

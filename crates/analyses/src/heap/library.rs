@@ -4,7 +4,7 @@
 use classes::bytecode::InvokeKind;
 use program::ids::ValueId;
 use program::ir::{Body, Call, DeclaredType, Instruction, Operation};
-use program::models::{self, Effect, Operand, Runner, Times};
+use program::models::{self, Effect, Operand, Times};
 use program::{Class, Origin, Program};
 
 use super::method::Builder;
@@ -16,32 +16,6 @@ pub(super) fn has_parallel_streams(program: &Program, body: &Body) -> bool {
         Operation::Call(call) => program.effects_of(call.method).contains(&Effect::Parallel),
         _ => false,
     })
-}
-
-/// The values among the arguments of a library call that an operand stands for.
-pub(crate) fn operand_values(program: &Program, call: &Call, operand: Operand) -> Vec<ValueId> {
-    let has_receiver = usize::from(call.kind != InvokeKind::Static);
-    let argument = |number: u8| call.arguments.get(usize::from(number) + has_receiver).copied();
-    match operand {
-        Operand::Receiver if has_receiver == 1 => {
-            call.arguments.first().copied().into_iter().collect()
-        }
-        Operand::Argument(number) => argument(number).into_iter().collect(),
-        Operand::Callbacks => models::task_arguments(&program.methods[call.method].descriptor)
-            .into_iter()
-            .filter_map(|(number, _)| argument(number))
-            .collect(),
-        Operand::Receiver
-        | Operand::Elements(_)
-        | Operand::Contents
-        | Operand::Wrapped
-        | Operand::CallbackResult
-        | Operand::Result
-        | Operand::Class
-        | Operand::Field(_)
-        | Operand::Designated
-        | Operand::CurrentThread => Vec::new(),
-    }
 }
 
 impl Builder<'_> {
@@ -131,19 +105,8 @@ impl Builder<'_> {
                 }
             }
             Effect::Submit { task, to, .. } => {
-                let executor = match to {
-                    Runner::Executor(operand) | Runner::Timer(operand) => {
-                        self.operand(instruction, call, operand).first().copied()
-                    }
-                    Runner::CommonPool
-                    | Runner::CurrentPool
-                    | Runner::NewThread
-                    | Runner::VirtualThread
-                    | Runner::EventDispatch
-                    | Runner::Completer
-                    | Runner::Dispatcher
-                    | Runner::System => None,
-                };
+                let first_of = |operand| self.operand(instruction, call, operand).first().copied();
+                let executor = to.operand().and_then(first_of);
                 for task in self.operand(instruction, call, task) {
                     self.submit(executor, task);
                 }
@@ -231,7 +194,7 @@ impl Builder<'_> {
         let is_array = |value: &ValueId| {
             self.body.declared_type(self.around.program, *value) == DeclaredType::Array
         };
-        let values = operand_values(self.around.program, call, of);
+        let values = self.around.program.operand_values(call, of);
         let slot = if values.iter().any(is_array) { Slot::Element } else { Slot::Contents };
         for node in self.operand(instruction, call, of) {
             self.sets.touch(node, slot, is_read, is_written);
@@ -243,11 +206,11 @@ impl Builder<'_> {
         let program = self.around.program;
         match operand {
             Operand::Receiver | Operand::Argument(_) | Operand::Callbacks => {
-                let values = operand_values(program, call, operand);
+                let values = program.operand_values(call, operand);
                 values.into_iter().filter_map(|value| self.node(value)).collect()
             }
             Operand::Elements(number) => {
-                let values = operand_values(program, call, Operand::Argument(number));
+                let values = program.operand_values(call, Operand::Argument(number));
                 let nodes = values.into_iter().filter_map(|value| {
                     let slot = match self.body.declared_type(program, value) {
                         DeclaredType::Array => Slot::Element,
@@ -267,7 +230,7 @@ impl Builder<'_> {
             }
             // The mutex of a wrapper is the wrapper itself, nearly always.
             Operand::Field(_) => {
-                let values = operand_values(program, call, Operand::Receiver);
+                let values = program.operand_values(call, Operand::Receiver);
                 values.into_iter().filter_map(|value| self.node(value)).collect()
             }
             Operand::CallbackResult | Operand::Designated | Operand::CurrentThread => Vec::new(),
@@ -275,7 +238,7 @@ impl Builder<'_> {
     }
 
     fn slot_of_receiver(&mut self, call: &Call, slot: Slot) -> Vec<NodeId> {
-        let values = operand_values(self.around.program, call, Operand::Receiver);
+        let values = self.around.program.operand_values(call, Operand::Receiver);
         let nodes = values.into_iter().filter_map(|value| {
             let node = self.node(value)?;
             Some(self.sets.target(node, slot))
@@ -297,7 +260,7 @@ impl Builder<'_> {
             Effect::Feeds { from, .. } => Some(*from),
             _ => None,
         })?;
-        let value = operand_values(program, call, from).first().copied()?;
+        let value = program.operand_values(call, from).first().copied()?;
         let node = self.node(value)?;
         Some(self.sets.target(node, Slot::Contents))
     }

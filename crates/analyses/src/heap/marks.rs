@@ -9,8 +9,8 @@
 use std::collections::BTreeSet;
 
 use program::Program;
-use program::ids::{FieldId, MethodId, ValueId};
-use program::ir::{Body, Operation};
+use program::ids::{FieldId, MethodId};
+use program::ir::Operation;
 
 use super::{Heap, ObjectId, Root, Slot, ThreadId, ThreadKind, ThreadSet};
 
@@ -177,7 +177,7 @@ fn safe_fields(program: &Program, entries: &[MethodId]) -> BTreeSet<FieldId> {
                     | Operation::PutField { object, field, .. } => (*object, *field),
                     _ => continue,
                 };
-                if !is_safe(*method) || !is_this(program, body, object) {
+                if !is_safe(*method) || !body.is_receiver(program, object) {
                     touched_elsewhere.insert(field);
                 }
             }
@@ -185,9 +185,4 @@ fn safe_fields(program: &Program, entries: &[MethodId]) -> BTreeSet<FieldId> {
         safe.extend(fields.into_iter().filter(|field| !touched_elsewhere.contains(field)));
     }
     safe
-}
-
-fn is_this(program: &Program, body: &Body, value: ValueId) -> bool {
-    !program.methods[body.method].is_static()
-        && body.parameters.first() == Some(&body.without_casts(value))
 }

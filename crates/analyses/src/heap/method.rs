@@ -23,10 +23,11 @@ use program::ids::{ClassId, Id, LambdaId, MethodId, ValueId};
 use program::ir::{Body, Call, Constant, DynamicTarget, Instruction, Operation, Terminator};
 use rustc_hash::FxHashMap;
 
-use super::alias_sets::{AliasSets, insert};
+use super::alias_sets::AliasSets;
 use super::finish::TaskBodies;
 use super::references::Immutables;
 use super::{Limits, Name, Node, NodeId, Root, Shape, Slot};
+use crate::sorted::insert;
 
 /// What the shape of a method is made from.
 #[derive(Clone, Copy)]
@@ -145,11 +146,6 @@ impl Builder<'_> {
         }
     }
 
-    fn is_this(&self, value: ValueId) -> bool {
-        !self.around.program.methods[self.body.method].is_static()
-            && self.body.parameters.first() == Some(&self.body.without_casts(value))
-    }
-
     fn is_parameter(&self, value: ValueId) -> bool {
         self.body.parameters.contains(&self.body.without_casts(value))
     }
@@ -170,7 +166,7 @@ impl Builder<'_> {
                 let slot = Slot::Field(*field);
                 self.sets.touch(base, slot, false, !program.fields[*field].is_final());
                 self.refer(base, slot, *value, Some(*object));
-                if self.is_this(*object)
+                if self.body.is_receiver(program, *object)
                     && self.is_parameter(*value)
                     && let Some(node) = self.node(*value)
                 {
@@ -266,7 +262,7 @@ impl Builder<'_> {
         let target = self.sets.target(base, slot);
         self.sets.unify(target, node);
         match through {
-            Some(object) if self.is_this(object) => {}
+            Some(object) if self.body.is_receiver(self.around.program, object) => {}
             Some(object) if self.is_parameter(object) => {
                 self.sets.node(node).happenings.escapes_object = true;
             }

@@ -78,6 +78,8 @@ pub struct Heap {
     /// The methods that some thread may get to.
     pub is_reached: TypedVec<MethodId, bool>,
     names: FxHashMap<Name, ObjectId>,
+    /// What tells objects of one class apart when they are described.
+    numbers: TypedVec<ObjectId, Option<usize>>,
 }
 
 impl Heap {

@@ -1,10 +1,11 @@
 //! Which values of a body are references to objects that can change.
 
 use classes::bytecode::{Kind, Literal};
+use classes::descriptor::parameter_descriptors;
+use program::Program;
 use program::ids::{ClassId, FieldId, Id, TypedVec, ValueId};
 use program::ir::{Body, Constant, Definition, DynamicTarget, Operation};
 use program::models::{self, Sharing};
-use program::{Method, Program};
 use rustc_hash::FxHashSet;
 
 /// Objects that never change: nobody needs to know who shares them.
@@ -44,15 +45,14 @@ impl Immutables {
     pub(super) fn references(&self, program: &Program, body: &Body) -> Vec<bool> {
         let mut known = vec![false; body.definitions.len()];
         let method = &program.methods[body.method];
-        let mut descriptors = parameters_of(method);
-        let of_parameters =
-            body.parameters.iter().map(|parameter| (*parameter, descriptors.next()));
-        for (value, descriptor) in of_parameters {
-            known[value.index()] = match descriptor {
-                Some(Some(descriptor)) => self.is_reference(program, descriptor),
-                Some(None) => !self.contains(method.class),
-                None => false,
-            };
+        let mut parameters = body.parameters.iter();
+        if !method.is_static()
+            && let Some(receiver) = parameters.next()
+        {
+            known[receiver.index()] = !self.contains(method.class);
+        }
+        for (value, descriptor) in parameters.zip(parameter_descriptors(&method.descriptor)) {
+            known[value.index()] = self.is_reference(program, descriptor);
         }
         for block in body.blocks.iter() {
             if let Some(caught) = block.caught {
@@ -154,22 +154,4 @@ fn empty_arrays(program: &Program) -> FxHashSet<FieldId> {
         empty.remove(&field);
     }
     empty
-}
-
-/// The descriptors of a method's parameters, the receiver (which has none) first.
-pub(super) fn parameters_of(method: &Method) -> impl Iterator<Item = Option<&str>> {
-    let receiver = (!method.is_static()).then_some(None);
-    let mut rest = method.descriptor.strip_prefix('(').unwrap_or_default();
-    let declared = std::iter::from_fn(move || {
-        let dimensions = rest.len() - rest.trim_start_matches('[').len();
-        let length = match rest.as_bytes().get(dimensions)? {
-            b'L' => rest[dimensions..].find(';')? + 1,
-            b')' => return None,
-            _ => 1,
-        };
-        let (one, others) = rest.split_at(dimensions + length);
-        rest = others;
-        Some(Some(one))
-    });
-    receiver.into_iter().chain(declared)
 }

@@ -14,7 +14,7 @@ use program::models::{Effect, EntryThread, Runner, Times};
 use program::pattern::Pattern;
 use program::threads::{self, RootKind, ThreadRoot};
 
-use super::library::{has_parallel_streams, operand_values};
+use super::library::has_parallel_streams;
 use super::loops::{Repetition, blocks_in_loops};
 use super::{AbstractThread, Name, Place, Root, Serial, Shape, Slot, ThreadKind};
 
@@ -239,7 +239,7 @@ fn tasks(
                     Operation::Call(call) => {
                         let starts = starts(program, call, has_parallel_streams);
                         for (value, start) in starts {
-                            let serial = start.serial(body, call, single);
+                            let serial = start.serial(body, single);
                             for task in bodies_of(shape, value) {
                                 let task = tasks.entry(task).or_default();
                                 task.starts += 1;
@@ -264,6 +264,7 @@ fn tasks(
 }
 
 /// How a call starts a task.
+#[derive(Clone, Copy)]
 struct Start {
     runner: Option<Runner>,
     overlaps: bool,
@@ -272,7 +273,8 @@ struct Start {
 }
 
 impl Start {
-    fn serial(&self, body: &Body, _call: &Call, single: &BTreeSet<FieldId>) -> Option<Serial> {
+    /// What the task takes turns with.
+    fn serial(self, body: &Body, single: &BTreeSet<FieldId>) -> Option<Serial> {
         match self.runner? {
             Runner::EventDispatch => Some(Serial::EventDispatch),
             Runner::Executor(_) | Runner::Timer(_) => {
@@ -308,12 +310,8 @@ fn starts(program: &Program, call: &Call, has_parallel_streams: bool) -> Vec<(Va
                 (task, Start { runner: None, overlaps: false, is_scoped: false, executor: None })
             }
             Effect::Submit { task, to, times } => {
-                let executor = match to {
-                    Runner::Executor(operand) | Runner::Timer(operand) => {
-                        operand_values(program, call, operand).first().copied()
-                    }
-                    _ => None,
-                };
+                let first_of = |operand| program.operand_values(call, operand).first().copied();
+                let executor = to.operand().and_then(first_of);
                 let overlaps = times == Times::Concurrently;
                 (task, Start { runner: Some(to), overlaps, is_scoped: joins_at_once, executor })
             }
@@ -324,17 +322,7 @@ fn starts(program: &Program, call: &Call, has_parallel_streams: bool) -> Vec<(Va
             }
             _ => continue,
         };
-        for value in operand_values(program, call, task) {
-            found.push((
-                value,
-                Start {
-                    runner: start.runner,
-                    overlaps: start.overlaps,
-                    is_scoped: start.is_scoped,
-                    executor: start.executor,
-                },
-            ));
-        }
+        found.extend(program.operand_values(call, task).into_iter().map(|value| (value, start)));
     }
     found
 }

@@ -59,6 +59,7 @@ pub const ANALYSIS: Analysis = Analysis {
     name: "lock-pattern",
     time_counter: "lock_pattern_ms",
     rules: &[REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR],
+    makes_watch_list: false,
     run,
 };
 

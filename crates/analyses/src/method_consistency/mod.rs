@@ -43,8 +43,12 @@ use scopes::Scopes;
 use views::Views;
 
 /// Its entry in the list of clients.
-pub static CLIENT: Client =
-    Client { name: "method-consistency", rules: &[INCONSISTENT_METHOD], listen };
+pub static CLIENT: Client = Client {
+    name: "method-consistency",
+    rules: &[INCONSISTENT_METHOD],
+    makes_watch_list: false,
+    listen,
+};
 
 const INCONSISTENT_METHOD: &str = "inconsistent-method";
 

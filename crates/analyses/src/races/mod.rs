@@ -63,10 +63,14 @@ use listener::{Recorder, Records, Wanted};
 use variable::Uses;
 
 /// Its entry in the list of clients.
-pub static CLIENT: Client =
-    Client { name: "races", rules: &[DATA_RACE, UNSAFE_PUBLICATION], listen };
+pub static CLIENT: Client = Client {
+    name: "races",
+    rules: &[DATA_RACE, UNSAFE_PUBLICATION],
+    makes_watch_list: true,
+    listen,
+};
 
-pub(crate) const DATA_RACE: &str = "data-race";
+const DATA_RACE: &str = "data-race";
 const UNSAFE_PUBLICATION: &str = "unsafe-publication";
 
 fn listen<'a>(context: &'a Context<'a>, heap: &Heap) -> Box<dyn Listener + 'a> {

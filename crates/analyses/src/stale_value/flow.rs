@@ -29,6 +29,7 @@ use crate::Context;
 use crate::locks::expression::{Expressions, LockExpression, Root};
 use crate::locks::held::{HeldLock, HeldLocks, LockSteps};
 use crate::locks::is_new;
+use crate::sorted::insert;
 
 /// Position in the list of origins of a method.
 pub(super) type OriginId = u32;
@@ -191,13 +192,7 @@ impl State {
 
     /// Others may know the object from now on; says whether they could not before.
     fn escapes(&mut self, object: ValueId) -> bool {
-        match self.escaped.binary_search(&object) {
-            Ok(_) => false,
-            Err(at) => {
-                self.escaped.insert(at, object);
-                true
-            }
-        }
+        insert(&mut self.escaped, object)
     }
 
     fn forget(&mut self, value: ValueId) {

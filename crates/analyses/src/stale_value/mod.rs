@@ -61,8 +61,13 @@ use guards::Guards;
 use summary::Summary;
 
 /// Its entry in the list of analyses.
-pub const ANALYSIS: Analysis =
-    Analysis { name: "stale-value", time_counter: "stale_value_ms", rules: &[STALE_VALUE], run };
+pub const ANALYSIS: Analysis = Analysis {
+    name: "stale-value",
+    time_counter: "stale_value_ms",
+    rules: &[STALE_VALUE],
+    makes_watch_list: false,
+    run,
+};
 
 const STALE_VALUE: &str = "stale-value";
 

@@ -15,8 +15,8 @@ use classes::bytecode::{InvokeKind, Kind};
 use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{MemberRef, PoolIndex};
 use program::models::{
-    self, ContentsAccess, Coordinator, Effect, Mode, Model, Operand, Ordering, Outcome, Runner,
-    Sharing, WaitKind,
+    self, ContentsAccess, Coordinator, Effect, Mode, Model, Operand, Ordering, Outcome, Sharing,
+    WaitKind,
 };
 
 use crate::error::InstrumentError;
@@ -264,17 +264,7 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                     }
                     other => (Op::Submit, call.tasks(other)),
                 };
-                let executor = match to {
-                    Runner::Executor(executor) | Runner::Timer(executor) => call.source(executor),
-                    Runner::CommonPool
-                    | Runner::CurrentPool
-                    | Runner::NewThread
-                    | Runner::VirtualThread
-                    | Runner::EventDispatch
-                    | Runner::Completer
-                    | Runner::Dispatcher
-                    | Runner::System => None,
-                };
+                let executor = to.operand().and_then(|operand| call.source(operand));
                 for source in tasks {
                     reports.before(op, source);
                     if let Some(executor) = executor {

@@ -12,6 +12,7 @@ mod print;
 use std::sync::Arc;
 
 use classes::bytecode::{Against, BinaryOp, Condition, InvokeKind, Kind, Literal};
+use classes::descriptor::parameter_descriptors;
 use rustc_hash::FxHashMap;
 
 use crate::ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
@@ -397,25 +398,6 @@ pub enum DeclaredType {
     Unknown,
 }
 
-/// The descriptor of the n-th declared parameter.
-fn parameter_descriptor(method: &str, number: u16) -> Option<&str> {
-    let mut rest = method.strip_prefix('(')?;
-    for left in (0..=number).rev() {
-        let dimensions = rest.len() - rest.trim_start_matches('[').len();
-        let length = match rest.as_bytes().get(dimensions)? {
-            b'L' => rest[dimensions..].find(';')? + 1,
-            b')' => return None,
-            _ => 1,
-        };
-        let (one, others) = rest.split_at(dimensions + length);
-        if left == 0 {
-            return Some(one);
-        }
-        rest = others;
-    }
-    None
-}
-
 impl Body {
     /// The instruction that defines a value, if an instruction does.
     #[must_use]
@@ -442,6 +424,13 @@ impl Body {
         value
     }
 
+    /// Whether a value is `this`, also seen as another class.
+    #[must_use]
+    pub fn is_receiver(&self, program: &Program, value: ValueId) -> bool {
+        !program.methods[self.method].is_static()
+            && self.parameters.first() == Some(&self.without_casts(value))
+    }
+
     /// What is declared of a value where it is defined: the type of the parameter, field or result
     /// it is read from, the class it is cast to or created as.
     #[must_use]
@@ -460,7 +449,8 @@ impl Body {
                 let Some(number) = number.checked_sub(u16::from(!method.is_static())) else {
                     return DeclaredType::Class(method.class);
                 };
-                parameter_descriptor(&method.descriptor, number)
+                parameter_descriptors(&method.descriptor)
+                    .nth(usize::from(number))
                     .map_or(DeclaredType::Unknown, of_descriptor)
             }
             Definition::Phi(_) | Definition::Caught(_) | Definition::Removed => {

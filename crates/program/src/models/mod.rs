@@ -207,6 +207,24 @@ pub enum Runner {
     System,
 }
 
+impl Runner {
+    /// The executor or timer, where the call names one.
+    #[must_use]
+    pub fn operand(self) -> Option<Operand> {
+        match self {
+            Runner::Executor(operand) | Runner::Timer(operand) => Some(operand),
+            Runner::CommonPool
+            | Runner::CurrentPool
+            | Runner::NewThread
+            | Runner::VirtualThread
+            | Runner::EventDispatch
+            | Runner::Completer
+            | Runner::Dispatcher
+            | Runner::System => None,
+        }
+    }
+}
+
 /// One thing that a call does.
 #[allow(missing_docs, reason = "the sentence of each variant says what its fields are")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,6 +5,8 @@
 //! as in the class file of the interface. Approximation: an interface with several callbacks, such
 //! as `Flow.Subscriber`, has them run in any order.
 
+use classes::descriptor::parameter_descriptors;
+
 /// One method through which a task is run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TaskMethod {
@@ -159,25 +161,13 @@ pub fn all_task_methods() -> &'static [TaskMethod] {
 /// [`Operand::Callbacks`](super::Operand::Callbacks) stands for. A malformed descriptor has none.
 #[must_use]
 pub fn task_arguments(descriptor: &str) -> Vec<(u8, &str)> {
-    let Some(mut rest) = descriptor.strip_prefix('(') else { return Vec::new() };
-    let mut tasks = Vec::new();
-    for index in 0..=u8::MAX {
-        let dimensions = rest.len() - rest.trim_start_matches('[').len();
-        rest = &rest[dimensions..];
-        match rest.as_bytes().first() {
-            Some(b'L') => {
-                let Some(end) = rest.find(';') else { break };
-                let class = &rest[1..end];
-                if dimensions == 0 && !task_methods(class).is_empty() {
-                    tasks.push((index, class));
-                }
-                rest = &rest[end + 1..];
-            }
-            Some(b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z') => rest = &rest[1..],
-            _ => break,
-        }
-    }
-    tasks
+    (0..=u8::MAX)
+        .zip(parameter_descriptors(descriptor))
+        .filter_map(|(index, parameter)| {
+            Some((index, parameter.strip_prefix('L')?.strip_suffix(';')?))
+        })
+        .filter(|(_, class)| !task_methods(class).is_empty())
+        .collect()
 }
 
 #[cfg(test)]
