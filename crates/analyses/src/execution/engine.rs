@@ -510,7 +510,10 @@ impl Engine<'_, '_> {
 
     /// Tells what a method may publish to; told of the method as a whole.
     fn tell_own_publications(&mut self, stage: &Stage<'_>) {
-        let channels = stage.script.states.iter().flat_map(|state| &state.order.own);
+        let states = stage.script.states.iter().map(|state| &state.order);
+        // What is published last is in no state.
+        let deltas = states.chain([&self.setting.deltas[stage.method]]);
+        let channels = deltas.flat_map(|delta| &delta.own);
         let variables: BTreeSet<SyncVariable> =
             channels.filter_map(|channel| variable(*channel, stage.objects)).collect();
         self.tell_publications(stage.id, stage.method, variables.into_iter().map(Some));

@@ -634,6 +634,7 @@ fn at_return(
         unite(&mut anywhere.started, &state.started);
         anywhere.started_threads.extend(&state.started_threads);
         anywhere.published.extend(&state.published);
+        unite(&mut anywhere.own, &state.own);
         if matches!(block.terminator, Terminator::Return(_)) {
             match &mut end {
                 Some(known) => {
@@ -649,7 +650,7 @@ fn at_return(
     end.started_threads = anywhere.started_threads;
     end.published = anywhere.published;
     end.pending.clear();
-    end.own.clear();
+    end.own = anywhere.own;
     let exposed = steps.scene.shape.exposed;
     let is_known = |subject: &Subject| match subject {
         Subject::Object(_) => true,
