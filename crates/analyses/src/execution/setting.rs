@@ -13,7 +13,9 @@ use super::faces::Faces;
 use super::fresh::Treatment;
 use super::order::{self, Delta, Ground};
 use crate::Context;
-use crate::heap::{Heap, Node, ObjectId, Place, Root, Shape, ThreadId, ThreadKind, ThreadSet};
+use crate::heap::{
+    AbstractThread, Heap, Node, ObjectId, Place, Root, Shape, Slot, ThreadId, ThreadKind, ThreadSet,
+};
 use crate::locks::aliases::Aliases;
 use crate::locks::expression::{LockExpression, returned_expressions};
 use crate::locks::held::{self, LockChanges};
@@ -117,7 +119,7 @@ impl<'a> Setting<'a> {
             is_silent: TypedVec::from(is_silent),
             allocated: made.classes,
             has_access_order: made.has_access_order,
-            is_from_outside: from_outside(heap),
+            is_from_outside: from_outside(program, heap),
             threads_of: heap.objects.ids().map(|object| heap.threads_of(object)).collect(),
             starts: TypedVec::new(),
         };
@@ -282,21 +284,42 @@ fn is_silent(heap: &Heap, shape: &Shape, is_noted: &TypedVec<ObjectId, bool>) ->
     })
 }
 
+/// Classes that a field of a task can refer to for it to be believed that it refers to any of them.
+const MOST_KINDS: usize = 4;
+
 /// What is given to entry points, or kept by library code, and what can be got from there, as far as the program does not
-/// say what that is.
-fn from_outside(heap: &Heap) -> TypedVec<ObjectId, bool> {
+/// say what that is. So is what a task knows that nobody is seen to start, as far as the types of its fields say what that
+/// is: a library is made and used by code that is not here.
+fn from_outside(program: &Program, heap: &Heap) -> TypedVec<ObjectId, bool> {
     let mut is_from_outside: TypedVec<ObjectId, bool> = TypedVec::filled(false, heap.objects.len());
     let is_root = |root: &Root| matches!(root, Root::Outside(_) | Root::Library);
     let roots = heap.objects.iter_with_ids().filter(|(_, object)| object.roots.iter().any(is_root));
     let mut todo: Vec<ObjectId> = roots.map(|(id, _)| id).collect();
+    let is_entry = |thread: &&AbstractThread| matches!(thread.kind, ThreadKind::Entry(_));
+    for task in heap.threads.iter().filter(is_entry).filter_map(|thread| thread.root) {
+        is_from_outside[task] = true;
+        let variables = heap.objects[task].variables.iter();
+        let typed = variables.filter(|(slot, _)| is_typed(program, **slot));
+        todo.extend(typed.filter_map(|(_, variable)| variable.target));
+    }
     while let Some(object) = todo.pop() {
-        if std::mem::replace(&mut is_from_outside[object], true) {
+        let is_made_here = !heap.objects[object].classes.is_empty()
+            && !heap.objects[object].roots.iter().any(is_root);
+        if is_made_here || std::mem::replace(&mut is_from_outside[object], true) {
             continue;
         }
-        let targets = heap.objects[object].variables.values().filter_map(|it| it.target);
-        todo.extend(targets.filter(|target| heap.objects[*target].classes.is_empty()));
+        todo.extend(heap.objects[object].variables.values().filter_map(|it| it.target));
     }
     is_from_outside
+}
+
+/// Whether the type of a field says what it refers to.
+fn is_typed(program: &Program, slot: Slot) -> bool {
+    let Slot::Field(field) = slot else { return false };
+    let descriptor = &program.fields[field].descriptor;
+    let name = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';'));
+    name.and_then(|name| program.class_named(name))
+        .is_some_and(|class| program.hierarchy.concrete_subtypes(class).count() <= MOST_KINDS)
 }
 
 /// What the program makes, wherever it does.
