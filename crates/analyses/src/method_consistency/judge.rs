@@ -452,8 +452,12 @@ impl<'a> Judge<'a> {
         if self.waits_inside(scope.context, object) {
             severity = Severity::Low;
         }
-        // Who looks at the same thing twice, and does not use the first look for the second, is mostly done with it.
+        // Who comes back to one thing, and does not use what was seen before, was mostly done with it.
         if severity == Severity::High && !self.depends(scope, first, second) {
+            severity = Severity::Low;
+        }
+        // What lies so deep below a method is no step of an operation that its author had in mind.
+        if first.path.len().max(second.path.len()) > MOST_CALLS {
             severity = Severity::Low;
         }
         Some(severity)
@@ -522,6 +526,9 @@ struct Scope<'a> {
     /// The second place.
     at_second: u32,
 }
+
+/// Calls between a method and what it must not be interrupted in, the acquisition included.
+const MOST_CALLS: usize = 4;
 
 /// A section that may come between two others, and the variables for which that matters.
 #[derive(Clone, Copy, Debug)]
