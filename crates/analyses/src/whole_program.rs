@@ -2,6 +2,7 @@
 //! A further client is one file and one line in [`CLIENTS`].
 
 use findings::{Gap, GapKind};
+use program::Program;
 
 use crate::execution::{self, Client, Executed, Listener};
 use crate::heap::{self, Heap, ThreadKind};
@@ -58,9 +59,12 @@ pub fn analyse<'a>(
     context: &Context<'_>,
     listen: impl FnOnce(&Heap) -> Vec<Box<dyn Listener + 'a>>,
 ) -> (Analysed, Vec<Outcome>) {
-    let mut heap = Heap::build(context, &heap::Limits::default());
+    let (of_heap, limits) = match is_huge(context.program) {
+        true => (heap::Limits::COARSE, execution::Limits::COARSE),
+        false => (heap::Limits::default(), execution::Limits::of(context.program)),
+    };
+    let mut heap = Heap::build(context, &of_heap);
     let mut listeners = listen(&heap);
-    let limits = execution::Limits::of(context.program);
     let executed = execution::execute(context, &heap, &mut listeners, &limits);
     executed.mark(&mut heap);
     let world = executed.world(context, &heap);
@@ -68,16 +72,15 @@ pub fn analyse<'a>(
     (Analysed { heap, executed }, outcomes)
 }
 
-/// Methods with bodies that are looked at as one program, at most. The contexts of a larger one take more time and
-/// memory than anybody waits for.
-const MOST_METHODS: usize = 40_000;
+/// Methods with bodies from which on a program is looked at with as little context as when the budget is used up: more
+/// would take more time than anybody waits for.
+const HUGE_PROGRAM: usize = 40_000;
+
+fn is_huge(program: &Program) -> bool {
+    program.methods_with_bodies().nth(HUGE_PROGRAM).is_some()
+}
 
 fn run(context: &Context<'_>) -> Outcome {
-    if context.program.methods_with_bodies().nth(MOST_METHODS).is_some() {
-        let detail = "it has too many methods to be looked at as one program; check parts of it";
-        let gap = Gap::new(GapKind::Limit, "the whole-program analysis", detail);
-        return Outcome { gaps: vec![gap], ..Outcome::default() };
-    }
     let is_wanted = |client: &&&Client| {
         client.rules.iter().any(|rule| context.config.wants(rule))
             || (context.config.watch_list && client.makes_watch_list)
@@ -113,6 +116,10 @@ fn gaps(context: &Context<'_>, analysed: &Analysed) -> Vec<Gap> {
         let label = context.program.method_label(*method);
         let detail = "called in more contexts than are told apart; some were left out";
         gaps.push(Gap::new(GapKind::Limit, label, detail));
+    }
+    if is_huge(context.program) {
+        let detail = "it has so many methods that they were looked at with less context; check parts of it to see more";
+        gaps.push(Gap::new(GapKind::Limit, "the whole-program analysis", detail));
     }
     if analysed.executed.counters.is_cut_short {
         let detail = "the budget was used up; the rest was looked at with less context";

@@ -62,6 +62,9 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// For a huge program: each method is looked at about once.
+    pub const COARSE: Limits = Limits { contexts_per_method: 1, most_contexts: 100_000 };
+
     /// Methods with bodies from which on a program is a large one.
     const LARGE_PROGRAM: usize = 3_000;
 

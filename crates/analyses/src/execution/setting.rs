@@ -193,20 +193,15 @@ impl<'a> Setting<'a> {
     }
 
     fn find_starts(&self) -> TypedVec<ThreadId, ThreadSet> {
-        let Ground { graph, heap, .. } = self.ground;
+        let heap = self.heap();
+        // What a method adds has what it calls in it.
         let mut starts: TypedVec<ThreadId, ThreadSet> = heap
             .threads
             .iter()
             .map(|thread| {
                 let mut found = ThreadSet::default();
-                let mut seen: TypedVec<MethodId, bool> = TypedVec::filled(false, self.deltas.len());
-                let mut todo = thread.entries.clone();
-                while let Some(method) = todo.pop() {
-                    if std::mem::replace(&mut seen[method], true) {
-                        continue;
-                    }
-                    found.extend(&self.deltas[method].started_threads);
-                    todo.extend(graph.callees(method));
+                for entry in &thread.entries {
+                    found.extend(&self.deltas[*entry].started_threads);
                 }
                 found
             })

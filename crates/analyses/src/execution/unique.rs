@@ -15,7 +15,7 @@
 use program::ids::{Id, TypedVec};
 
 use super::event::ContextId;
-use crate::heap::{Heap, ObjectId, Place, ThreadId, ThreadKind, ThreadSet};
+use crate::heap::{self, Heap, ObjectId, Place, ThreadId, ThreadKind, ThreadSet};
 
 /// A call from one context to another.
 #[derive(Clone, Copy, Debug)]
@@ -89,24 +89,15 @@ impl Outgoing {
 
 /// Which abstract threads get to each context.
 pub(super) fn threads(record: &Record, contexts: usize) -> TypedVec<ContextId, ThreadSet> {
-    let outgoing = Outgoing::of(record, contexts);
-    let mut threads: TypedVec<ContextId, ThreadSet> =
-        TypedVec::filled(ThreadSet::default(), contexts);
-    let mut todo = Vec::new();
+    let mut threads: Vec<ThreadSet> = vec![ThreadSet::default(); contexts];
     for (thread, context) in &record.entries {
-        if threads[*context].insert(*thread) {
-            todo.push(*context);
-        }
+        threads[context.index()].insert(*thread);
     }
-    while let Some(context) = todo.pop() {
-        let here = threads[context].clone();
-        for (to, _) in outgoing.from(context) {
-            if threads[*to].extend(&here) {
-                todo.push(*to);
-            }
-        }
+    let mut callees: Vec<Vec<usize>> = vec![Vec::new(); contexts];
+    for call in &record.calls {
+        callees[call.from.index()].push(call.to.index());
     }
-    threads
+    TypedVec::from(heap::thread_sets_below(&callees, threads))
 }
 
 /// The contexts in which not all locks are known that are held: what a caller has forgotten, all that it calls do not know.

@@ -9,6 +9,7 @@ use program::models::{self, EntryThread, ReceiverSharing};
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
+use super::thread::thread_sets_below;
 use super::{
     AbstractObject, AbstractThread, Heap, Name, NodeId, ObjectId, Root, Shape, Slot, ThreadId,
     ThreadKind, ThreadSet,
@@ -162,19 +163,15 @@ fn threads_by_method(
     graph: &CallGraph,
     threads: &[AbstractThread],
 ) -> TypedVec<MethodId, ThreadSet> {
-    let mut reached: TypedVec<MethodId, ThreadSet> =
-        TypedVec::filled(ThreadSet::default(), program.methods.len());
-    let mut callees: FxHashMap<MethodId, Vec<MethodId>> = FxHashMap::default();
+    let mut begin: Vec<ThreadSet> = vec![ThreadSet::default(); program.methods.len()];
     for (number, thread) in threads.iter().enumerate() {
-        let id = ThreadId::new(number);
-        let mut todo = thread.entries.clone();
-        while let Some(method) = todo.pop() {
-            if reached[method].insert(id) {
-                todo.extend(&*callees.entry(method).or_insert_with(|| graph.callees(method)));
-            }
+        for entry in &thread.entries {
+            begin[entry.index()].insert(ThreadId::new(number));
         }
     }
-    reached
+    let callees_of = |method: MethodId| graph.callees(method).iter().map(|it| it.index()).collect();
+    let callees: Vec<Vec<usize>> = program.methods.ids().map(callees_of).collect();
+    TypedVec::from(thread_sets_below(&callees, begin))
 }
 
 /// Makes the graph.

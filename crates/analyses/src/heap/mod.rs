@@ -32,6 +32,7 @@ pub use describe::slot_label;
 pub use object::{AbstractObject, Marks, ObjectId, Variable};
 pub use shape::{Edge, Happenings, Node, NodeId, Shape};
 pub use slot::{LONGEST_NAME, Name, Root, Slot};
+pub(crate) use thread::thread_sets_below;
 pub use thread::{AbstractThread, Serial, ThreadId, ThreadKind, ThreadSet};
 
 /// A place in the code: a method and a bytecode offset. [`program::Program::site`] makes it one for people.
@@ -58,7 +59,8 @@ pub struct Limits {
 
 impl Limits {
     /// What is left when the budget is used up: callers know the ends of a shape.
-    const COARSE: Limits = Limits { most_exposed: 8, most_steps: 1, thin_above: 1, most_rounds: 1 };
+    pub const COARSE: Limits =
+        Limits { most_exposed: 8, most_steps: 1, thin_above: 1, most_rounds: 1 };
 }
 
 impl Default for Limits {

@@ -2,6 +2,7 @@
 
 use program::ids::{FieldId, MethodId};
 use program::models::EntryThread;
+use program::summaries;
 
 use super::{ObjectId, Place};
 
@@ -161,5 +162,78 @@ impl FromIterator<ThreadId> for ThreadSet {
             set.insert(thread);
         }
         set
+    }
+}
+
+/// The threads that get to each node of a graph of calls, from those that begin there: callers before what they call, those
+/// that call each other together.
+pub(crate) fn thread_sets_below(
+    callees: &[Vec<usize>],
+    mut threads: Vec<ThreadSet>,
+) -> Vec<ThreadSet> {
+    for component in summaries::components(callees).iter().rev() {
+        let mut all = ThreadSet::default();
+        for node in component {
+            all.extend(&threads[*node]);
+        }
+        if all.is_empty() {
+            continue;
+        }
+        for node in component {
+            threads[*node].extend(&all);
+            for callee in &callees[*node] {
+                threads[*callee].extend(&all);
+            }
+        }
+    }
+    threads
+}
+
+#[cfg(test)]
+mod tests {
+    use program::ids::Id;
+
+    use super::*;
+
+    /// Follows every thread by itself.
+    fn one_by_one(callees: &[Vec<usize>], begin: &[ThreadSet]) -> Vec<ThreadSet> {
+        let mut reached = vec![ThreadSet::default(); callees.len()];
+        for (start, threads) in begin.iter().enumerate() {
+            for thread in threads.iter() {
+                let mut todo = vec![start];
+                while let Some(node) = todo.pop() {
+                    if reached[node].insert(thread) {
+                        todo.extend(&callees[node]);
+                    }
+                }
+            }
+        }
+        reached
+    }
+
+    #[test]
+    fn threads_get_wherever_calls_lead() {
+        let mut seed: u64 = 7;
+        let mut below = |limit: usize| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % limit
+        };
+        for _ in 0..500 {
+            let nodes = 1 + below(12);
+            let callees: Vec<Vec<usize>> =
+                (0..nodes).map(|_| (0..below(4)).map(|_| below(nodes)).collect()).collect();
+            let mut begin = vec![ThreadSet::default(); nodes];
+            for thread in 0..below(4) {
+                begin[below(nodes)].insert(ThreadId::new(thread * 40));
+            }
+            let expected = one_by_one(&callees, &begin);
+            let found = thread_sets_below(&callees, begin);
+            let members = |sets: &[ThreadSet]| -> Vec<Vec<ThreadId>> {
+                sets.iter().map(|set| set.iter().collect()).collect()
+            };
+            assert_eq!(members(&found), members(&expected), "{callees:?}");
+        }
     }
 }
