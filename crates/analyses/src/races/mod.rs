@@ -3,7 +3,7 @@
 //! Implements chapter 4 of the dissertation. The symbolic execution tells of every access to objects that threads may
 //! share (`listener.rs`). For each variable the accesses are compared, two at a time: there is a reason why they
 //! cannot come at the same time (`conflict.rs`, with what it must know in `facts.rs`), or they conflict (`variable.rs`).
-//! Conflicts are sorted into the categories of 4.5.1 and graded (`category.rs`, `idiom.rs`); `report.rs` makes one
+//! Conflicts are sorted into the categories of 4.5.1 and graded (`category.rs`, `idiom.rs`, `sharing.rs`); `report.rs` makes one
 //! finding of each variable. `publication.rs` is the orderly escape of 4.6, `object_use.rs` the graph of one object for
 //! people, and `watch.rs` the list.
 //!
@@ -34,7 +34,8 @@
 //!    threads that share the work on an array are the rule (4.5). What is in collections that are not made for threads is
 //!    reported.
 //! 7. Where the dissertation counts conflicts, severity tells them apart (`category.rs`), and recognised idioms
-//!    lower it.
+//!    lower it. So does doubt whether threads share the object at all (`sharing.rs`): the dissertation's programs
+//!    are small enough to be told apart, today's are not.
 //! 8. An object that does not escape orderly is reported once, by the variable through which it escapes, and only that
 //!    object, not all that it leads to: one mistake, one finding.
 

@@ -60,6 +60,11 @@ super::rule! {
     ///   right one; several threads write what nobody reads; a cache of a number or an immutable object that any thread
     ///   may fill, as `String.hashCode` does. Not shown unless asked for with `--level low`.
     ///
+    /// In a large program not all objects can be told apart. What cannot be told from dozens of other classes, what is
+    /// one of many in a collection, and what each thread of a kind has for itself, is `medium` at most, and only if most
+    /// of the accesses hold a lock that was taken for them; else it is `low`. So are fields of iterators there. Static
+    /// fields, the only object of a class, and what these and threads keep in fields of their own are graded as above.
+    ///
     /// `--strict` reports without recognising these idioms, and elements of arrays too, which are one variable for the
     /// analysis: threads that work on different parts of one array look like threads that work on the same part.
     ///
