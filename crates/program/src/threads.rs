@@ -111,9 +111,13 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
         if program.classes[declared.class].origin != Origin::Application {
             continue;
         }
-        for entry in models::entry_points() {
-            if entry.thread == EntryThread::ClassInitialization || !matches(program, method, entry)
-            {
+        let fitting: Vec<&EntryPoint> = models::entry_points()
+            .iter()
+            .filter(|entry| entry.thread != EntryThread::ClassInitialization)
+            .filter(|entry| matches(program, method, entry))
+            .collect();
+        for entry in &fitting {
+            if fitting.iter().any(|other| is_more_special(other, entry)) {
                 continue;
             }
             let has_caller = has_start.contains(&method) || !graph.callers(method).is_empty();
@@ -218,6 +222,17 @@ pub fn task_methods_of(program: &Program, class: ClassId) -> Vec<MethodId> {
         }
     }
     found
+}
+
+/// Whether one kind of entry point says more about who calls a method than another: whoever runs the `run` of a timer task is
+/// a timer, and not just any worker.
+fn is_more_special(one: &EntryPoint, other: &EntryPoint) -> bool {
+    match (one.matcher, other.matcher) {
+        (Matcher::Subtype(below), Matcher::Subtype(above)) => {
+            below != above && models::supertypes(below).contains(&above)
+        }
+        _ => false,
+    }
 }
 
 fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
