@@ -725,8 +725,9 @@ mod tests {
             (
                 "[levels]\nRULE = \"low\"",
                 "unknown key `RULE` at scission.toml:2; known are `default`, `reacquired-lock`, \
-                 `reacquired-lock-pair`, `stale-value`, `not-serializable`, `happens-before-race`, \
-                 `lockset-race`, `irreducible-block`",
+                 `reacquired-lock-pair`, `stale-value`, `data-race`, `unsafe-publication`, \
+                 `inconsistent-method`, `lock-order-cycle`, `critical-wait`, `indefinite-wait`, \
+                 `not-serializable`, `happens-before-race`, `lockset-race`, `irreducible-block`",
             ),
             (
                 "[run]\narays = true",
