@@ -5,7 +5,7 @@ use findings::{Gap, GapKind};
 use program::Program;
 
 use crate::execution::{self, Client, Executed, Listener};
-use crate::heap::{self, Heap, ThreadKind};
+use crate::heap::{self, Heap};
 use crate::{Analysis, Context, Outcome, deadlock, method_consistency, races};
 
 /// Every client, in the order in which their findings are made.
@@ -103,13 +103,7 @@ fn run(context: &Context<'_>) -> Outcome {
 /// What the analysis could not look at, or not as closely as it would have liked.
 fn gaps(context: &Context<'_>, analysed: &Analysed) -> Vec<Gap> {
     let mut gaps = Vec::new();
-    let begins = |thread: &heap::AbstractThread| match thread.kind {
-        ThreadKind::Main | ThreadKind::Run | ThreadKind::Entry(_) | ThreadKind::Client => true,
-        ThreadKind::Init => false,
-    };
-    if !analysed.heap.threads.iter().any(begins) {
-        let detail =
-            "no thread begins here; name the methods that threads enter with `--entry-point`";
+    if let Some(detail) = analysed.heap.without_threads() {
         gaps.push(Gap::new(GapKind::NoThread, "the program", detail));
     }
     for method in &analysed.executed.lost_context {

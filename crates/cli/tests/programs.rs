@@ -203,10 +203,10 @@ fn inspect_shows_a_method_in_every_form() {
     assert!(body.contains("callees of shop.Shop.sell") && body.contains("shop.Stock.amount"));
     assert!(show(&["shop.Stock.take", "--callers"]).contains("shop.Shop.sell"));
     assert!(show(&["shop.Shop.sell", "--dot"]).starts_with("digraph"));
-    assert!(show(&["--threads"]).contains("threads begin at 0 methods"));
+    assert!(show(&["--threads"]).contains("no thread begins here"));
     let named = show(&["--threads", "--entry-point", "shop.Shop.sell"]);
     assert!(
-        named.contains("shop.Shop.sell") && named.contains("named as an entry point"),
+        named.contains("<CLIENT, many") && named.contains("begins at shop.Shop.sell"),
         "{named}"
     );
 }

@@ -215,12 +215,12 @@ fn a_level_hides_and_counts_what_matters_less() {
         &[
             "warning[reacquired-lock]",
             "note[reacquired-lock]",
-            "2 findings (1 medium, 1 low), 1 gap",
+            "2 findings (1 medium, 1 low), 2 gaps",
         ],
         &["not shown"],
     );
     let medium = project.check(&["classes", "--level", "medium"]);
-    let counted = "1 finding (1 medium), 1 of low severity not shown, 1 gap";
+    let counted = "1 finding (1 medium), 1 of low severity not shown, 2 gaps";
     medium.assert(1, &[SELL, counted, "`--level low` shows everything"], &[GUESS]);
     project.check(&["classes", "--level", "high"]).assert(
         0,
@@ -264,7 +264,7 @@ fn suppressed_findings_are_counted_and_listed_with_their_reason() {
     );
     let dead =
         "warning: the suppression of `shop.Gone` at scission.toml:9 matches nothing: remove it";
-    project.check(&[]).assert(0, &["nothing found, 2 suppressed, 1 gap", dead], &[SELL, GUESS]);
+    project.check(&[]).assert(0, &["nothing found, 2 suppressed, 2 gaps", dead], &[SELL, GUESS]);
     project.check(&["--verbose"]).assert(
         0,
         &[
@@ -427,7 +427,7 @@ fn a_baseline_survives_everything_but_a_new_defect() {
     let nothing_new = |why: &str| {
         let run = project.check(&["classes", "--baseline", "known.json"]);
         assert_eq!(run.code(), 0, "{why}: {}{}", run.stdout(), run.stderr());
-        run.assert(0, &["nothing new, 2 in the baseline, 1 gap"], &[SELL, GUESS, "gone"]);
+        run.assert(0, &["nothing new, 2 in the baseline, 2 gaps"], &[SELL, GUESS, "gone"]);
     };
     nothing_new("the same program");
 

@@ -8,7 +8,10 @@ use program::Program;
 use program::ids::{ClassId, Id, TypedVec};
 use program::threads::RootKind;
 
-use super::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadKind, ThreadSet};
+use super::{
+    AbstractObject, AbstractThread, Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadKind,
+    ThreadSet,
+};
 
 impl Heap {
     /// A name for an abstract object that tells people which one is meant: its class, or how it is reached. Objects
@@ -88,11 +91,23 @@ impl Heap {
         }
     }
 
+    /// What to say of a program in which no thread begins; none of others.
+    #[must_use]
+    pub fn without_threads(&self) -> Option<&'static str> {
+        let has_thread = self.threads.iter().any(AbstractThread::is_user_thread);
+        (!has_thread).then_some(
+            "no thread begins here; name the methods that threads enter with `--entry-point`",
+        )
+    }
+
     /// The abstract threads as text, one a line: kind, multiplicity, classes, where they begin and where they are
     /// started.
     #[must_use]
     pub fn threads_text(&self, program: &Program) -> String {
         let mut text = String::new();
+        if let Some(what) = self.without_threads() {
+            let _ = writeln!(text, "{what}");
+        }
         for thread in self.threads.iter() {
             let times = if thread.is_unique { "unique" } else { "many" };
             let mut classes: Vec<String> =
