@@ -226,6 +226,13 @@ impl Program {
         self.class_ids.get(internal_name).copied()
     }
 
+    /// The class that a field is declared to refer to; none for numbers and arrays.
+    #[must_use]
+    pub fn class_of_field(&self, field: FieldId) -> Option<ClassId> {
+        let descriptor = &self.fields[field].descriptor;
+        self.class_named(descriptor.strip_prefix('L')?.strip_suffix(';')?)
+    }
+
     /// The selector for a name and descriptor, if any class uses it.
     #[must_use]
     pub fn selector(&self, name: &str, descriptor: &str) -> Option<SelectorId> {

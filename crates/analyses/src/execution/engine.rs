@@ -692,14 +692,8 @@ impl Engine<'_, '_> {
             }
         }
         order.has_joined = joined;
-        match &delta.published {
-            Published::These(these) => {
-                for variable in these.iter().filter_map(|it| variable(*it, stage.objects)) {
-                    order.may_have_published.insert(variable);
-                }
-            }
-            Published::Anything => order.may_have_published = Published::Anything,
-        }
+        let objects = stage.objects;
+        order.may_have_published.extend_by(&delta.published, |it| variable(*it, objects));
         for variable in delta.received.iter().filter_map(|it| variable(*it, stage.objects)) {
             insert(&mut order.has_received, variable);
         }
@@ -1086,9 +1080,8 @@ struct Touched {
 
 fn contents_by_class(setting: &Setting<'_>, class: &str, method: MethodId) -> Vec<ContentsEvent> {
     let declared = &setting.program().methods[method];
-    let is_reordered = class != "java/util/LinkedHashMap"
-        || !declared.name.starts_with("get")
-        || setting.has_access_order;
+    let is_mere_look =
+        !setting.has_access_order && models::writes_in_access_order(class, &declared.name);
     let row = models::find(class, &declared.name, &declared.descriptor);
     let effects = row.map_or(&[][..], |row| row.effects);
     let is_synchronized = effects.iter().any(|effect| {
@@ -1099,7 +1092,7 @@ fn contents_by_class(setting: &Setting<'_>, class: &str, method: MethodId) -> Ve
     for effect in effects {
         match effect {
             Effect::Read { of: Operand::Receiver } => add(AccessKind::Read, false),
-            Effect::Write { of: Operand::Receiver } if !is_reordered => {
+            Effect::Write { of: Operand::Receiver } if is_mere_look => {
                 add(AccessKind::Read, false);
             }
             Effect::Write { of: Operand::Receiver } => add(AccessKind::Write, false),

@@ -103,6 +103,11 @@ impl<T: Ord + Copy> Published<T> {
 
     /// Adds what else may have been published; says whether that changes anything.
     pub fn extend(&mut self, other: &Published<T>) -> bool {
+        self.extend_by(other, |one| Some(*one))
+    }
+
+    /// Adds what else may have been published, as far as it has a name here; says whether that changes anything.
+    pub fn extend_by<U>(&mut self, other: &Published<U>, name: impl Fn(&U) -> Option<T>) -> bool {
         match (&mut *self, other) {
             (Published::Anything, _) => false,
             (Published::These(_), Published::Anything) => {
@@ -110,7 +115,8 @@ impl<T: Ord + Copy> Published<T> {
                 true
             }
             (Published::These(_), Published::These(others)) => {
-                others.iter().fold(false, |has_grown, one| self.insert(*one) | has_grown)
+                let named = others.iter().filter_map(name);
+                named.fold(false, |has_grown, one| self.insert(one) | has_grown)
             }
         }
     }

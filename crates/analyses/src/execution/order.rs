@@ -419,14 +419,7 @@ impl<'a> OrderSteps<'a> {
                 self.scene.tasks(task).into_iter().for_each(|task| delta.start(task));
             }
             delta.started_threads.extend(&theirs.started_threads);
-            match &theirs.published {
-                Published::These(these) => {
-                    for published in these.iter().filter_map(channel) {
-                        delta.published.insert(published);
-                    }
-                }
-                Published::Anything => delta.published = Published::Anything,
-            }
+            delta.published.extend_by(&theirs.published, channel);
             if !is_sure {
                 continue;
             }

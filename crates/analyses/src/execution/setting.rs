@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use program::Program;
 use program::ids::{ClassId, Id, MethodId, TypedVec};
 use program::ir::{Body, Operation};
+use program::models;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -311,9 +312,8 @@ fn from_outside(program: &Program, heap: &Heap) -> TypedVec<ObjectId, bool> {
 /// Whether the type of a field says what it refers to.
 fn is_typed(program: &Program, slot: Slot) -> bool {
     let Slot::Field(field) = slot else { return false };
-    let descriptor = &program.fields[field].descriptor;
-    let name = descriptor.strip_prefix('L').and_then(|name| name.strip_suffix(';'));
-    name.and_then(|name| program.class_named(name))
+    program
+        .class_of_field(field)
         .is_some_and(|class| program.hierarchy.concrete_subtypes(class).count() <= MOST_KINDS)
 }
 
@@ -335,8 +335,8 @@ impl Made {
                 }
                 Operation::Call(call) => {
                     let called = &program.methods[call.method];
-                    made.has_access_order |= &*called.descriptor == "(IFZ)V"
-                        && &*program.classes[called.class].name == "java/util/LinkedHashMap";
+                    let class = &program.classes[called.class].name;
+                    made.has_access_order |= models::has_access_order(class, &called.descriptor);
                 }
                 _ => {}
             }

@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use classes::descriptor::{Type, parse_field};
 use program::Program;
 use program::ids::{ClassId, FieldId, Id};
 
@@ -58,10 +57,7 @@ fn classes_of(program: &Program, heap: &Heap, object: ObjectId) -> Vec<ClassId> 
         Root::Class(_) | Root::Library | Root::Afar => None,
     });
     let of_fields = known.referred_by.iter().filter_map(|(_, slot)| match slot {
-        Slot::Field(field) => match parse_field(&program.fields[*field].descriptor).ok()? {
-            Type::Object(name) => program.class_named(name),
-            _ => None,
-        },
+        Slot::Field(field) => program.class_of_field(*field),
         Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
     });
     let mut classes: Vec<ClassId> = of_roots.chain(of_fields).collect();

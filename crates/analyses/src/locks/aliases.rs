@@ -202,13 +202,13 @@ fn leads_back(
         return false;
     };
     let class_after = |steps: &[Step]| match steps.last() {
-        Some(Step::Field(field)) => field_class(program, *field),
+        Some(Step::Field(field)) => program.class_of_field(*field),
         Some(_) => None,
         None => root_class(program, method, short.root),
     };
     let (Some(start), Some(end)) = (class_after(stem), class_after(detour)) else { return false };
     let passes_other = between[..between.len() - 1].iter().all(|step| match step {
-        Step::Field(field) => field_class(program, *field).is_some_and(|class| class != start),
+        Step::Field(field) => program.class_of_field(*field).is_some_and(|class| class != start),
         _ => false,
     });
     // Everything is an Object: only a class that says something about the owner counts.
@@ -219,14 +219,9 @@ fn leads_back(
         && (program.hierarchy.is_subtype(start, end) || program.hierarchy.is_subtype(end, start))
 }
 
-fn field_class(program: &Program, field: FieldId) -> Option<ClassId> {
-    let descriptor = &program.fields[field].descriptor;
-    program.class_named(descriptor.strip_prefix('L')?.strip_suffix(';')?)
-}
-
 fn root_class(program: &Program, method: MethodId, root: Root) -> Option<ClassId> {
     match root {
-        Root::Static(field) => field_class(program, field),
+        Root::Static(field) => program.class_of_field(field),
         Root::Class(_) => None,
         Root::Parameter(_) | Root::Local(_) => {
             let body = program.body(method)?;

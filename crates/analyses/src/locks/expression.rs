@@ -249,9 +249,7 @@ impl CallTerms {
                 step => step,
             };
             if let (Some(Step::View), Step::Field(field)) = (translated.steps().last(), step) {
-                let descriptor = &program.fields[field].descriptor;
-                let class = descriptor.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
-                let class = program.class_named(class?)?;
+                let class = program.class_of_field(field)?;
                 if !self.can_be_viewed(program, expression.root, target, class) {
                     return None;
                 }

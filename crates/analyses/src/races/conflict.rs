@@ -205,7 +205,7 @@ pub(super) fn without_threads(
         return Some(Safe::Join);
     }
     // A thread that its own constructor starts is known to itself too early.
-    if trust.constructors && !knowledge.starts_itself(object) && one(|side| side.is_in_constructor)
+    if trust.constructors && one(|side| side.is_in_constructor) && !knowledge.starts_itself(object)
     {
         return Some(Safe::Constructor);
     }

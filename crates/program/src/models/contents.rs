@@ -54,6 +54,18 @@ pub enum Removal {
     Demanding,
 }
 
+/// Whether a look by this method is a change only in a map that keeps its entries in the order of access.
+#[must_use]
+pub fn writes_in_access_order(class: &str, method: &str) -> bool {
+    class == "java/util/LinkedHashMap" && method.starts_with("get")
+}
+
+/// Whether a constructor with this descriptor can make a map that keeps its entries in the order of access.
+#[must_use]
+pub fn has_access_order(class: &str, descriptor: &str) -> bool {
+    class == "java/util/LinkedHashMap" && descriptor == "(IFZ)V"
+}
+
 /// How a collection method of this name and descriptor takes something out, if it does.
 #[must_use]
 pub fn removal(method: &str, descriptor: &str) -> Option<Removal> {

@@ -50,7 +50,9 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-pub use contents::{ContentsAccess, Removal, contents_access, removal};
+pub use contents::{
+    ContentsAccess, Removal, contents_access, has_access_order, removal, writes_in_access_order,
+};
 pub use coordination::{Coordinator, coordinator};
 pub use entry_points::{
     EntryPoint, EntryThread, Matcher, Multiplicity, ReceiverSharing, entry_points,
