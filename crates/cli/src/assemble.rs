@@ -81,6 +81,12 @@ pub(crate) fn assemble(
     let mut program = program::build(loaded, image.as_ref(), &BuildConfig { library });
     timings.push(("link_ms", stopwatch.lap()));
 
+    if library == program::Library::Model {
+        progress.phase("reading the library");
+        program.summarise_library(image.as_ref(), &|| cancel.is_requested());
+        timings.push(("library_ms", stopwatch.lap()));
+    }
+
     progress.phase("building method bodies");
     program.lower_bodies(&|| cancel.is_requested());
     timings.push(("ir_ms", stopwatch.lap()));

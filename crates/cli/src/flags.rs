@@ -318,7 +318,7 @@ pub(crate) struct ProgramFlags {
     #[arg(long, value_enum, default_value_t = CallGraph::Vta)]
     pub(crate) call_graph: CallGraph,
 
-    /// What calls into the JDK do: taken from the table of models, or analysed in full
+    /// What calls into the JDK do: taken from the table of models and from summaries of its code, or analysed in full
     #[arg(long, value_enum, default_value_t = Library::Model)]
     pub(crate) library: Library,
 
@@ -335,7 +335,7 @@ pub(crate) struct InspectFlags {
     pub(crate) app: PathBuf,
 
     /// The method, as `pkg.Class.method`; all overloads unless a descriptor follows
-    #[arg(value_name = "METHOD", required_unless_present_any = ["threads", "heap", "object_use", "lock_order"])]
+    #[arg(value_name = "METHOD", required_unless_present_any = ["threads", "heap", "object_use", "lock_order", "library_methods"])]
     pub(crate) method: Option<String>,
 
     /// Print the abstract threads, where they begin, and where they are started
@@ -354,6 +354,11 @@ pub(crate) struct InspectFlags {
     /// Print which locks are taken while which others are held
     #[arg(long)]
     pub(crate) lock_order: bool,
+
+    /// Print what matching library methods are taken to do, such as `java.util.Properties.*`, among those that the
+    /// program calls, and whether the models or their own code say so
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) library_methods: Option<Pattern>,
 
     /// Print the control flow as a graph for `dot`
     #[arg(long)]

@@ -34,6 +34,9 @@ fn describe(flags: &InspectFlags, assembled: &Assembled) -> anyhow::Result<Strin
     if flags.threads || flags.heap || flags.object_use.is_some() || flags.lock_order {
         describe_heap(&mut text, flags, assembled);
     }
+    if let Some(wanted) = &flags.library_methods {
+        text.push_str(&assembled.program.library_text(wanted));
+    }
     let Some(wanted) = &flags.method else { return Ok(text) };
     let found = methods_named(wanted, assembled);
     if found.is_empty() {
@@ -134,7 +137,7 @@ fn is_of_class(world: &World<'_>, object: ObjectId, wanted: &Pattern) -> bool {
     let of_roots = object.roots.iter().filter_map(|root| match root {
         Root::Class(class) | Root::Outside(class) => Some(*class),
         Root::Task(body) => Some(program.methods[*body].class),
-        Root::Library | Root::Afar => None,
+        Root::Library(_) | Root::Afar => None,
     });
     let mut classes = object.classes.iter().copied().chain(of_roots);
     classes.any(|class| wanted.matches(&program.classes[class].dotted_name()))

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::hierarchy::Hierarchy;
 use crate::ids::{ClassId, FieldId, Id, LambdaId, MethodId, SelectorId, TypedVec};
 use crate::ir;
+use crate::library;
 use crate::models;
 use crate::symbols::{Class, Field, Lambda, LambdaKind, Link, Method, Origin, Program};
 
@@ -47,12 +48,22 @@ pub fn build(loaded: Loaded, jdk: Option<&JdkImage>, config: &BuildConfig) -> Pr
     }
     let missing = complete(&mut files, jdk, config.library, &mut gaps);
     report_missing(&missing, jdk.is_some(), &mut gaps);
-    let mut linker = Linker::new(files, missing);
     let with_links = |class: &Class| match class.origin {
         Origin::Application => true,
         Origin::Library => config.library == Library::Full,
         Origin::Missing => false,
     };
+    link(files, missing, gaps, &with_links)
+}
+
+/// Makes a program of classes, and resolves what the constants of some of them refer to.
+pub(crate) fn link(
+    files: Vec<(Arc<ClassFile>, Origin)>,
+    missing: Vec<Arc<str>>,
+    gaps: Vec<Gap>,
+    with_links: &(dyn Fn(&Class) -> bool + Sync),
+) -> Program {
+    let mut linker = Linker::new(files, missing);
     let hierarchy = Hierarchy::new(&linker.classes, &linker.methods);
     let links: Vec<Vec<RawLink>> = linker
         .classes
@@ -75,6 +86,7 @@ pub fn build(loaded: Loaded, jdk: Option<&JdkImage>, config: &BuildConfig) -> Pr
         .collect::<Vec<_>>();
     Program {
         effects: TypedVec::from(effects),
+        derived: FxHashMap::default(),
         bodies: linker.methods.iter().map(|_| OnceLock::new()).collect(),
         classes: linker.classes,
         methods: linker.methods,
@@ -93,7 +105,7 @@ fn modelled_effects(
     classes: &TypedVec<ClassId, Class>,
     hierarchy: &Hierarchy,
     method: &Method,
-) -> &'static [models::Effect] {
+) -> Option<&'static [models::Effect]> {
     let own = &classes[method.class].name;
     let (name, descriptor) = (&method.name, &method.descriptor);
     let row = models::find(own, name, descriptor).or_else(|| {
@@ -105,7 +117,7 @@ fn modelled_effects(
             .into_iter()
             .find_map(|class| models::find(&classes[class].name, name, descriptor))
     });
-    row.map_or(&[], |row| row.effects)
+    row.map(|row| row.effects)
 }
 
 /// Reads from the JDK what the classes refer to, and returns the names that were not found.
@@ -149,7 +161,10 @@ fn complete(
     }
 }
 
-fn read_library_class(jdk: Option<&JdkImage>, name: &str) -> Result<Option<ClassFile>, Gap> {
+pub(crate) fn read_library_class(
+    jdk: Option<&JdkImage>,
+    name: &str,
+) -> Result<Option<ClassFile>, Gap> {
     let Some(jdk) = jdk else { return Ok(None) };
     let unreadable = |error: classes::ReadError| {
         Gap::new(GapKind::MalformedClass, format!("jdk!/{name}.class"), error.to_string())
@@ -161,7 +176,7 @@ fn read_library_class(jdk: Option<&JdkImage>, name: &str) -> Result<Option<Class
 }
 
 /// Names of the classes a class refers to: its supertypes, or with `whole` everything it names.
-fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
+pub(crate) fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> =
         file.super_name.iter().chain(&file.interfaces).cloned().collect();
     if whole {
@@ -507,6 +522,16 @@ impl Linker {
 }
 
 impl Program {
+    /// Finds out what library methods without a model do, from their code, where the application calls them. Not for
+    /// programs in which the library is followed like the application.
+    pub fn summarise_library(
+        &mut self,
+        jdk: Option<&JdkImage>,
+        cancelled: &(dyn Fn() -> bool + Sync),
+    ) {
+        self.derived = library::derive(self, jdk, cancelled);
+    }
+
     /// Makes the bodies of all methods whose classes were linked, in parallel. Methods that cannot
     /// be lowered become gaps; so do native methods of the application.
     pub fn lower_bodies(&mut self, cancelled: &(dyn Fn() -> bool + Sync)) {

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{ClassId, MethodId, SelectorId, TypedVec};
+use crate::ir::DeclaredType;
 use crate::symbols::{Class, Method};
 
 /// Sub- and supertype relations, with the methods each class declares.
@@ -114,6 +115,21 @@ impl Hierarchy {
         let (small, large) =
             if self.cone(one).len() < self.cone(other).len() { (one, other) } else { (other, one) };
         self.cone(small).iter().any(|class| self.is_subtype(*class, large))
+    }
+
+    /// Whether values that are declared like this can be the same object.
+    #[must_use]
+    pub fn can_be_one(&self, one: DeclaredType, other: DeclaredType) -> bool {
+        match (one, other) {
+            (DeclaredType::Class(one), DeclaredType::Class(other)) => {
+                self.is_subtype(one, other) || self.is_subtype(other, one)
+            }
+            (DeclaredType::Array, DeclaredType::Class(_))
+            | (DeclaredType::Class(_), DeclaredType::Array) => false,
+            (DeclaredType::Array, DeclaredType::Array)
+            | (DeclaredType::Unknown, _)
+            | (_, DeclaredType::Unknown) => true,
+        }
     }
 
     /// Every subtype of a class, the class itself included, sorted by id.

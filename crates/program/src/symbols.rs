@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::hierarchy::Hierarchy;
 use crate::ids::{ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
 use crate::ir::{Body, Call};
+use crate::library::{CallBack, Derived};
 use crate::models::{self, Effect, Operand};
 
 /// Where a class comes from.
@@ -216,7 +217,10 @@ pub struct Program {
     pub(crate) class_ids: FxHashMap<Arc<str>, ClassId>,
     pub(crate) selectors: FxHashMap<(Arc<str>, Arc<str>), SelectorId>,
     pub(crate) bodies: TypedVec<MethodId, OnceLock<Body>>,
-    pub(crate) effects: TypedVec<MethodId, &'static [Effect]>,
+    /// What the models say of each method; none where they say nothing.
+    pub(crate) effects: TypedVec<MethodId, Option<&'static [Effect]>>,
+    /// What the code of library methods without a model says that they do.
+    pub(crate) derived: FxHashMap<MethodId, Derived>,
 }
 
 impl Program {
@@ -254,10 +258,27 @@ impl Program {
         self.bodies[method].get()
     }
 
-    /// What the models table says a call of this method does; empty for methods it does not know.
+    /// What a call of this method does: as the models say or, for library methods that they do not know, as its code
+    /// says. Empty for methods of which nothing is known.
     #[must_use]
-    pub fn effects_of(&self, method: MethodId) -> &'static [Effect] {
-        self.effects[method]
+    pub fn effects_of(&self, method: MethodId) -> &[Effect] {
+        match self.effects[method] {
+            Some(effects) => effects,
+            None => self.derived.get(&method).map_or(&[], |derived| &derived.effects),
+        }
+    }
+
+    /// Whether it is known what a call of this method does, even if that is nothing of interest.
+    #[must_use]
+    pub fn is_known(&self, method: MethodId) -> bool {
+        self.effects[method].is_some()
+            || self.derived.contains_key(&method)
+            || models::computes_values(&self.class_of(method).name)
+    }
+
+    /// What of the application a library method without a model calls, as far as its code was read.
+    pub(crate) fn calls_back(&self, method: MethodId) -> &[CallBack] {
+        self.derived.get(&method).map_or(&[], |derived| &derived.calls)
     }
 
     /// The values among the arguments of a call that an operand of its model stands for; none for operands that are

@@ -235,6 +235,11 @@ fn is_more_special(one: &EntryPoint, other: &EntryPoint) -> bool {
     }
 }
 
+/// Whether the models say which thread of the library or of a framework calls a method.
+pub(crate) fn is_entry_point(program: &Program, method: MethodId) -> bool {
+    models::entry_points().iter().any(|entry| matches(program, method, entry))
+}
+
 fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
     let declared = &program.methods[method];
     let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;

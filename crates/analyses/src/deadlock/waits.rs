@@ -210,5 +210,5 @@ fn has_user_thread(world: &World<'_>, threads: &ThreadSet) -> bool {
 
 /// Whether code that is not part of the program may know the object, and signal it.
 fn is_known_outside(object: &AbstractObject) -> bool {
-    object.roots.iter().any(|root| matches!(root, Root::Library | Root::Outside(_)))
+    object.roots.iter().any(|root| matches!(root, Root::Library(_) | Root::Outside(_)))
 }

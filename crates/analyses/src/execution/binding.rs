@@ -202,6 +202,16 @@ pub(super) fn given(program: &Program, call: &Call, target: &Target, count: usiz
         Via::Direct => return (0..count).map(argument).collect(),
         Via::Lambda(lambda) => (lambda, 0),
         Via::Callback { lambda, argument, .. } => (lambda, usize::from(argument)),
+        Via::CalledBack { argument: at, is_kept } => {
+            let holder = call.arguments.get(usize::from(at)).copied();
+            let receiver = holder.map_or(Given::Unknown, |it| match is_kept {
+                true => Given::Kept(it),
+                false => Given::Argument(it),
+            });
+            return (0..count)
+                .map(|position| if position == 0 { receiver } else { Given::Unknown })
+                .collect();
+        }
     };
     let lambda = &program.lambdas[lambda];
     let makes = usize::from(lambda.kind == LambdaKind::Constructor);
@@ -222,11 +232,16 @@ pub(super) fn given(program: &Program, call: &Call, target: &Target, count: usiz
                 .map_or(Given::Unknown, |it| Given::Captured(*it, position as u16)),
             Some(position) => match target.via {
                 Via::Callback { .. } => fed.map_or(Given::Unknown, |it| Given::Kept(*it)),
-                Via::Direct | Via::Lambda(_) => argument(position + 1),
+                Via::Direct | Via::Lambda(_) | Via::CalledBack { .. } => argument(position + 1),
             },
         }
     };
     (0..count).map(of_position).collect()
+}
+
+/// The value that a target's result becomes; none where the library gets it.
+pub(super) fn returned(target: &Target, result: Option<ValueId>) -> Option<ValueId> {
+    result.filter(|_| !matches!(target.via, Via::CalledBack { .. }))
 }
 
 /// For each alias set of a callee that callers can know, the alias set of the caller that it is at one call.

@@ -24,7 +24,9 @@ use program::ir::{
 };
 use program::models::{self, Effect, Mode, Operand, Outcome, Times, WaitKind};
 
-use super::binding::{Given, Scene, Subject, bindable, class_object, correspondence, given};
+use super::binding::{
+    Given, Scene, Subject, bindable, class_object, correspondence, given, returned,
+};
 use super::faces::{behind, is_volatile};
 use super::fresh::{FreshSteps, Freshness};
 use super::loops::Loops;
@@ -1045,7 +1047,8 @@ impl Writer<'_, '_> {
             }
             let callee = &heap.shapes[target.method];
             let given = given(program, call, target, callee.parameters.len());
-            let nodes = correspondence(&self.flow.scene, &given, instruction.result, callee);
+            let result = returned(target, instruction.result);
+            let nodes = correspondence(&self.flow.scene, &given, result, callee);
             self.control_by_callee(state, instruction.offset, target.method, &nodes);
             let terms = self.flow.expressions.terms(call, instruction.offset, true);
             let expressions = (0..callee.parameters.len()).map(|number| {
@@ -1055,6 +1058,7 @@ impl Writer<'_, '_> {
             });
             let is_repeated = match target.via {
                 Via::Callback { repeatedly, .. } => repeatedly,
+                Via::CalledBack { .. } => true,
                 Via::Direct | Via::Lambda(_) => false,
             };
             let values: Vec<Option<ValueId>> =
@@ -1067,7 +1071,7 @@ impl Writer<'_, '_> {
                 nodes,
                 expressions: expressions.collect(),
                 values,
-                own: own.clone().filter(|_| matches!(target.via, Via::Callback { .. })),
+                own: own.clone().filter(|_| !matches!(target.via, Via::Direct | Via::Lambda(_))),
                 is_on_this,
                 is_repeated,
             });

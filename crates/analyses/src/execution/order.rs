@@ -28,7 +28,7 @@ use program::models::{self, Effect, Mode, Operand, Ordering, Outcome, Runner};
 use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
-use super::binding::{Scene, Subject, class_object, correspondence, given};
+use super::binding::{Scene, Subject, class_object, correspondence, given, returned};
 use super::event::Published;
 use super::faces::{Faces, is_volatile};
 use super::loops::Loops;
@@ -139,7 +139,7 @@ pub(super) struct Ground<'a> {
 }
 
 /// What the models say of a call; nothing for methods whose body is there to be looked at.
-pub(super) fn effects_here(program: &Program, method: MethodId) -> &'static [Effect] {
+pub(super) fn effects_here(program: &Program, method: MethodId) -> &[Effect] {
     match program.is_application(method) && program.body(method).is_some() {
         true => &[],
         false => program.effects_of(method),
@@ -398,7 +398,7 @@ impl<'a> OrderSteps<'a> {
         let mut must: Option<Delta> = None;
         for target in targets {
             let theirs = self.known.of(target.method);
-            let is_sure = !matches!(target.via, Via::Callback { .. });
+            let is_sure = matches!(target.via, Via::Direct | Via::Lambda(_));
             if theirs.is_empty() {
                 if is_sure {
                     must = Some(Delta::default());
@@ -407,7 +407,8 @@ impl<'a> OrderSteps<'a> {
             }
             let callee = &heap.shapes[target.method];
             let given = given(program, call, target, callee.parameters.len());
-            let nodes = correspondence(&self.scene, &given, instruction.result, callee);
+            let result = returned(target, instruction.result);
+            let nodes = correspondence(&self.scene, &given, result, callee);
             let ours = |subject: &Subject| match subject {
                 Subject::Object(_) => Some(*subject),
                 Subject::Node(node) => {

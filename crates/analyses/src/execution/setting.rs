@@ -283,12 +283,12 @@ fn is_silent(heap: &Heap, shape: &Shape, is_noted: &TypedVec<ObjectId, bool>) ->
 /// Classes that a field of a task can refer to for it to be believed that it refers to any of them.
 const MOST_KINDS: usize = 4;
 
-/// What is given to entry points, or kept by library code, and what can be got from there, as far as the program does not
+/// What is given to entry points, and what can be got from there, as far as the program does not
 /// say what that is. So is what a task knows that nobody is seen to start, as far as the types of its fields say what that
 /// is: a library is made and used by code that is not here.
 fn from_outside(program: &Program, heap: &Heap) -> TypedVec<ObjectId, bool> {
     let mut is_from_outside: TypedVec<ObjectId, bool> = TypedVec::filled(false, heap.objects.len());
-    let is_root = |root: &Root| matches!(root, Root::Outside(_) | Root::Library);
+    let is_root = |root: &Root| matches!(root, Root::Outside(_));
     let roots = heap.objects.iter_with_ids().filter(|(_, object)| object.roots.iter().any(is_root));
     let mut todo: Vec<ObjectId> = roots.map(|(id, _)| id).collect();
     let is_entry = |thread: &&AbstractThread| matches!(thread.kind, ThreadKind::Entry(_));

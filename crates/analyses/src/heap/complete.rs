@@ -54,7 +54,7 @@ fn classes_of(program: &Program, heap: &Heap, object: ObjectId) -> Vec<ClassId> 
     let of_roots = known.roots.iter().filter_map(|root| match root {
         Root::Outside(class) => Some(*class),
         Root::Task(body) => Some(program.methods[*body].class),
-        Root::Class(_) | Root::Library | Root::Afar => None,
+        Root::Class(_) | Root::Library(_) | Root::Afar => None,
     });
     let of_fields = known.referred_by.iter().filter_map(|(_, slot)| match slot {
         Slot::Field(field) => program.class_of_field(*field),

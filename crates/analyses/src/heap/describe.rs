@@ -53,7 +53,7 @@ impl Heap {
         match known.roots.first() {
             Some(Root::Outside(class)) => program.classes[*class].dotted_name(),
             Some(Root::Task(body)) => program.class_of(*body).dotted_name(),
-            Some(Root::Class(_) | Root::Library | Root::Afar) | None => match known
+            Some(Root::Class(_) | Root::Library(_) | Root::Afar) | None => match known
                 .referred_by
                 .first()
             {

@@ -1,11 +1,11 @@
-//! What calls of library methods do to references, as the models tell; without a model, a library object keeps what it
-//! is given and gives out what it keeps.
+//! What calls of library methods do to references, as the models or the code of the library tell; where neither does, a
+//! library object keeps what it is given and gives out what it keeps.
 
 use classes::bytecode::InvokeKind;
+use program::Program;
 use program::ids::ValueId;
 use program::ir::{Body, Call, DeclaredType, Instruction, Operation};
 use program::models::{self, Effect, Operand, Times};
-use program::{Class, Origin, Program};
 
 use super::method::Builder;
 use super::{Name, NodeId, Root, Slot};
@@ -23,7 +23,7 @@ impl Builder<'_> {
         let program = self.around.program;
         let effects = program.effects_of(call.method);
         self.touch_by_interface(instruction, call, effects);
-        if effects.is_empty() {
+        if !program.is_known(call.method) {
             self.unknown_call(instruction, call);
             return;
         }
@@ -119,9 +119,9 @@ impl Builder<'_> {
                 }
             }
             Effect::Escapes { operand } => {
-                let outside = Root::Outside(program_class(self.around.program, call));
+                let kept = Root::Library(program_class(self.around.program, call));
                 for node in self.operand(instruction, call, operand) {
-                    self.sets.name(node, Name::new(outside));
+                    self.sets.name(node, Name::new(kept));
                 }
             }
             Effect::ReturnsFresh => {
@@ -295,13 +295,8 @@ impl Builder<'_> {
     /// A call of which nothing is known but its types.
     fn unknown_call(&mut self, instruction: &Instruction, call: &Call) {
         let program = self.around.program;
-        let declared = &program.methods[call.method];
-        let Class { name: class, origin, .. } = &program.classes[declared.class];
         // What the program declares itself is done by those that implement it.
-        if *origin == Origin::Application
-            || models::find(class, &declared.name, &declared.descriptor).is_some()
-            || models::computes_values(class)
-        {
+        if program.is_application(call.method) {
             return;
         }
         let has_receiver = call.kind != InvokeKind::Static;
@@ -327,7 +322,8 @@ impl Builder<'_> {
         } else if let Some(value) = instruction.result {
             let wanted = self.body.declared_type(program, value);
             for (argument, node) in arguments {
-                if can_be_one(program, wanted, self.body.declared_type(program, argument)) {
+                let declared = self.body.declared_type(program, argument);
+                if program.hierarchy.can_be_one(wanted, declared) {
                     self.sets.unify(node, result);
                 }
             }
@@ -337,18 +333,4 @@ impl Builder<'_> {
 
 fn program_class(program: &Program, call: &Call) -> program::ClassId {
     program.methods[call.method].class
-}
-
-/// Whether values of two declared types can be the same object.
-fn can_be_one(program: &Program, one: DeclaredType, other: DeclaredType) -> bool {
-    match (one, other) {
-        (DeclaredType::Class(one), DeclaredType::Class(other)) => {
-            program.hierarchy.is_subtype(one, other) || program.hierarchy.is_subtype(other, one)
-        }
-        (DeclaredType::Array, DeclaredType::Class(_))
-        | (DeclaredType::Class(_), DeclaredType::Array) => false,
-        (DeclaredType::Array, DeclaredType::Array)
-        | (DeclaredType::Unknown, _)
-        | (_, DeclaredType::Unknown) => true,
-    }
 }

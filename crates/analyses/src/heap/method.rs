@@ -17,15 +17,16 @@
 //!    hardly ever share them.
 
 use classes::bytecode::InvokeKind;
-use program::Program;
 use program::callgraph::{CallGraph, Target, Via};
 use program::ids::{ClassId, Id, LambdaId, MethodId, ValueId};
-use program::ir::{Body, Call, Constant, DynamicTarget, Instruction, Operation, Terminator};
+use program::ir::{
+    Body, Call, Constant, DeclaredType, DynamicTarget, Instruction, Operation, Terminator,
+};
+use program::{Immutables, Program};
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
 use super::finish::TaskBodies;
-use super::references::Immutables;
 use super::{Limits, Name, Node, NodeId, Root, Shape, Slot};
 use crate::sorted::insert;
 
@@ -349,7 +350,9 @@ impl Builder<'_> {
         {
             self.sets.unify(node, given);
         }
-        if let (Via::Callback { .. }, Some(given)) = (target.via, shape.result.and_then(moved)) {
+        if let Via::Callback { .. } | Via::CalledBack { .. } = target.via
+            && let Some(given) = shape.result.and_then(moved)
+        {
             self.callback_result(instruction, call, given);
         }
     }
@@ -370,6 +373,20 @@ impl Builder<'_> {
                     return self.captured(*call.arguments.get(usize::from(argument))?, number);
                 }
                 self.fed(call)
+            }
+            Via::CalledBack { argument, is_kept } => {
+                let value = *call.arguments.get(usize::from(argument))?;
+                let node = self.node(value).filter(|_| position == 0)?;
+                match is_kept {
+                    true => {
+                        let program = self.around.program;
+                        let is_array =
+                            self.body.declared_type(program, value) == DeclaredType::Array;
+                        let slot = if is_array { Slot::Element } else { Slot::Contents };
+                        Some(self.sets.target(node, slot))
+                    }
+                    false => Some(node),
+                }
             }
         }
     }
@@ -417,7 +434,7 @@ impl Builder<'_> {
                     Root::Task(_)
                     | Root::Class(_)
                     | Root::Outside(_)
-                    | Root::Library
+                    | Root::Library(_)
                     | Root::Afar => None,
                 })
                 .collect();

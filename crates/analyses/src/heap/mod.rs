@@ -14,7 +14,6 @@ pub(crate) mod loops;
 mod marks;
 mod method;
 mod object;
-mod references;
 mod shape;
 mod slot;
 mod start;
@@ -22,11 +21,10 @@ mod thread;
 
 use program::ids::{MethodId, TypedVec};
 use program::models::EntryThread;
-use program::{Program, summaries};
+use program::{Immutables, Program, summaries};
 use rustc_hash::FxHashMap;
 
 use crate::Context;
-use references::Immutables;
 
 pub use describe::slot_label;
 pub use object::{AbstractObject, Marks, ObjectId, Variable};

@@ -26,8 +26,9 @@ pub enum Root {
     Task(MethodId),
     /// The receiver and the arguments that something outside the program gives to entry points, by class.
     Outside(ClassId),
-    /// What library code keeps in static state.
-    Library,
+    /// What library code keeps in static state, or shares with threads of its own, by the class of the method that was
+    /// called.
+    Library(ClassId),
     /// Far from all other roots: only the last slots that lead to an object are known.
     Afar,
 }

@@ -310,7 +310,9 @@ impl<'a> Flow<'a> {
             for (lock, _) in &once {
                 *places.entry(lock.expression).or_insert(0) += 1;
             }
-            let again = |via| matches!(via, Via::Callback { repeatedly: true, .. });
+            let again = |via| {
+                matches!(via, Via::Callback { repeatedly: true, .. } | Via::CalledBack { .. })
+            };
             let targets = self.context.graph.targets(self.method(), terms.offset);
             let repeatedly = if targets.iter().any(|target| again(target.via)) {
                 by(terms, &again)

@@ -407,7 +407,7 @@ pub(super) fn is_guess(
         (Via::Lambda(lambda), Root::Parameter(number)) => {
             usize::from(number) < program.lambdas[lambda].captured
         }
-        (Via::Callback { .. }, _) => true,
+        (Via::Callback { .. } | Via::CalledBack { .. }, _) => true,
         _ => false,
     };
     targets.len() > MANY_TARGETS && !names_lambda
@@ -435,7 +435,7 @@ pub(super) fn translate(
             Via::Direct => true,
             // `Vector::size` used as a function: the object is the first argument.
             Via::Lambda(lambda) => program.lambdas[lambda].captured == 0,
-            Via::Callback { .. } => false,
+            Via::Callback { .. } | Via::CalledBack { .. } => false,
         };
     let guard = match (is_receiver, lock.guard) {
         (true, Some(guard)) => Some(lower_class(program, guard, declared.class)?),

@@ -310,7 +310,7 @@ impl CallTerms {
                     None => return true,
                 }
             }
-            Via::Callback { .. } => return true,
+            Via::Callback { .. } | Via::CalledBack { .. } => return true,
         };
         match self.arguments.get(position).map(|argument| argument.declared) {
             Some(DeclaredType::Class(declared)) => program.hierarchy.can_be_both(declared, class),
@@ -356,6 +356,10 @@ impl CallTerms {
                     return None;
                 }
                 self.captured_value(argument(usize::from(at))?, lambda, number)
+            }
+            Via::CalledBack { argument: at, is_kept } => {
+                let is_argument = position == 0 && !is_kept;
+                argument(usize::from(at)).filter(|_| is_argument)?.expression
             }
         }
     }

@@ -26,7 +26,7 @@ enum Known {
     ToAll,
     /// It is the object of a thread, or only fields lead to it from there.
     ToThread,
-    /// It is reached from there in other ways.
+    /// It is reached from there in other ways, or the library keeps it.
     Somehow,
     /// Only through what is blurred.
     Blurred,
@@ -63,7 +63,9 @@ impl Sharing {
         let around = found.flat_map(|(id, _)| heap.objects[id].variables.values());
         let around = around.filter_map(|variable| variable.target);
         let unique = heap.objects.iter_with_ids().filter(|(_, it)| it.marks.is_unique);
-        let somehow = around.chain(unique.map(|(id, _)| id)).collect();
+        let kept = |root: &Root| matches!(root, Root::Library(_));
+        let by_library = heap.objects.ids().filter(|id| has_root(id, kept));
+        let somehow = around.chain(unique.map(|(id, _)| id)).chain(by_library).collect();
         search.follow(somehow);
         let cursors = CURSORS.iter().filter_map(|name| program.class_named(name)).collect();
         Sharing { known: search.known, cursors, is_sharp }

@@ -142,7 +142,9 @@ impl CallFacts {
                 method,
             });
         }
-        for returned in &summary.returned {
+        // What a method returns to the library, the library need not return.
+        let is_returned = !matches!(translation.target.via, Via::CalledBack { .. });
+        for returned in summary.returned.iter().filter(|_| is_returned) {
             if is_guess && !returned.locks.is_empty() {
                 continue;
             }
@@ -207,6 +209,10 @@ impl Translation<'_> {
             Via::Direct => return arguments.get(position).copied(),
             Via::Lambda(lambda) => (lambda, 0),
             Via::Callback { lambda, argument, .. } => (lambda, usize::from(argument)),
+            Via::CalledBack { argument, is_kept } => {
+                let is_argument = position == 0 && !is_kept;
+                return arguments.get(usize::from(argument)).copied().filter(|_| is_argument);
+            }
         };
         match position.checked_sub(self.program.lambdas[lambda].captured) {
             None => {

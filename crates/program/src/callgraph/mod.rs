@@ -3,12 +3,13 @@
 //! Three algorithms, from fastest to most precise, all open-world unless entry points are given:
 //! class hierarchy (every subtype of the static type may be the receiver), rapid types (only
 //! classes that are instantiated), and variable types (only classes that flow to the receiver).
-//! Lambdas and method references take part as objects of their functional interface; a callback
-//! handed to a library method that the models say runs it is called from there.
+//! Lambdas and method references take part as objects of their functional interface; what is handed
+//! to a library method is called from there, as the models and the summaries of the library say.
 //!
-//! Misses: reflective calls, native code, and what a library method calls without a model. Each is
-//! recorded as a gap.
+//! Misses: reflective calls and native code, which are recorded as gaps, and callbacks of the library that
+//! could mean very many methods.
 
+mod callbacks;
 mod cha;
 mod rta;
 mod vta;
@@ -22,11 +23,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{ClassId, Id, LambdaId, MethodId, TypedVec, ValueId};
 use crate::ir::{Body, Call, DynamicTarget, Operation};
-use crate::models::{Effect, Operand, Times};
+use crate::models::Effect;
 use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
 
 pub(crate) use cha::Hierarchical;
+
+use callbacks::{Callbacks, TypesOf};
 
 /// How the receivers of virtual calls are approximated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +70,14 @@ pub enum Via {
         argument: u16,
         /// Whether one call may run it more than once.
         repeatedly: bool,
+    },
+    /// A library method calls it, perhaps repeatedly, on an object that it was given; the other arguments are not
+    /// known here.
+    CalledBack {
+        /// The position of that object among the arguments, the receiver being 0.
+        argument: u16,
+        /// Whether it is not the argument itself but something that the argument keeps.
+        is_kept: bool,
     },
 }
 
@@ -152,20 +163,25 @@ impl CallGraph {
 #[must_use]
 pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
     let hierarchical = Hierarchical::new(program);
+    let created = |body: &Body, value: ValueId| vta::created(body, value);
     let sites = match config.algorithm {
-        Algorithm::ClassHierarchy => sites_of_all(program, &hierarchical, &|body, call| {
-            hierarchical.receivers(program, body, call)
-        }),
+        Algorithm::ClassHierarchy => {
+            sites_of_all(program, &hierarchical, &created, &|body, call| {
+                hierarchical.receivers(program, body, call)
+            })
+        }
         Algorithm::RapidType => {
             let instantiated = rta::instantiated(program, &hierarchical, &config.entry_points);
-            sites_of_all(program, &hierarchical, &|body, call| {
+            sites_of_all(program, &hierarchical, &created, &|body, call| {
                 let targets = hierarchical.receivers(program, body, call);
                 instantiated.keep(program, body, call, &targets)
             })
         }
         Algorithm::VariableType => {
             let types = vta::Types::solve(program, &hierarchical, &config.entry_points);
-            sites_of_all(program, &hierarchical, &|body, call| {
+            let flowing =
+                |body: &Body, value: ValueId| types.flowing(program, &hierarchical, body, value);
+            sites_of_all(program, &hierarchical, &flowing, &|body, call| {
                 types.targets(program, &hierarchical, body, call)
             })
         }
@@ -189,8 +205,10 @@ type Resolve<'a> = dyn Fn(&Body, &Call) -> Arc<[Target]> + Sync + 'a;
 fn sites_of_all(
     program: &Program,
     hierarchical: &Hierarchical,
+    types_of: &TypesOf<'_>,
     resolve: &Resolve<'_>,
 ) -> TypedVec<MethodId, Vec<CallSite>> {
+    let callbacks = Callbacks::of(program);
     let sites: Vec<Vec<CallSite>> = (0..program.methods.len())
         .into_par_iter()
         .map(|method| {
@@ -200,9 +218,9 @@ fn sites_of_all(
             for instruction in body.instructions() {
                 let Operation::Call(call) = &instruction.operation else { continue };
                 let mut targets = resolve(body, call);
-                let callbacks = callbacks(program, hierarchical, body, call);
-                if !callbacks.is_empty() {
-                    targets = targets.iter().copied().chain(callbacks).collect();
+                let called = callbacks.targets(program, hierarchical, types_of, body, call);
+                if !called.is_empty() {
+                    targets = targets.iter().copied().chain(called).collect();
                 }
                 if !targets.is_empty() {
                     sites.push(CallSite { offset: instruction.offset, targets });
@@ -224,38 +242,6 @@ fn sites_of_all(
         })
         .collect();
     TypedVec::from(sites)
-}
-
-/// The lambdas among the arguments of a library call that the models say are run by the call.
-fn callbacks(
-    program: &Program,
-    hierarchical: &Hierarchical,
-    body: &Body,
-    call: &Call,
-) -> Vec<Target> {
-    let mut targets = Vec::new();
-    let receivers = usize::from(call.kind != InvokeKind::Static);
-    for effect in program.effects_of(call.method) {
-        let Effect::RunsTask { task, times } = effect else { continue };
-        for (position, argument) in call.arguments.iter().enumerate().skip(receivers) {
-            if let Operand::Argument(number) = task
-                && usize::from(*number) + receivers != position
-            {
-                continue;
-            }
-            let Some(lambda) = created_lambda(body, *argument) else { continue };
-            let via = Via::Callback {
-                lambda,
-                argument: position as u16,
-                repeatedly: *times != Times::Once,
-            };
-            let run = hierarchical.lambda_targets(program, lambda).into_iter();
-            targets.extend(run.map(|target| Target { method: target.method, via }));
-        }
-    }
-    targets.sort_unstable();
-    targets.dedup();
-    targets
 }
 
 /// The lambda that a value is, when it is created in this very body.

@@ -33,7 +33,7 @@ const MOST_CALLS: usize = 3;
 
 /// A type that can flow: a class, or a lambda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Flowing {
+pub(super) enum Flowing {
     Class(ClassId),
     Lambda(LambdaId),
 }
@@ -147,6 +147,19 @@ impl Types {
         }
     }
 
+    /// The types that flow to a value; none if that is not known.
+    pub(super) fn flowing(
+        &self,
+        program: &Program,
+        hierarchical: &Hierarchical,
+        body: &Body,
+        value: ValueId,
+    ) -> TypeSet {
+        let types = self.types_of(program, hierarchical, body, value, MOST_CALLS)?;
+        // Nothing flows here as far as we can see: we missed how.
+        (!types.is_empty()).then_some(types)
+    }
+
     fn types_of(
         &self,
         program: &Program,
@@ -173,6 +186,17 @@ impl Types {
             };
         }
         types
+    }
+}
+
+/// The type of a value that is created in the same body; none for others.
+pub(super) fn created(body: &Body, value: ValueId) -> TypeSet {
+    if let Some(lambda) = created_lambda(body, value) {
+        return Some(vec![Flowing::Lambda(lambda)]);
+    }
+    match body.defining_instruction(body.without_casts(value))?.operation {
+        Operation::New(class) => Some(vec![Flowing::Class(class)]),
+        _ => None,
     }
 }
 
@@ -211,7 +235,7 @@ fn visible(
             let host = &program.classes[program.lambdas[lambda].host].name;
             lambdas <= FEW_LAMBDAS || outermost(host) == outermost(&program.class_of(caller).name)
         }
-        Via::Direct | Via::Callback { .. } => {
+        Via::Direct | Via::Callback { .. } | Via::CalledBack { .. } => {
             target.method == call.method || program.is_application(target.method)
         }
     };

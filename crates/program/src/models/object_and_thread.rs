@@ -208,6 +208,6 @@ pub(super) const ROWS: &[&[Model]] = models! {
     }
 
     "java/security/AccessController" => {
-        "doPrivileged" "*" [RunsTask { task: Callbacks, times: Times::Once }];
+        "doPrivileged" "*" [RunsTask { task: Callbacks, times: Times::Once }, Load { from: Operand::CallbackResult }];
     }
 };

@@ -2,14 +2,15 @@
 
 use classes::bytecode::{Kind, Literal};
 use classes::descriptor::parameter_descriptors;
-use program::Program;
-use program::ids::{ClassId, FieldId, Id, TypedVec, ValueId};
-use program::ir::{Body, Constant, Definition, DynamicTarget, Operation};
-use program::models::{self, Sharing};
 use rustc_hash::FxHashSet;
 
+use crate::ids::{ClassId, FieldId, Id, TypedVec, ValueId};
+use crate::ir::{Body, Constant, Definition, DynamicTarget, Operation};
+use crate::models::{self, Sharing};
+use crate::symbols::Program;
+
 /// Objects that never change: nobody needs to know who shares them.
-pub(super) struct Immutables {
+pub struct Immutables {
     /// The classes of such objects.
     is_immutable: TypedVec<ClassId, bool>,
     /// Static fields that keep an array without elements for whoever needs one. Taken for objects, these make all arrays of
@@ -18,7 +19,9 @@ pub(super) struct Immutables {
 }
 
 impl Immutables {
-    pub(super) fn of(program: &Program) -> Immutables {
+    /// What never changes in a program.
+    #[must_use]
+    pub fn of(program: &Program) -> Immutables {
         let is_immutable = program.classes.iter().map(|class| {
             models::sharing(&class.name) == Some(Sharing::Immutable)
                 && &*class.name != "java/lang/Object"
@@ -26,12 +29,15 @@ impl Immutables {
         Immutables { is_immutable: is_immutable.collect(), empty_arrays: empty_arrays(program) }
     }
 
-    pub(super) fn contains(&self, class: ClassId) -> bool {
+    /// Whether objects of this class never change.
+    #[must_use]
+    pub fn contains(&self, class: ClassId) -> bool {
         self.is_immutable[class]
     }
 
     /// Whether a variable of this type refers to something that can change.
-    pub(super) fn is_reference(&self, program: &Program, descriptor: &str) -> bool {
+    #[must_use]
+    pub fn is_reference(&self, program: &Program, descriptor: &str) -> bool {
         match descriptor.as_bytes().first() {
             Some(b'[') => true,
             Some(b'L') => program
@@ -42,7 +48,8 @@ impl Immutables {
     }
 
     /// For every value of a body whether it is such a reference.
-    pub(super) fn references(&self, program: &Program, body: &Body) -> Vec<bool> {
+    #[must_use]
+    pub fn references(&self, program: &Program, body: &Body) -> Vec<bool> {
         let mut known = vec![false; body.definitions.len()];
         let method = &program.methods[body.method];
         let mut parameters = body.parameters.iter();

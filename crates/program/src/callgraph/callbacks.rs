@@ -1,0 +1,265 @@
+//! What the library calls on the objects that it is given: the lambdas and tasks that the models say it runs, and what the
+//! summaries of its code say that it calls.
+//!
+//! Misses: methods of `Object` and of exceptions; objects whose class is not known where they are handed over, if many classes of the
+//! application could be meant; what the library keeps and calls later, likewise. Methods that an entry point of the
+//! models describes are left to that: who calls them is known better there.
+
+use classes::access;
+use classes::bytecode::InvokeKind;
+use classes::descriptor::parameter_descriptors;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::vta::Flowing;
+use super::{Hierarchical, Target, Via, created_lambda};
+use crate::ids::{ClassId, MethodId, ValueId};
+use crate::ir::{Body, Call, DeclaredType};
+use crate::library::{CallBack, Called};
+use crate::models::{self, Effect, Operand, Times};
+use crate::symbols::{Origin, Program};
+use crate::threads;
+
+/// Where it is not known which object is called, so many methods of the application may be meant by it at most.
+const FEW_TARGETS: usize = 8;
+
+/// Types that the library calls methods of all the time on objects of its own.
+const OWN: [&str; 8] = [
+    "java/lang/CharSequence",
+    "java/lang/Comparable",
+    "java/lang/Iterable",
+    "java/util/Dictionary",
+    "java/util/Enumeration",
+    "java/util/Iterator",
+    "java/util/Map",
+    "java/util/Map$Entry",
+];
+
+/// The methods of the application that override those of the library.
+pub(super) struct Callbacks {
+    /// For a method that the library declares, what objects of which class run.
+    overriding: FxHashMap<MethodId, Vec<(ClassId, MethodId)>>,
+    own: Vec<ClassId>,
+}
+
+/// One thing that a library method calls.
+struct Request {
+    /// The argument that the object is, or is kept by; the receiver is 0.
+    argument: u16,
+    is_kept: bool,
+    method: MethodId,
+}
+
+/// The classes and lambdas that a value of a body can be; none if that is not known.
+pub(super) type TypesOf<'a> = dyn Fn(&Body, ValueId) -> Option<Vec<Flowing>> + Sync + 'a;
+
+impl Callbacks {
+    pub(super) fn of(program: &Program) -> Callbacks {
+        let classes: Vec<ClassId> = program
+            .classes
+            .iter_with_ids()
+            .filter(|(_, class)| class.origin == Origin::Application && class.is_concrete())
+            .map(|(id, _)| id)
+            .collect();
+        let found: Vec<Vec<(MethodId, ClassId, MethodId)>> =
+            classes.par_iter().map(|class| overriding(program, *class)).collect();
+        let mut overriding: FxHashMap<MethodId, Vec<(ClassId, MethodId)>> = FxHashMap::default();
+        for (declared, class, method) in found.into_iter().flatten() {
+            overriding.entry(declared).or_default().push((class, method));
+        }
+        let own = OWN.iter().filter_map(|name| program.class_named(name)).collect();
+        Callbacks { overriding, own }
+    }
+
+    /// What the library runs of the application when it is called.
+    pub(super) fn targets(
+        &self,
+        program: &Program,
+        hierarchical: &Hierarchical,
+        types_of: &TypesOf<'_>,
+        body: &Body,
+        call: &Call,
+    ) -> Vec<Target> {
+        let mut targets = lambdas(program, hierarchical, body, call);
+        for request in self.requests(program, call) {
+            self.resolve(program, hierarchical, types_of, body, call, &request, &mut targets);
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        targets
+    }
+
+    /// What the method that a call names is known to call on its arguments.
+    fn requests(&self, program: &Program, call: &Call) -> Vec<Request> {
+        let declared = &program.methods[call.method];
+        if program.class_of(call.method).origin != Origin::Library
+            || program.body(call.method).is_some()
+        {
+            return Vec::new();
+        }
+        let receivers = u16::from(call.kind != InvokeKind::Static);
+        let mut requests = Vec::new();
+        let is_run = |operand: Operand| {
+            program.effects_of(call.method).iter().any(|effect| match effect {
+                Effect::RunsTask { task, .. } => *task == operand || *task == Operand::Callbacks,
+                _ => false,
+            })
+        };
+        for (number, class) in models::task_arguments(&declared.descriptor) {
+            if is_run(Operand::Argument(number)) {
+                requests.extend(models::task_methods(class).iter().filter_map(|task| {
+                    let method = program.method_named(class, task.method, task.descriptor)?;
+                    let argument = u16::from(number) + receivers;
+                    Some(Request { argument, is_kept: false, method })
+                }));
+            }
+        }
+        let mut add = |argument: u16, is_kept: bool, called: Called| match called {
+            Called::Method(method) => requests.push(Request { argument, is_kept, method }),
+            Called::Any(class) => {
+                let known = program.hierarchy.supertypes(class).into_iter();
+                let methods = known.flat_map(|class| program.classes[class].methods.iter());
+                let overridden = methods.filter(|method| self.overriding.contains_key(method));
+                requests.extend(overridden.map(|method| Request {
+                    argument,
+                    is_kept,
+                    method: *method,
+                }));
+            }
+        };
+        for CallBack { on, is_kept, called } in program.calls_back(call.method) {
+            match on {
+                Operand::Receiver => add(0, *is_kept, *called),
+                Operand::Argument(number) => add(u16::from(*number) + receivers, *is_kept, *called),
+                _ => {}
+            }
+        }
+        if !program.is_known(call.method) {
+            let parameters = parameter_descriptors(&declared.descriptor);
+            for (number, parameter) in (receivers..).zip(parameters) {
+                let class = parameter.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
+                if let Some(class) = class.and_then(|class| program.class_named(class)) {
+                    add(number, false, Called::Any(class));
+                }
+            }
+        }
+        requests
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what a call is resolved with")]
+    fn resolve(
+        &self,
+        program: &Program,
+        hierarchical: &Hierarchical,
+        types_of: &TypesOf<'_>,
+        body: &Body,
+        call: &Call,
+        request: &Request,
+        targets: &mut Vec<Target>,
+    ) {
+        let Request { argument, is_kept, method } = *request;
+        let Some(value) = call.arguments.get(usize::from(argument)) else { return };
+        let overriding = self.overriding.get(&method).map_or(&[][..], |them| them.as_slice());
+        let via = Via::CalledBack { argument, is_kept };
+        let known = if is_kept { None } else { types_of(body, *value) };
+        let Some(types) = known else {
+            let declared = program.methods[method].class;
+            let is_own = |own: &ClassId| program.hierarchy.is_subtype(declared, *own);
+            let can_be = |class: ClassId| match body.declared_type(program, *value) {
+                DeclaredType::Class(declared) if !is_kept => {
+                    program.hierarchy.is_subtype(class, declared)
+                }
+                DeclaredType::Class(_) | DeclaredType::Array | DeclaredType::Unknown => true,
+            };
+            let fitting = overriding.iter().filter(|(class, _)| can_be(*class));
+            let methods: FxHashSet<MethodId> = fitting.map(|(_, method)| *method).collect();
+            if methods.len() <= FEW_TARGETS && !self.own.iter().any(is_own) {
+                targets.extend(methods.into_iter().map(|method| Target { method, via }));
+            }
+            return;
+        };
+        for flowing in types {
+            match flowing {
+                Flowing::Class(class) => {
+                    let run = overriding.iter().filter(|(of, _)| *of == class);
+                    targets.extend(run.map(|(_, method)| Target { method: *method, via }));
+                }
+                Flowing::Lambda(lambda) => {
+                    let known = &program.lambdas[lambda];
+                    let is_created_here = created_lambda(body, *value) == Some(lambda);
+                    if known.selector == program.methods[method].selector && !is_created_here {
+                        let via = Via::Callback { lambda, argument, repeatedly: true };
+                        let run = hierarchical.lambda_targets(program, lambda).into_iter();
+                        targets.extend(run.map(|target| Target { method: target.method, via }));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the library can call on objects of a class: a method that it declares, the class, and the method that runs.
+fn overriding(program: &Program, class: ClassId) -> Vec<(MethodId, ClassId, MethodId)> {
+    let object = program.class_named("java/lang/Object");
+    let throwable = program.class_named("java/lang/Throwable");
+    let mut found = Vec::new();
+    // Whatever is caught may be any exception of the program.
+    if throwable.is_some_and(|throwable| program.hierarchy.is_subtype(class, throwable)) {
+        return found;
+    }
+    for supertype in program.hierarchy.supertypes(class) {
+        if program.classes[supertype].origin != Origin::Library || Some(supertype) == object {
+            continue;
+        }
+        for method in &program.classes[supertype].methods {
+            let declared = &program.methods[*method];
+            let is_fixed = declared.is_static()
+                || declared.is_private()
+                || declared.is_initializer()
+                || declared.access & access::FINAL != 0;
+            let is_of_object = object
+                .is_some_and(|it| program.hierarchy.declared(it, declared.selector).is_some());
+            if is_fixed || is_of_object {
+                continue;
+            }
+            if let Some(run) = program.hierarchy.dispatch(class, declared.selector)
+                && program.is_application(run)
+                && program.body(run).is_some()
+                && !threads::is_entry_point(program, run)
+            {
+                found.push((*method, class, run));
+            }
+        }
+    }
+    found
+}
+
+/// The lambdas among the arguments of a library call that the models say are run by the call.
+fn lambdas(
+    program: &Program,
+    hierarchical: &Hierarchical,
+    body: &Body,
+    call: &Call,
+) -> Vec<Target> {
+    let mut targets = Vec::new();
+    let receivers = usize::from(call.kind != InvokeKind::Static);
+    for effect in program.effects_of(call.method) {
+        let Effect::RunsTask { task, times } = effect else { continue };
+        for (position, argument) in call.arguments.iter().enumerate().skip(receivers) {
+            if let Operand::Argument(number) = task
+                && usize::from(*number) + receivers != position
+            {
+                continue;
+            }
+            let Some(lambda) = created_lambda(body, *argument) else { continue };
+            let via = Via::Callback {
+                lambda,
+                argument: position as u16,
+                repeatedly: *times != Times::Once,
+            };
+            let run = hierarchical.lambda_targets(program, lambda).into_iter();
+            targets.extend(run.map(|target| Target { method: target.method, via }));
+        }
+    }
+    targets
+}

@@ -1,0 +1,536 @@
+//! What one library method does with references: sets of values that may be the same object, and what the variables of
+//! these objects refer to (Steensgaard's unification, with a variable for each field).
+
+use std::collections::VecDeque;
+
+use classes::bytecode::InvokeKind;
+use classes::descriptor::parameter_descriptors;
+
+use super::collect::MOST_TARGETS;
+use super::{Called, Open};
+use crate::callgraph::{CallGraph, Target, Via};
+use crate::ids::{ClassId, FieldId, Id, MethodId, ValueId};
+use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Instruction, Operation, Terminator};
+use crate::models::{self, Effect, Operand};
+use crate::references::Immutables;
+use crate::summaries::Summaries;
+use crate::symbols::Program;
+
+/// How far from a parameter or result callers know what is kept.
+const MOST_STEPS: usize = 3;
+/// How many sets callers know, or a few more.
+const MOST_NODES: usize = 24;
+
+/// A variable of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Slot {
+    Field(FieldId),
+    /// All elements of an array.
+    Element,
+    /// What a library object keeps, as the models know it.
+    Kept,
+    /// What an object may keep that was given to an unknown call of it, or came from one. Classes that have no
+    /// superclass in common but `Object` have each their own; none for interfaces, arrays and `Object`.
+    Perhaps(Option<ClassId>),
+}
+
+/// A set of values that may be the same object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Node {
+    /// What their variables refer to, sorted.
+    pub(super) edges: Vec<(Slot, usize)>,
+    /// Static fields or other threads keep one.
+    pub(super) is_shared: bool,
+    /// One was found in a static field.
+    pub(super) is_found: bool,
+    /// One is made here.
+    pub(super) is_fresh: bool,
+    /// One is run by another thread.
+    pub(super) is_started: bool,
+    /// What is called on one; sorted.
+    pub(super) called: Vec<Called>,
+}
+
+/// What a method does with references, as far as callers can know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    pub(super) nodes: Vec<Node>,
+    /// The receiver first; none for values that are not followed.
+    pub(super) parameters: Vec<Option<usize>>,
+    pub(super) result: Option<usize>,
+}
+
+impl Summary {
+    /// What an object keeps, and what that keeps, and so on; the object itself if it is among these.
+    pub(super) fn kept_by(&self, node: usize) -> Vec<usize> {
+        let mut kept = Vec::new();
+        let mut todo = vec![node];
+        while let Some(node) = todo.pop() {
+            for (_, target) in &self.nodes[node].edges {
+                if !kept.contains(target) {
+                    kept.push(*target);
+                    todo.push(*target);
+                }
+            }
+        }
+        kept
+    }
+}
+
+/// What summaries are made from.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) program: &'a Program,
+    pub(super) graph: &'a CallGraph,
+    pub(super) immutables: &'a Immutables,
+    pub(super) open: &'a Open,
+}
+
+struct Builder<'a> {
+    around: Surroundings<'a>,
+    body: &'a Body,
+    summaries: &'a Summaries<'a, Summary>,
+    is_reference: Vec<bool>,
+    values: Vec<Option<usize>>,
+    result: Option<usize>,
+    nodes: Vec<Node>,
+    /// The set that each set is now part of.
+    parents: Vec<usize>,
+}
+
+/// Summarises a method.
+pub(super) fn summary<'a>(
+    around: Surroundings<'a>,
+    body: &'a Body,
+    summaries: &'a Summaries<'a, Summary>,
+) -> Summary {
+    let is_reference = around.immutables.references(around.program, body);
+    let mut builder = Builder {
+        around,
+        body,
+        summaries,
+        values: vec![None; is_reference.len()],
+        is_reference,
+        result: None,
+        nodes: Vec::new(),
+        parents: Vec::new(),
+    };
+    for block in body.blocks.iter() {
+        for phi in &block.phis {
+            for input in phi.inputs.iter().flatten() {
+                builder.assign(phi.result, *input);
+            }
+        }
+        for instruction in &block.instructions {
+            builder.instruction(instruction);
+        }
+        if let Terminator::Return(Some(value)) = &block.terminator
+            && let Some(node) = builder.value(*value)
+        {
+            let result = builder.result;
+            result.into_iter().for_each(|result| builder.unify(result, node));
+            builder.result = Some(node);
+        }
+    }
+    builder.finish()
+}
+
+impl Builder<'_> {
+    fn create(&mut self, node: Node) -> usize {
+        self.nodes.push(node);
+        self.parents.push(self.parents.len());
+        self.parents.len() - 1
+    }
+
+    fn find(&mut self, mut node: usize) -> usize {
+        while self.parents[node] != node {
+            self.parents[node] = self.parents[self.parents[node]];
+            node = self.parents[node];
+        }
+        node
+    }
+
+    fn unify(&mut self, one: usize, other: usize) {
+        let mut todo = vec![(one, other)];
+        while let Some((one, other)) = todo.pop() {
+            let (one, other) = (self.find(one), self.find(other));
+            if one == other {
+                continue;
+            }
+            let gone = std::mem::take(&mut self.nodes[other]);
+            self.parents[other] = one;
+            let node = &mut self.nodes[one];
+            node.is_shared |= gone.is_shared;
+            node.is_found |= gone.is_found;
+            node.is_fresh |= gone.is_fresh;
+            node.is_started |= gone.is_started;
+            node.called.extend(gone.called);
+            for (slot, theirs) in gone.edges {
+                match node.edges.binary_search_by_key(&slot, |(slot, _)| *slot) {
+                    Ok(at) => todo.push((node.edges[at].1, theirs)),
+                    Err(at) => node.edges.insert(at, (slot, theirs)),
+                }
+            }
+        }
+    }
+
+    /// The set of a value; none for values that are not followed.
+    fn value(&mut self, value: ValueId) -> Option<usize> {
+        if !self.is_reference[value.index()] {
+            return None;
+        }
+        let node = match self.values[value.index()] {
+            Some(node) => self.find(node),
+            None => self.create(Node::default()),
+        };
+        self.values[value.index()] = Some(node);
+        Some(node)
+    }
+
+    /// What a variable of the objects of a set refers to.
+    fn target(&mut self, node: usize, slot: Slot) -> usize {
+        let node = self.find(node);
+        match self.nodes[node].edges.binary_search_by_key(&slot, |(slot, _)| *slot) {
+            Ok(at) => self.find(self.nodes[node].edges[at].1),
+            Err(at) => {
+                let target = self.create(Node::default());
+                self.nodes[node].edges.insert(at, (slot, target));
+                target
+            }
+        }
+    }
+
+    fn fact(&mut self, node: usize) -> &mut Node {
+        let node = self.find(node);
+        &mut self.nodes[node]
+    }
+
+    fn assign(&mut self, one: ValueId, other: ValueId) {
+        if let (Some(one), Some(other)) = (self.value(one), self.value(other)) {
+            self.unify(one, other);
+        }
+    }
+
+    fn refer(&mut self, keeper: ValueId, slot: Slot, kept: ValueId) {
+        if let (Some(keeper), Some(kept)) = (self.value(keeper), self.value(kept)) {
+            let target = self.target(keeper, slot);
+            self.unify(target, kept);
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) {
+        let result = instruction.result;
+        match &instruction.operation {
+            Operation::GetField { object, field } => {
+                let slot = Slot::Field(*field);
+                result.into_iter().for_each(|result| self.refer(*object, slot, result));
+            }
+            Operation::ArrayLoad { array, .. } => {
+                result.into_iter().for_each(|result| self.refer(*array, Slot::Element, result));
+            }
+            Operation::PutField { object, field, value } => {
+                self.refer(*object, Slot::Field(*field), *value);
+            }
+            Operation::ArrayStore { array, value, .. } => {
+                self.refer(*array, Slot::Element, *value);
+            }
+            Operation::GetStatic(_) => {
+                if let Some(node) = result.and_then(|result| self.value(result)) {
+                    self.fact(node).is_found = true;
+                }
+            }
+            Operation::PutStatic { value, .. } => {
+                if let Some(node) = self.value(*value) {
+                    self.fact(node).is_shared = true;
+                }
+            }
+            Operation::New(_) | Operation::NewArray { .. } => {
+                if let Some(node) = result.and_then(|result| self.value(result)) {
+                    self.fact(node).is_fresh = true;
+                }
+            }
+            Operation::Cast { value, .. } => {
+                result.into_iter().for_each(|result| self.assign(result, *value));
+            }
+            Operation::Call(call) => self.call(instruction, call),
+            Operation::DynamicCall(call) => {
+                let Some(result) = result else { return };
+                if let Some(node) = self.value(result) {
+                    self.fact(node).is_fresh = true;
+                }
+                if matches!(call.target, DynamicTarget::Lambda(_)) {
+                    for captured in &call.arguments {
+                        self.refer(result, Slot::Kept, *captured);
+                    }
+                }
+            }
+            Operation::Constant(_)
+            | Operation::ArrayLength(_)
+            | Operation::InstanceOf { .. }
+            | Operation::Binary { .. }
+            | Operation::Unary(_)
+            | Operation::Compare(..)
+            | Operation::MonitorEnter(_)
+            | Operation::MonitorExit(_) => {}
+        }
+    }
+
+    fn call(&mut self, instruction: &Instruction, call: &Call) {
+        let Surroundings { program, graph, open, .. } = self.around;
+        let is_dispatched = matches!(call.kind, InvokeKind::Virtual | InvokeKind::Interface);
+        if is_dispatched
+            && open.methods.contains(&call.method)
+            && let Some(receiver) = call.arguments.first().and_then(|it| self.value(*it))
+        {
+            self.fact(receiver).called.push(Called::Method(call.method));
+        }
+        if program.is_known(call.method) {
+            self.modelled(instruction, call, call.method);
+            return;
+        }
+        let targets = graph.targets(self.body.method, instruction.offset);
+        let direct = targets.iter().filter(|target| target.via == Via::Direct);
+        if targets.len() > MOST_TARGETS {
+            self.unknown(instruction, call);
+            return;
+        }
+        let mut is_followed = false;
+        for Target { method, .. } in direct {
+            is_followed = true;
+            if program.is_known(*method) {
+                self.modelled(instruction, call, *method);
+            } else if program.body(*method).is_some() {
+                self.embed(instruction, call, *method);
+            } else {
+                self.unknown(instruction, call);
+            }
+        }
+        // Lambdas of the library are not followed: what they captured is kept by them, and they keep what they are given.
+        if !is_followed || targets.iter().any(|target| target.via != Via::Direct) {
+            self.unknown(instruction, call);
+        }
+    }
+
+    /// A call of a method whose code was read.
+    fn embed(&mut self, instruction: &Instruction, call: &Call, method: MethodId) {
+        let summary = self.summaries.of(method);
+        let base = self.nodes.len();
+        for node in &summary.nodes {
+            let edges = node.edges.iter().map(|(slot, target)| (*slot, base + target)).collect();
+            self.create(Node { edges, ..node.clone() });
+        }
+        for (parameter, argument) in summary.parameters.iter().zip(&call.arguments) {
+            if let (Some(parameter), Some(argument)) = (parameter, self.value(*argument)) {
+                self.unify(base + parameter, argument);
+            }
+        }
+        let result = instruction.result.and_then(|result| self.value(result));
+        if let (Some(returned), Some(result)) = (summary.result, result) {
+            self.unify(base + returned, result);
+        }
+    }
+
+    /// A call of which nothing is known but its types.
+    fn unknown(&mut self, instruction: &Instruction, call: &Call) {
+        let program = self.around.program;
+        let has_receiver = call.kind != InvokeKind::Static;
+        let arguments = &call.arguments[usize::from(has_receiver).min(call.arguments.len())..];
+        let descriptor = &program.methods[call.method].descriptor;
+        for (argument, parameter) in arguments.iter().zip(parameter_descriptors(descriptor)) {
+            let class = parameter.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
+            let class = class.and_then(|class| program.class_named(class));
+            let open = class.filter(|class| self.around.open.types.contains(class));
+            if let (Some(class), Some(node)) = (open, self.value(*argument)) {
+                self.fact(node).called.push(Called::Any(class));
+            }
+        }
+        if let Some(receiver) = call.arguments.first().filter(|_| has_receiver) {
+            for kept in arguments.iter().chain(&instruction.result) {
+                self.refer(*receiver, Slot::Perhaps(self.kind_of(*kept)), *kept);
+            }
+        } else if let Some(result) = instruction.result {
+            let wanted = self.body.declared_type(program, result);
+            for argument in arguments {
+                let declared = self.body.declared_type(program, *argument);
+                if program.hierarchy.can_be_one(wanted, declared) {
+                    self.assign(result, *argument);
+                }
+            }
+        }
+    }
+
+    /// The topmost superclass of what a value is declared as, below `Object`.
+    fn kind_of(&self, value: ValueId) -> Option<ClassId> {
+        let program = self.around.program;
+        let DeclaredType::Class(class) = self.body.declared_type(program, value) else {
+            return None;
+        };
+        if program.classes[class].is_interface() {
+            return None;
+        }
+        let mut above: Vec<ClassId> = program.hierarchy.superclasses(class).collect();
+        above.pop();
+        above.pop()
+    }
+
+    fn modelled(&mut self, instruction: &Instruction, call: &Call, method: MethodId) {
+        let effects = self.around.program.effects_of(method);
+        // Each thread has its own: what one puts in, no other takes out.
+        let is_local =
+            effects.iter().any(|effect| matches!(effect, Effect::ThreadLocalAccess { .. }));
+        for effect in effects {
+            match *effect {
+                Effect::Store { value, into } | Effect::Wraps { task: value, by: into }
+                    if !is_local =>
+                {
+                    self.relate(instruction, call, into, value);
+                }
+                Effect::Load { from } if !is_local => {
+                    self.relate(instruction, call, from, Operand::Result);
+                }
+                Effect::Handle { of } => self.relate(instruction, call, Operand::Result, of),
+                Effect::View { of } | Effect::LockView { of, .. } => {
+                    let result = self.operand(instruction, call, Operand::Result);
+                    for viewed in self.operand(instruction, call, of) {
+                        result.iter().for_each(|result| self.unify(viewed, *result));
+                    }
+                }
+                Effect::ConditionOf { lock } => {
+                    self.relate(instruction, call, lock, Operand::Result);
+                }
+                Effect::Fork { task } | Effect::Submit { task, .. } => {
+                    for task in self.operand(instruction, call, task) {
+                        let node = self.fact(task);
+                        (node.is_shared, node.is_started) = (true, true);
+                    }
+                }
+                Effect::RunsTask { .. } => self.run_tasks(call, method),
+                Effect::Escapes { operand } => {
+                    for node in self.operand(instruction, call, operand) {
+                        self.fact(node).is_shared = true;
+                    }
+                }
+                Effect::ReturnsFresh => {
+                    for node in self.operand(instruction, call, Operand::Result) {
+                        self.fact(node).is_fresh = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The callbacks of a modelled method are called.
+    fn run_tasks(&mut self, call: &Call, method: MethodId) {
+        let Surroundings { program, open, .. } = self.around;
+        let descriptor = &program.methods[method].descriptor;
+        let has_receiver = usize::from(call.kind != InvokeKind::Static);
+        for (number, class) in models::task_arguments(descriptor) {
+            let task = call.arguments.get(usize::from(number) + has_receiver);
+            let class = program.class_named(class).filter(|class| open.types.contains(class));
+            if let (Some(task), Some(class)) = (task.and_then(|it| self.value(*it)), class) {
+                self.fact(task).called.push(Called::Any(class));
+            }
+        }
+    }
+
+    /// One operand keeps another.
+    fn relate(&mut self, instruction: &Instruction, call: &Call, keeper: Operand, kept: Operand) {
+        for keeper in self.operand(instruction, call, keeper) {
+            let inside = self.target(keeper, Slot::Kept);
+            for kept in self.operand(instruction, call, kept) {
+                self.unify(inside, kept);
+            }
+        }
+    }
+
+    fn operand(&mut self, instruction: &Instruction, call: &Call, operand: Operand) -> Vec<usize> {
+        let program = self.around.program;
+        let (of, is_inside) = match operand {
+            Operand::Elements(number) => (Operand::Argument(number), true),
+            Operand::Contents | Operand::Wrapped => (Operand::Receiver, true),
+            Operand::Field(_) => (Operand::Receiver, false),
+            operand => (operand, false),
+        };
+        let values = match of {
+            Operand::Result => instruction.result.into_iter().collect(),
+            of => program.operand_values(call, of),
+        };
+        let nodes = values.into_iter().filter_map(|value| {
+            let node = self.value(value)?;
+            let is_array = self.body.declared_type(program, value) == DeclaredType::Array;
+            let slot = if is_array { Slot::Element } else { Slot::Kept };
+            Some(if is_inside { self.target(node, slot) } else { node })
+        });
+        nodes.collect()
+    }
+
+    /// Keeps what callers can know.
+    fn finish(mut self) -> Summary {
+        let body = self.body;
+        let parameters: Vec<Option<usize>> =
+            body.parameters.iter().map(|parameter| self.value(*parameter)).collect();
+        self.share_what_is_kept();
+        let mut summary = Summary::default();
+        let mut numbers = vec![None; self.nodes.len()];
+        let ends = parameters.iter().copied().chain([self.result]);
+        let mut todo: VecDeque<(usize, usize)> = VecDeque::new();
+        let mut ends: Vec<Option<usize>> = ends
+            .map(|end| {
+                let end = self.find(end?);
+                todo.push_back((end, 0));
+                Some(end)
+            })
+            .collect();
+        // Nearest first: where that is cut, callers know less of what is far away.
+        let mut kept = Vec::new();
+        while let Some((node, steps)) = todo.pop_front() {
+            if numbers[node].is_some() {
+                continue;
+            }
+            numbers[node] = Some(kept.len());
+            kept.push(node);
+            if steps < MOST_STEPS && kept.len() < MOST_NODES {
+                for (_, target) in self.nodes[node].edges.clone() {
+                    todo.push_back((self.find(target), steps + 1));
+                }
+            }
+        }
+        for node in kept {
+            let mut copy = self.nodes[node].clone();
+            copy.called.sort_unstable();
+            copy.called.dedup();
+            copy.edges = copy
+                .edges
+                .into_iter()
+                .filter_map(|(slot, target)| Some((slot, numbers[self.find(target)]?)))
+                .collect();
+            summary.nodes.push(copy);
+        }
+        for end in &mut ends {
+            *end = end.and_then(|end| numbers[end]);
+        }
+        summary.result = ends.pop().flatten();
+        summary.parameters = ends;
+        summary
+    }
+
+    /// Whatever is kept by something shared, or by something that was found in a static field, is shared. Unknown calls
+    /// are not believed to share: the library is full of services in static fields that are asked for something.
+    fn share_what_is_kept(&mut self) {
+        let is_sharing = |node: &Node| node.is_shared || node.is_found;
+        let mut todo: Vec<usize> =
+            (0..self.nodes.len()).filter(|at| is_sharing(&self.nodes[*at])).collect();
+        while let Some(node) = todo.pop() {
+            for (slot, target) in self.nodes[node].edges.clone() {
+                let target = self.find(target);
+                if matches!(slot, Slot::Perhaps(_)) {
+                    continue;
+                }
+                if !std::mem::replace(&mut self.nodes[target].is_shared, true) {
+                    todo.push(target);
+                }
+            }
+        }
+    }
+}
