@@ -1688,22 +1688,27 @@ public final class Scission {
         bump(s);
     }
 
-    /** What a synchronized library method did, reported as a whole after it. */
+    /**
+     * What a synchronized library method did, reported as a whole after it. The lock is taken once more for that:
+     * otherwise two threads that report at the same time would seem to hold it together.
+     */
     private static void insideMonitor(ScissionThread s, int kind, Object object, int site) {
         long id = lockId(s, object);
         boolean outermost = findHeld(s, id) < 0;
-        bump(s);
-        if (outermost) {
-            emit(s, ACQUIRE, site, id, 0);
+        synchronized (object) {
+            bump(s);
+            if (outermost) {
+                emit(s, ACQUIRE, site, id, 0);
+                bump(s);
+            }
+            if (kind != 0) {
+                emit(s, kind, site, id, OF_CONTENTS);
+            }
+            if (outermost) {
+                emit(s, RELEASE, site, id, 0);
+            }
             bump(s);
         }
-        if (kind != 0) {
-            emit(s, kind, site, id, OF_CONTENTS);
-        }
-        if (outermost) {
-            emit(s, RELEASE, site, id, 0);
-        }
-        bump(s);
     }
 
     private static void fork(ScissionThread s, Thread child, int site) {
