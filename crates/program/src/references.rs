@@ -24,7 +24,7 @@ impl Immutables {
     pub fn of(program: &Program) -> Immutables {
         let is_immutable = program.classes.iter().map(|class| {
             models::sharing(&class.name) == Some(Sharing::Immutable)
-                && &*class.name != "java/lang/Object"
+                && !models::holds_others(&class.name)
         });
         Immutables { is_immutable: is_immutable.collect(), empty_arrays: empty_arrays(program) }
     }

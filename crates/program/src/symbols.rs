@@ -271,9 +271,7 @@ impl Program {
     /// Whether it is known what a call of this method does, even if that is nothing of interest.
     #[must_use]
     pub fn is_known(&self, method: MethodId) -> bool {
-        self.effects[method].is_some()
-            || self.derived.contains_key(&method)
-            || models::computes_values(&self.class_of(method).name)
+        self.effects[method].is_some() || self.derived.contains_key(&method)
     }
 
     /// What of the application a library method without a model calls, as far as its code was read.

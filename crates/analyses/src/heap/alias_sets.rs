@@ -96,6 +96,16 @@ impl AliasSets {
         }
     }
 
+    /// Everything that some variable refers to, sorted.
+    pub(super) fn targets(&mut self) -> Vec<NodeId> {
+        let edges = self.nodes.iter().flat_map(|node| &node.edges);
+        let mut targets: Vec<NodeId> = edges.filter_map(|edge| edge.target).collect();
+        targets.iter_mut().for_each(|target| *target = self.find(*target));
+        targets.sort_unstable();
+        targets.dedup();
+        targets
+    }
+
     /// Notes that a variable is read or written, or merely exists.
     pub(super) fn touch(&mut self, node: NodeId, slot: Slot, is_read: bool, is_written: bool) {
         let node = self.node(node);

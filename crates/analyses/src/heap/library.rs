@@ -60,8 +60,9 @@ impl Builder<'_> {
     fn effect(&mut self, instruction: &Instruction, call: &Call, effect: &Effect, is_local: bool) {
         match *effect {
             Effect::Store { value, into } if !is_local => {
+                let slot = self.kept_slot(instruction, call, into);
                 for keeper in self.operand(instruction, call, into) {
-                    let contents = self.sets.target(keeper, Slot::Contents);
+                    let contents = self.sets.target(keeper, slot);
                     for value in self.operand(instruction, call, value) {
                         self.sets.unify(contents, value);
                         self.keep(keeper, value);
@@ -70,8 +71,9 @@ impl Builder<'_> {
             }
             Effect::Load { from } if !is_local => {
                 let Some(result) = self.result_of(instruction) else { return };
+                let slot = self.kept_slot(instruction, call, from);
                 for keeper in self.operand(instruction, call, from) {
-                    let contents = self.sets.target(keeper, Slot::Contents);
+                    let contents = self.sets.target(keeper, slot);
                     self.sets.unify(contents, result);
                     self.keep(keeper, result);
                 }
@@ -191,14 +193,22 @@ impl Builder<'_> {
         is_read: bool,
         is_written: bool,
     ) {
-        let is_array = |value: &ValueId| {
-            self.body.declared_type(self.around.program, *value) == DeclaredType::Array
-        };
-        let values = self.around.program.operand_values(call, of);
-        let slot = if values.iter().any(is_array) { Slot::Element } else { Slot::Contents };
+        let slot = self.kept_slot(instruction, call, of);
         for node in self.operand(instruction, call, of) {
             self.sets.touch(node, slot, is_read, is_written);
         }
+    }
+
+    /// The variable that an operand keeps things in.
+    fn kept_slot(&self, instruction: &Instruction, call: &Call, operand: Operand) -> Slot {
+        let program = self.around.program;
+        let is_array =
+            |value: ValueId| self.body.declared_type(program, value) == DeclaredType::Array;
+        let values = match operand {
+            Operand::Result => instruction.result.into_iter().collect(),
+            operand => program.operand_values(call, operand),
+        };
+        if values.into_iter().any(is_array) { Slot::Element } else { Slot::Contents }
     }
 
     /// The alias sets that an operand of a library call stands for.
@@ -210,18 +220,18 @@ impl Builder<'_> {
                 values.into_iter().filter_map(|value| self.node(value)).collect()
             }
             Operand::Elements(number) => {
+                let slot = self.kept_slot(instruction, call, Operand::Argument(number));
                 let values = program.operand_values(call, Operand::Argument(number));
                 let nodes = values.into_iter().filter_map(|value| {
-                    let slot = match self.body.declared_type(program, value) {
-                        DeclaredType::Array => Slot::Element,
-                        DeclaredType::Class(_) | DeclaredType::Unknown => Slot::Contents,
-                    };
                     let node = self.node(value)?;
                     Some(self.sets.target(node, slot))
                 });
                 nodes.collect()
             }
-            Operand::Contents => self.slot_of_receiver(call, Slot::Contents),
+            Operand::Contents => {
+                let slot = self.kept_slot(instruction, call, Operand::Receiver);
+                self.slot_of_receiver(call, slot)
+            }
             Operand::Wrapped => self.slot_of_receiver(call, Slot::Task),
             Operand::Result => self.result_of(instruction).into_iter().collect(),
             Operand::Class => {

@@ -112,6 +112,7 @@ pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
             | Terminator::Switch { .. } => {}
         }
     }
+    builder.note_kept_parameters();
     builder.spread_object_escapes();
     super::finish::finish(builder)
 }
@@ -167,13 +168,6 @@ impl Builder<'_> {
                 let slot = Slot::Field(*field);
                 self.sets.touch(base, slot, false, !program.fields[*field].is_final());
                 self.refer(base, slot, *value, Some(*object));
-                if self.body.is_receiver(program, *object)
-                    && self.is_parameter(*value)
-                    && let Some(node) = self.node(*value)
-                {
-                    // Others gave it, and may keep it.
-                    self.sets.node(node).happenings.escapes_object = true;
-                }
             }
             Operation::GetStatic(field) => {
                 let class = self.class_object(program.fields[*field].class);
@@ -394,6 +388,19 @@ impl Builder<'_> {
     fn captured(&mut self, lambda: ValueId, number: u16) -> Option<NodeId> {
         let lambda = self.node(lambda)?;
         Some(self.sets.target(lambda, Slot::Captured(number)))
+    }
+
+    /// What an object keeps and was given, others gave, and may keep as well.
+    fn note_kept_parameters(&mut self) {
+        let kept: Vec<NodeId> = self.sets.targets();
+        let is_static = self.around.program.methods[self.body.method].is_static();
+        for parameter in self.body.parameters.iter().skip(usize::from(!is_static)) {
+            if let Some(node) = self.node(*parameter)
+                && kept.binary_search(&node).is_ok()
+            {
+                self.sets.node(node).happenings.escapes_object = true;
+            }
+        }
     }
 
     /// A reference that leaves its host takes along what is kept by it.

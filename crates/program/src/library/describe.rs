@@ -20,7 +20,6 @@ impl Program {
             let by = match (self.effects[method], self.derived.contains_key(&method)) {
                 (Some(_), _) => "by the models",
                 (None, true) => "by its code",
-                (None, false) if self.is_known(method) => "by the models",
                 (None, false) => "unknown: the receiver keeps the arguments and gives them out",
             };
             let _ = writeln!(text, "{}: {by}", self.method_label(method));

@@ -17,9 +17,9 @@ use crate::summaries::Summaries;
 use crate::symbols::Program;
 
 /// How far from a parameter or result callers know what is kept.
-const MOST_STEPS: usize = 3;
+const MOST_STEPS: usize = 5;
 /// How many sets callers know, or a few more.
-const MOST_NODES: usize = 24;
+const MOST_NODES: usize = 40;
 
 /// A variable of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -289,24 +289,30 @@ impl Builder<'_> {
             return;
         }
         let targets = graph.targets(self.body.method, instruction.offset);
-        let direct = targets.iter().filter(|target| target.via == Via::Direct);
-        if targets.len() > MOST_TARGETS {
+        let is_many = targets.len() > MOST_TARGETS;
+        let is_told = !is_many && targets.iter().any(|target| target.method == call.method);
+        // Classes of the application may inherit what no class of the library does.
+        if program.body(call.method).is_some() && !is_told {
+            self.embed(instruction, call, call.method);
+        }
+        if is_many {
             self.unknown(instruction, call);
             return;
         }
-        let mut is_followed = false;
-        for Target { method, .. } in direct {
-            is_followed = true;
-            if program.is_known(*method) {
+        let mut is_followed = !targets.is_empty();
+        for Target { method, via } in targets {
+            if *via != Via::Direct {
+                // What a lambda of the library captured is kept by it, and it keeps what it is given.
+                is_followed = false;
+            } else if program.is_known(*method) {
                 self.modelled(instruction, call, *method);
             } else if program.body(*method).is_some() {
                 self.embed(instruction, call, *method);
             } else {
-                self.unknown(instruction, call);
+                is_followed = false;
             }
         }
-        // Lambdas of the library are not followed: what they captured is kept by them, and they keep what they are given.
-        if !is_followed || targets.iter().any(|target| target.via != Via::Direct) {
+        if !is_followed {
             self.unknown(instruction, call);
         }
     }
@@ -405,6 +411,11 @@ impl Builder<'_> {
                     }
                 }
                 Effect::RunsTask { .. } => self.run_tasks(call, method),
+                Effect::AtomicRead { of: Operand::Designated, .. }
+                | Effect::AtomicWrite { of: Operand::Designated, .. }
+                | Effect::AtomicUpdate { of: Operand::Designated, .. } => {
+                    self.designated(instruction, call);
+                }
                 Effect::Escapes { operand } => {
                     for node in self.operand(instruction, call, operand) {
                         self.fact(node).is_shared = true;
@@ -434,10 +445,28 @@ impl Builder<'_> {
         }
     }
 
+    /// A variable of some object is read or written through a handle or an updater: the object is the first argument
+    /// after that, and refers to the other arguments and to the result.
+    fn designated(&mut self, instruction: &Instruction, call: &Call) {
+        let has_receiver = usize::from(call.kind != InvokeKind::Static);
+        let mut given = call.arguments.iter().skip(has_receiver);
+        let Some(object) = given.find(|it| self.is_reference[it.index()]) else { return };
+        for value in given.chain(&instruction.result) {
+            self.refer(*object, Slot::Kept, *value);
+        }
+    }
+
     /// One operand keeps another.
     fn relate(&mut self, instruction: &Instruction, call: &Call, keeper: Operand, kept: Operand) {
+        let slot = match keeper {
+            Operand::Result => instruction.result.map_or(Slot::Kept, |it| self.kept_slot(it)),
+            keeper => {
+                let values = self.around.program.operand_values(call, keeper);
+                values.first().map_or(Slot::Kept, |it| self.kept_slot(*it))
+            }
+        };
         for keeper in self.operand(instruction, call, keeper) {
-            let inside = self.target(keeper, Slot::Kept);
+            let inside = self.target(keeper, slot);
             for kept in self.operand(instruction, call, kept) {
                 self.unify(inside, kept);
             }
@@ -458,11 +487,18 @@ impl Builder<'_> {
         };
         let nodes = values.into_iter().filter_map(|value| {
             let node = self.value(value)?;
-            let is_array = self.body.declared_type(program, value) == DeclaredType::Array;
-            let slot = if is_array { Slot::Element } else { Slot::Kept };
+            let slot = self.kept_slot(value);
             Some(if is_inside { self.target(node, slot) } else { node })
         });
         nodes.collect()
+    }
+
+    /// The variable that an object keeps things in, as the models know it.
+    fn kept_slot(&self, value: ValueId) -> Slot {
+        match self.body.declared_type(self.around.program, value) {
+            DeclaredType::Array => Slot::Element,
+            DeclaredType::Class(_) | DeclaredType::Unknown => Slot::Kept,
+        }
     }
 
     /// Keeps what callers can know.

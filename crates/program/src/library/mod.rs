@@ -8,14 +8,16 @@
 //! What is approximate.
 //! 1. Callers know what a callee does up to a distance from its parameters and result, and a row of the models has
 //!    one variable for an object: what it keeps.
-//! 2. Calls beyond the depth, native methods, abstract methods without an implementation among the classes that were
-//!    read, and calls with very many targets do what any unknown call does: the receiver keeps the arguments, and the
-//!    result is something that it keeps.
+//! 2. Calls beyond the depth, native methods and abstract methods without an implementation among the classes that were
+//!    read do what any unknown call does: the receiver keeps the arguments, and the result is something that it
+//!    keeps. So do calls with very many targets, beside what the method that is named does itself.
 //! 3. Accesses, locks and happens-before edges inside the library are not summarised. Library objects that
 //!    are not made for threads are told by the models; whatever the others do inside is theirs.
 //! 4. Calls of the methods of `Object` on what the application hands in (`hashCode`, `equals`, `toString`) are not told:
 //!    nearly everything would be called from nearly everywhere.
 
+#[cfg(test)]
+mod against_models;
 mod collect;
 mod describe;
 mod flow;
@@ -33,7 +35,7 @@ use crate::symbols::{Link, Method, Origin, Program};
 use crate::{ir, summaries};
 
 /// How often the methods of a recursion are gone through.
-const MOST_ROUNDS: usize = 2;
+const MOST_ROUNDS: usize = 3;
 
 /// What the code of a library method says that it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +80,17 @@ pub(crate) fn derive(
 ) -> FxHashMap<MethodId, Derived> {
     let mut wanted = called(program);
     wanted.retain(|method| !program.is_known(*method) && !program.methods[*method].is_abstract());
-    let collected = collect::collect(program, jdk, &wanted, cancelled);
+    summarise(program, jdk, &wanted, cancelled)
+}
+
+/// Summarises library methods.
+fn summarise(
+    program: &Program,
+    jdk: Option<&JdkImage>,
+    wanted: &[MethodId],
+    cancelled: &(dyn Fn() -> bool + Sync),
+) -> FxHashMap<MethodId, Derived> {
+    let collected = collect::collect(program, jdk, wanted, cancelled);
     let library = collected.link();
     let methods: Vec<MethodId> = collected
         .bodies

@@ -1,8 +1,10 @@
 //! Summaries of library methods in the words of the models.
 
+use classes::descriptor::parameter_descriptors;
+
 use super::collect::MOST_TARGETS;
 use super::flow::Summary;
-use super::{CallBack, Derived};
+use super::{CallBack, Called, Derived};
 use crate::ids::{MethodId, TypedVec};
 use crate::models::{self, Effect, Operand, Runner, Times};
 use crate::symbols::{Method, Program};
@@ -23,12 +25,17 @@ pub(super) fn row(
         implementing.dedup();
     }
     let is_read = |method: &MethodId| program.body(*method).is_some();
-    if implementing.len() > MOST_TARGETS + 1 || !implementing.iter().all(is_read) {
+    if !is_read(&method) {
         return None;
     }
     let mut derived = Derived::default();
-    for implementation in implementing {
-        add(&mut derived, &summaries[implementation], declared);
+    if implementing.len() > MOST_TARGETS + 1 || !implementing.iter().all(is_read) {
+        add(&mut derived, &summaries[method], declared);
+        add_unknown(&mut derived, program, &summaries[method], declared);
+    } else {
+        for implementation in implementing {
+            add(&mut derived, &summaries[implementation], declared);
+        }
     }
     derived.effects.sort_unstable();
     derived.effects.dedup();
@@ -48,22 +55,45 @@ fn agrees_with_new(effect: Effect) -> bool {
     )
 }
 
+/// The parameters of a method that are followed, and their sets.
+fn operands<'a>(
+    summary: &'a Summary,
+    declared: &Method,
+) -> impl Iterator<Item = (Operand, usize)> + use<'a> {
+    let receivers = u8::from(!declared.is_static());
+    summary.parameters.iter().enumerate().filter_map(move |(number, node)| {
+        let number = u8::try_from(number).ok()?;
+        let operand = match number.checked_sub(receivers) {
+            Some(number) => Operand::Argument(number),
+            None => Operand::Receiver,
+        };
+        Some((operand, (*node)?))
+    })
+}
+
+/// Some of the methods that override this one are not known: what any call may do.
+fn add_unknown(derived: &mut Derived, program: &Program, summary: &Summary, declared: &Method) {
+    for (value, _) in operands(summary, declared).filter(|(it, _)| *it != Operand::Receiver) {
+        derived.effects.push(Effect::Store { value, into: Operand::Receiver });
+    }
+    if summary.result.is_some() {
+        derived.effects.push(Effect::Load { from: Operand::Receiver });
+    }
+    for (number, parameter) in (0..=u8::MAX).zip(parameter_descriptors(&declared.descriptor)) {
+        let class = parameter.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
+        derived.calls.extend(class.and_then(|it| program.class_named(it)).map(|class| CallBack {
+            on: Operand::Argument(number),
+            is_kept: false,
+            called: Called::Any(class),
+        }));
+    }
+}
+
 fn add(derived: &mut Derived, summary: &Summary, declared: &Method) {
-    let has_receiver = !declared.is_static();
     // Only what is declared to be a task is believed to be run: the shapes of windows are too coarse for more.
     let tasks = models::task_arguments(&declared.descriptor);
     let is_task = |operand: Operand| tasks.iter().any(|(it, _)| operand == Operand::Argument(*it));
-    let operands = || {
-        let parameters = summary.parameters.iter().enumerate();
-        parameters.filter_map(move |(number, node)| {
-            let number = u8::try_from(number).ok()?;
-            let operand = match number.checked_sub(u8::from(has_receiver)) {
-                Some(number) => Operand::Argument(number),
-                None => Operand::Receiver,
-            };
-            Some((operand, (*node)?))
-        })
-    };
+    let operands = || operands(summary, declared);
     let effects = &mut derived.effects;
     for (operand, node) in operands() {
         let known = &summary.nodes[node];

@@ -59,6 +59,11 @@ pub(super) const ROWS: &[&[Model]] = models! {
         "<init>" "(IIJLjava/util/concurrent/TimeUnit;Ljava/util/concurrent/BlockingQueue;)V" [
             Store { value: Argument(4), into: Receiver },
         ];
+        "<init>" "(IIJLjava/util/concurrent/TimeUnit;Ljava/util/concurrent/BlockingQueue;Ljava/util/concurrent/ThreadFactory;Ljava/util/concurrent/RejectedExecutionHandler;)V" [
+            Store { value: Argument(4), into: Receiver },
+            Store { value: Argument(5), into: Receiver },
+            Store { value: Argument(6), into: Receiver },
+        ];
         "<init>" "*" [
             Store { value: Argument(4), into: Receiver },
             Store { value: Argument(5), into: Receiver },

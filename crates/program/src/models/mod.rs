@@ -58,8 +58,8 @@ pub use entry_points::{
     EntryPoint, EntryThread, Matcher, Multiplicity, ReceiverSharing, entry_points,
 };
 pub use sharing::{
-    ClassSharing, Sharing, class_sharing, computes_values, is_often_confined, is_own_mutex,
-    is_stream, sharing,
+    ClassSharing, Sharing, class_sharing, computes_values, holds_others, is_often_confined,
+    is_own_mutex, is_stream, sharing,
 };
 pub use supertypes::{Supertypes, all_supertypes, supertypes};
 pub use tasks::{TaskMethod, all_task_methods, is_run_elsewhere, task_arguments, task_methods};

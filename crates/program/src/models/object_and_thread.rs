@@ -23,7 +23,7 @@ pub(super) const ROWS: &[&[Model]] = models! {
     "java/lang/Object" => {
         "<init>" "()V" [];
         "getClass", "hashCode", "equals", "toString", "finalize" "*" [];
-        "clone" "()Ljava/lang/Object;" [READ, FRESH];
+        "clone" "()Ljava/lang/Object;" [READ, FRESH, Store { value: Operand::Contents, into: Operand::Result }];
         "notify" "()V" [Notify { on: Receiver, all: false }];
         "notifyAll" "()V" [Notify { on: Receiver, all: true }];
         "wait" "()V" [wait(WaitKind::Monitor, false), BLOCKS];
@@ -109,7 +109,10 @@ pub(super) const ROWS: &[&[Model]] = models! {
 
     "java/lang/System" => {
         "exit" "(I)V" [Terminates];
-        "arraycopy" "*" [Read { of: Argument(0) }, Write { of: Argument(2) }];
+        "arraycopy" "*" [
+            Read { of: Argument(0) }, Write { of: Argument(2) },
+            Store { value: Operand::Elements(0), into: Argument(2) },
+        ];
         "currentTimeMillis", "nanoTime", "identityHashCode", "lineSeparator", "gc" "*" [];
         "getProperty", "getenv", "getSecurityManager", "runFinalization" "*" [];
         "setProperty", "clearProperty" "*" [];

@@ -54,6 +54,13 @@ pub fn sharing(class: &str) -> Option<Sharing> {
     }
 }
 
+/// Whether objects of this immutable class hold on to others, which may change.
+#[must_use]
+pub fn holds_others(class: &str) -> bool {
+    matches!(class, "java/lang/Enum" | "java/lang/Record" | "java/util/Optional")
+        || class.starts_with("java/util/ImmutableCollections$")
+}
+
 /// Sorted.
 #[rustfmt::skip]
 const IMMUTABLE: &[&str] = &[

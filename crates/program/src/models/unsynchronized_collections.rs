@@ -249,7 +249,9 @@ pub(super) const ROWS: &[&[Model]] = models! {
     "java/util/Arrays" => {
         "asList" "*" [VIEW0, FRESH];
         "stream" "*" [VIEW0];
-        "copyOf", "copyOfRange" "*" [Read { of: Argument(0) }, Load { from: Argument(0) }, FRESH];
+        "copyOf", "copyOfRange" "*" [
+            Read { of: Argument(0) }, Store { value: Operand::Elements(0), into: Result }, FRESH,
+        ];
         "fill" "*" [Write { of: Argument(0) }];
         "sort" "*" [Write { of: Argument(0) }];
         "deepEquals" "*" [Read { of: Argument(0) }, Read { of: Argument(1) }];
