@@ -1000,6 +1000,7 @@ public final class Scission {
 
     @DontInline
     private static void readStaticWords(ScissionThread s, long entry, int site) {
+        uses(s, classOfStatic(site), site);
         if (!noteRead(s, null, entry, entry + 8, site)) {
             reportRead(s, null, entry, entry + 8, site, 0, OF_STATIC | field(site));
         }
@@ -1007,6 +1008,7 @@ public final class Scission {
 
     @DontInline
     private static void writeStaticWords(ScissionThread s, long entry, int site) {
+        uses(s, classOfStatic(site), site);
         if (!noteWrite(s, null, entry, entry + 8, site)) {
             reportWrite(s, null, entry, entry + 8, site, 0, OF_STATIC | field(site));
         }
@@ -1026,6 +1028,7 @@ public final class Scission {
         } else if (entry == IS_VOLATILE) {
             volatileRead(s, site, 0, OF_STATIC | field(site));
         } else if (entry == HAS_NO_WORDS) {
+            uses(s, classOfStatic(site), site);
             access(s, READ, site, 0, OF_STATIC | field(site));
         } else if (entry <= FINAL_OF_CLASS) {
             uses(s, (int) (FINAL_OF_CLASS - entry), site);
@@ -1046,6 +1049,7 @@ public final class Scission {
         } else if (entry == IS_VOLATILE) {
             volatileWrite(s, site, 0, OF_STATIC | field(site));
         } else if (entry == HAS_NO_WORDS) {
+            uses(s, classOfStatic(site), site);
             access(s, WRITE, site, 0, OF_STATIC | field(site));
         }
     }
@@ -1104,7 +1108,8 @@ public final class Scission {
         }
         declaring = declaring == null ? null : declaringClass(declaring, name, isStatic);
         if (declaring == null) {
-            setField(site, fieldNumber(classNumber(ownerName), name), 0);
+            int owner = classNumber(ownerName);
+            setField(site, fieldNumber(owner, name), isStatic ? owner : 0);
             return HAS_NO_WORDS;
         }
         Shape shape = SHAPES.get(declaring);
@@ -1113,7 +1118,7 @@ public final class Scission {
             return isStatic ? FINAL_OF_CLASS - shape.number : IS_FINAL;
         }
         int field = fieldNumber(shape.number, name);
-        setField(site, field, (int) shape.idOffset);
+        setField(site, field, isStatic ? shape.number : (int) shape.idOffset);
         boolean isVolatile = (modifiers & 0x40) != 0;
         if (isStatic) {
             long words = staticWords(shape.number + " " + name);
@@ -1147,9 +1152,15 @@ public final class Scission {
         return null;
     }
 
-    private static void setField(int site, int field, int idOffset) {
+    /** What is known of the field of a site; beside its number where objects have theirs, or the class of a static one. */
+    private static void setField(int site, int field, int idOffsetOrClass) {
         U.putInt(SITES + (long) site * 8, field);
-        U.putInt(SITES + (long) site * 8 + 4, idOffset);
+        U.putInt(SITES + (long) site * 8 + 4, idOffsetOrClass);
+    }
+
+    /** The class that declares the static field of a site. */
+    private static int classOfStatic(int site) {
+        return U.getInt(SITES + (long) site * 8 + 4);
     }
 
     private static long staticWords(String key) {

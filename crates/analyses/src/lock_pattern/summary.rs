@@ -427,6 +427,11 @@ pub(super) fn translate(
     target: &Target,
     lock: &Lock,
 ) -> Option<Lock> {
+    // Which object it is that the library calls is a guess.
+    let is_called_back = matches!(target.via, Via::CalledBack { .. });
+    if is_called_back && matches!(lock.expression.root, Root::Parameter(_)) {
+        return None;
+    }
     let translated = terms.translate(program, lock.expression, target)?;
     let declared = &program.methods[target.method];
     let is_receiver = lock.expression == LockExpression::new(Root::Parameter(0))

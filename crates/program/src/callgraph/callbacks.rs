@@ -23,23 +23,12 @@ use crate::threads;
 /// Where it is not known which object is called, so many methods of the application may be meant by it at most.
 const FEW_TARGETS: usize = 8;
 
-/// Types that the library calls methods of all the time on objects of its own.
-const OWN: [&str; 8] = [
-    "java/lang/CharSequence",
-    "java/lang/Comparable",
-    "java/lang/Iterable",
-    "java/util/Dictionary",
-    "java/util/Enumeration",
-    "java/util/Iterator",
-    "java/util/Map",
-    "java/util/Map$Entry",
-];
-
 /// The methods of the application that override those of the library.
 pub(super) struct Callbacks {
     /// For a method that the library declares, what objects of which class run.
     overriding: FxHashMap<MethodId, Vec<(ClassId, MethodId)>>,
-    own: Vec<ClassId>,
+    /// Types that the library calls methods of all the time, on objects of its own.
+    commonplace: Vec<ClassId>,
 }
 
 /// One thing that a library method calls.
@@ -67,8 +56,9 @@ impl Callbacks {
         for (declared, class, method) in found.into_iter().flatten() {
             overriding.entry(declared).or_default().push((class, method));
         }
-        let own = OWN.iter().filter_map(|name| program.class_named(name)).collect();
-        Callbacks { overriding, own }
+        let commonplace = models::commonplace_types().iter();
+        let commonplace = commonplace.filter_map(|name| program.class_named(name)).collect();
+        Callbacks { overriding, commonplace }
     }
 
     /// What the library runs of the application when it is called.
@@ -164,7 +154,7 @@ impl Callbacks {
         let known = if is_kept { None } else { types_of(body, *value) };
         let Some(types) = known else {
             let declared = program.methods[method].class;
-            let is_own = |own: &ClassId| program.hierarchy.is_subtype(declared, *own);
+            let is_above = |it: &ClassId| program.hierarchy.is_subtype(declared, *it);
             let can_be = |class: ClassId| match body.declared_type(program, *value) {
                 DeclaredType::Class(declared) if !is_kept => {
                     program.hierarchy.is_subtype(class, declared)
@@ -173,7 +163,7 @@ impl Callbacks {
             };
             let fitting = overriding.iter().filter(|(class, _)| can_be(*class));
             let methods: FxHashSet<MethodId> = fitting.map(|(_, method)| *method).collect();
-            if methods.len() <= FEW_TARGETS && !self.own.iter().any(is_own) {
+            if methods.len() <= FEW_TARGETS && !self.commonplace.iter().any(is_above) {
                 targets.extend(methods.into_iter().map(|method| Target { method, via }));
             }
             return;

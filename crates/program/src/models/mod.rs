@@ -62,7 +62,9 @@ pub use sharing::{
     is_own_mutex, is_stream, sharing,
 };
 pub use supertypes::{Supertypes, all_supertypes, supertypes};
-pub use tasks::{TaskMethod, all_task_methods, is_run_elsewhere, task_arguments, task_methods};
+pub use tasks::{
+    TaskMethod, all_task_methods, commonplace_types, is_run_elsewhere, task_arguments, task_methods,
+};
 
 /// The model of one library method, or of all its overloads.
 #[derive(Debug, PartialEq, Eq)]

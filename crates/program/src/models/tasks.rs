@@ -151,6 +151,22 @@ pub fn is_run_elsewhere(class: &str) -> bool {
     !task_methods(class).is_empty() && !is_run_at_once && (!is_function || is_given_to_futures)
 }
 
+/// Types that library code calls methods of all the time, on objects of its own: that it calls one of them says little about
+/// whose object is called.
+#[must_use]
+pub fn commonplace_types() -> &'static [&'static str] {
+    &[
+        "java/lang/CharSequence",
+        "java/lang/Comparable",
+        "java/lang/Iterable",
+        "java/util/Dictionary",
+        "java/util/Enumeration",
+        "java/util/Iterator",
+        "java/util/Map",
+        "java/util/Map$Entry",
+    ]
+}
+
 /// Every row, sorted by class.
 #[must_use]
 pub fn all_task_methods() -> &'static [TaskMethod] {
