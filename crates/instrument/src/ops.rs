@@ -212,6 +212,18 @@ ops! {
     /// After a call by an interface: as [`Op::ContentsWrite`], if the class of the object leaves it to
     /// others to order its calls.
     InterfaceWrite = 30 "INTERFACE_WRITE";
+    /// Before, and right after a [`Op::Submit`]: the stage that ends before what was submitted begins.
+    SubmittedAfter = 31 "SUBMITTED_AFTER";
+    /// Before: the futures in the collection or array that the result will stand for.
+    Gather = 32 "GATHER";
+    /// After, with the result: it stands for the futures of the last [`Op::Gather`].
+    Gathered = 33 "GATHERED";
+    /// Before: a callback of a stream, which other threads may run if the stream is parallel.
+    StreamStep = 34 "STREAM_STEP";
+    /// Before: the stream is about to be worked off.
+    StreamBegin = 35 "STREAM_BEGIN";
+    /// After: the stream has been worked off.
+    StreamEnd = 36 "STREAM_END";
 }
 
 impl Op {

@@ -1446,6 +1446,55 @@ public final class Scission {
     private static final java.util.concurrent.ConcurrentHashMap<Long, Long> EXECUTORS =
         new java.util.concurrent.ConcurrentHashMap<>();
 
+    /** The stages that end before a task begins, by the task. */
+    private static final java.util.concurrent.ConcurrentHashMap<Long, long[]> STAGES =
+        new java.util.concurrent.ConcurrentHashMap<>();
+
+    /** The futures that a future stands for. */
+    private static final java.util.concurrent.ConcurrentHashMap<Long, long[]> PARTS =
+        new java.util.concurrent.ConcurrentHashMap<>();
+
+    /** Stages of one task, or parts of one future, that are remembered; the oldest is forgotten first. */
+    private static final int MOST_STAGES = 64;
+
+    /** What all callbacks of parallel streams are tasks of. */
+    private static final Object STREAMS = new Object();
+    private static long streams;
+
+    /** Adds a number to those that are known for another. */
+    private static synchronized void remember(
+            java.util.concurrent.ConcurrentHashMap<Long, long[]> known, long of, long number) {
+        long[] before = known.get(of);
+        if (before == null) {
+            before = new long[0];
+        }
+        for (long one : before) {
+            if (one == number) {
+                return;
+            }
+        }
+        int from = before.length < MOST_STAGES ? 0 : 1;
+        long[] all = java.util.Arrays.copyOfRange(before, from, before.length + 1);
+        all[all.length - 1] = number;
+        known.put(of, all);
+    }
+
+    /** A stage has ended, by its task or by hand; so has everything that it stands for. */
+    private static void joinStage(ScissionThread s, long stage, int depth, int site) {
+        emit(s, TASK_JOIN, site, stage, 0);
+        emit(s, RECEIVE, site, stage, 0);
+        joinParts(s, stage, depth, site);
+    }
+
+    private static void joinParts(ScissionThread s, long stage, int depth, int site) {
+        long[] parts = depth == 0 || PARTS.isEmpty() ? null : PARTS.get(stage);
+        if (parts != null) {
+            for (long part : parts) {
+                joinStage(s, part, depth - 1, site);
+            }
+        }
+    }
+
     /** A lambda was made: all lambdas of its class have the same body. */
     public static void lambda(Object lambda, int body, int site) {
         if (entry(site) == UNRESOLVED) {
@@ -1489,6 +1538,11 @@ public final class Scission {
     /** The body of a lambda begins. */
     public static void lambdaBegin(int body, int site) {
         Long id = BODY_TASKS.isEmpty() ? null : BODY_TASKS.get(body);
+        // The thread that works off a stream knows itself what it does in between.
+        if (id != null && id == streams
+            && !(Thread.currentThread() instanceof java.util.concurrent.ForkJoinWorkerThread)) {
+            id = null;
+        }
         pushTask(current(), id == null ? 0 : ~id, site);
     }
 
@@ -1498,8 +1552,15 @@ public final class Scission {
         }
         s.tasks[s.running++] = id;
         if (id != 0) {
+            long task = id < 0 ? ~id : id;
             bump(s);
-            emit(s, TASK_BEGIN, site, id < 0 ? ~id : id, 0);
+            long[] stages = STAGES.isEmpty() ? null : STAGES.get(task);
+            if (stages != null) {
+                for (long stage : stages) {
+                    joinStage(s, stage, 4, site);
+                }
+            }
+            emit(s, TASK_BEGIN, site, task, 0);
         }
     }
 
@@ -1576,7 +1637,9 @@ public final class Scission {
             case 12: // TASK_JOIN
                 bump(s);
                 for (Object task : each(operand)) {
-                    emit(s, TASK_JOIN, site, taskId(s, task), 0);
+                    long joined = taskId(s, task);
+                    emit(s, TASK_JOIN, site, joined, 0);
+                    joinParts(s, joined, 4, site);
                 }
                 break;
             case 13: // PUBLISH
@@ -1645,9 +1708,64 @@ public final class Scission {
                     access(s, WRITE, site, id(s, operand), OF_CONTENTS);
                 }
                 break;
+            case 31: // SUBMITTED_AFTER
+                if (s.submitted != 0) {
+                    remember(STAGES, s.submitted, id(s, operand));
+                }
+                break;
+            case 32: // GATHER
+                s.gathered = each(operand);
+                break;
+            case 33: // GATHERED
+                if (s.gathered != null) {
+                    long all = id(s, operand);
+                    for (Object part : s.gathered) {
+                        remember(PARTS, all, taskId(s, part));
+                    }
+                    s.gathered = null;
+                }
+                break;
+            case 34: // STREAM_STEP
+                streamStep(s, operand);
+                break;
+            case 35: // STREAM_BEGIN
+                if (isParallel(operand)) {
+                    emit(s, SUBMIT, site, streamsId(s), 0);
+                    bump(s);
+                }
+                break;
+            case 36: // STREAM_END
+                if (isParallel(operand)) {
+                    bump(s);
+                    emit(s, TASK_JOIN, site, streamsId(s), 0);
+                }
+                break;
             default:
                 break;
         }
+    }
+
+    /** The body of a callback of a stream is a task of all streams. */
+    private static void streamStep(ScissionThread s, Object callback) {
+        if (callback.getClass().isSynthetic()) {
+            int body = (int) LAMBDA_BODY.get(callback.getClass())[0];
+            if (body != 0) {
+                BODY_TASKS.putIfAbsent(body, streamsId(s));
+            }
+        }
+    }
+
+    private static long streamsId(ScissionThread s) {
+        if (streams == 0) {
+            streams = id(s, STREAMS);
+        }
+        return streams;
+    }
+
+    private static boolean isParallel(Object stream) {
+        return stream instanceof java.util.stream.BaseStream
+            && stream.getClass().getClassLoader() == null
+            && ((java.util.stream.BaseStream<?, ?>) stream).isParallel();
     }
 
     /** The elements of a collection of the library or of an array; anything else stands for itself. */

@@ -49,6 +49,9 @@ final class ScissionThread {
     /** The task that this thread submitted last. */
     long submitted;
 
+    /** The futures that the next result will stand for. */
+    Object[] gathered;
+
     /** Classes whose initialisation this thread has seen, by number, one bit each. */
     long[] seenClasses = new long[4];
 

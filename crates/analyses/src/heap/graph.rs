@@ -74,7 +74,12 @@ impl<'a> GraphBuilder<'a> {
     }
 
     /// Adds everything that a thread can do from its first method, whose parameters are these objects.
-    fn add_entry(&mut self, shape: &Shape, parameters: &[Option<NodeId>]) -> Vec<Option<NodeId>> {
+    fn add_entry(
+        &mut self,
+        shape: &Shape,
+        parameters: &[Option<NodeId>],
+        is_lambda: bool,
+    ) -> Vec<Option<NodeId>> {
         let mut placed: Vec<Option<NodeId>> = vec![None; shape.nodes.len()];
         let mut todo = Vec::new();
         for (node, object) in shape.parameters.iter().zip(parameters) {
@@ -87,6 +92,12 @@ impl<'a> GraphBuilder<'a> {
                 Some(known) => self.sets.unify(known, object),
                 None => {
                     placed[node.index()] = Some(object);
+                    // What a lambda has captured, it may hand to the next thread. Other tasks may do so with
+                    // themselves, too; but there, nearly every task of a program would become one.
+                    for name in shape[node].names.iter().filter(|_| is_lambda) {
+                        let known = self.named(*name);
+                        self.sets.unify(object, known);
+                    }
                     for edge in &shape[node].edges {
                         if let Some(target) = edge.target {
                             let object = self.sets.target(object, edge.slot);
@@ -193,11 +204,12 @@ pub(super) fn build(
     for (number, thread) in threads.iter().enumerate() {
         for entry in &thread.entries {
             let parameters = parameters(&mut builder, &shapes, thread, *entry);
+            let is_lambda = captured(program, *entry).is_some();
             if let Some(root) = receiver(program, thread, *entry) {
                 let root = builder.named(Name::new(root));
                 roots[number].get_or_insert(root);
             }
-            let placed = builder.add_entry(&shapes[*entry], &parameters);
+            let placed = builder.add_entry(&shapes[*entry], &parameters, is_lambda);
             entered.push((ThreadId::new(number), *entry, placed));
         }
     }

@@ -216,6 +216,17 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
             Effect::ConditionOf { lock } => {
                 alias(&mut reports, call, Operand::Result, lock, Relation::Condition);
             }
+            Effect::Handle { of: Operand::Elements(number) } => {
+                if let Some(source) = call.source(Operand::Argument(number)) {
+                    reports.before(Op::Gather, source);
+                    reports.after(Op::Gathered, Source::Result, When::Always);
+                }
+            }
+            Effect::After { stage, .. } => {
+                if let Some(source) = call.source(stage) {
+                    reports.before(Op::SubmittedAfter, source);
+                }
+            }
             Effect::Handle { of } => {
                 alias(&mut reports, call, Operand::Result, of, Relation::Handle);
             }
@@ -355,7 +366,6 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
             | Effect::Store { .. }
             | Effect::Load { .. }
             | Effect::Feeds { .. }
-            | Effect::After { .. }
             | Effect::RunsTask { .. }
             | Effect::Controls { .. }
             | Effect::Terminates
@@ -375,7 +385,24 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
     if collections && let Some(source) = call.source(Operand::Receiver) {
         by_interface(&mut reports, call, model, source);
     }
+    if models::is_pipeline(model.class) {
+        pipeline(&mut reports, call);
+    }
     reports
+}
+
+/// Callbacks of a stream run when it is worked off, by a call that gives no stream.
+fn pipeline(reports: &mut Reports, call: &Call<'_>) {
+    for task in call.tasks(Operand::Callbacks) {
+        reports.before(Op::StreamStep, task);
+    }
+    let is_step = matches!(call.types.ret, Some(Type::Object(class)) if models::is_pipeline(class));
+    if let Some(receiver) = call.source(Operand::Receiver)
+        && !is_step
+    {
+        reports.before(Op::StreamBegin, receiver);
+        reports.after(Op::StreamEnd, receiver, When::Always);
+    }
 }
 
 /// What a call does to a collection of which only the interface is known. The class that it has at run time

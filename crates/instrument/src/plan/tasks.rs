@@ -5,7 +5,7 @@ use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{Constant, DynamicRef, MemberRef, MethodInfo, PoolIndex, access};
 use events::SiteEntry;
 use findings::Site;
-use program::models;
+use program::models::{self, Effect};
 use rustc_hash::FxHashMap;
 
 use crate::error::InstrumentError;
@@ -23,6 +23,14 @@ const CALLING_HANDLES: [u8; 4] = [5, 6, 7, 9];
 #[derive(Debug, Default)]
 pub(super) struct Lambdas {
     keys: FxHashMap<usize, i32>,
+    /// Whether the class makes a stream parallel.
+    has_parallel_streams: bool,
+}
+
+/// Whether a method makes a stream parallel.
+fn makes_parallel(method: &MemberRef<'_>) -> bool {
+    models::find(method.class, method.name, method.descriptor)
+        .is_some_and(|model| model.effects.contains(&Effect::Parallel))
 }
 
 impl<'a> Planner<'a> {
@@ -33,6 +41,9 @@ impl<'a> Planner<'a> {
         if file.bootstrap_methods.is_empty() {
             return;
         }
+        self.lambdas.has_parallel_streams = file.pool.indices().any(|index| {
+            matches!(file.pool.get(index), Ok(Constant::Member(member)) if makes_parallel(&member))
+        });
         let mut implementations: Vec<usize> = file
             .pool
             .indices()
@@ -92,7 +103,7 @@ impl<'a> Planner<'a> {
         };
         if !CALLING_HANDLES.contains(&kind)
             || *member.class != self.file.name
-            || !models::is_run_elsewhere(interface)
+            || !self.may_run_elsewhere(interface)
         {
             return None;
         }
@@ -101,6 +112,13 @@ impl<'a> Planner<'a> {
                 && method.descriptor == *member.descriptor
                 && method.code.is_some()
         })
+    }
+
+    /// Whether lambdas of this type may be run by other threads. Functions that only streams call are, where there are
+    /// parallel streams.
+    fn may_run_elsewhere(&self, interface: &str) -> bool {
+        models::is_run_elsewhere(interface)
+            || (!models::task_methods(interface).is_empty() && self.lambdas.has_parallel_streams)
     }
 
     /// Whether a method is, or may be, run as the body of a task. `elsewhere` asks only for tasks that

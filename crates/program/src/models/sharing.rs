@@ -301,6 +301,12 @@ pub fn is_own_mutex(class: &str, field: &str) -> bool {
     field == "mutex" && class.starts_with("java/util/Collections$Synchronized")
 }
 
+/// Whether this is a stream of elements, or belongs to one: a pipeline of callbacks.
+#[must_use]
+pub fn is_pipeline(class: &str) -> bool {
+    class.starts_with("java/util/stream/")
+}
+
 /// Whether this is a stream, reader or writer of the library, the console included.
 #[must_use]
 pub fn is_stream(class: &str) -> bool {
