@@ -224,6 +224,12 @@ ops! {
     StreamBegin = 35 "STREAM_BEGIN";
     /// After: the stream has been worked off.
     StreamEnd = 36 "STREAM_END";
+    /// After: the monitor was taken, the contents were read as those of a concurrent collection are, and the monitor was
+    /// given back.
+    SynchronizedLook = 37 "SYNCHRONIZED_LOOK";
+    /// After: the monitor was taken, the contents were changed as those of a concurrent collection are, and the monitor
+    /// was given back.
+    SynchronizedChange = 38 "SYNCHRONIZED_CHANGE";
 }
 
 impl Op {

@@ -1457,9 +1457,11 @@ public final class Scission {
     /** Stages of one task, or parts of one future, that are remembered; the oldest is forgotten first. */
     private static final int MOST_STAGES = 64;
 
-    /** What all callbacks of parallel streams are tasks of. */
-    private static final Object STREAMS = new Object();
-    private static long streams;
+    /** What whoever works off a parallel stream publishes to, and what its callbacks do. */
+    private static final Object STREAMS_BEGUN = new Object();
+    private static final Object STREAMS_DONE = new Object();
+    /** The number that callbacks of streams have as tasks. */
+    private static final long OF_STREAM = Long.MAX_VALUE;
 
     /** Adds a number to those that are known for another. */
     private static synchronized void remember(
@@ -1538,12 +1540,19 @@ public final class Scission {
     /** The body of a lambda begins. */
     public static void lambdaBegin(int body, int site) {
         Long id = BODY_TASKS.isEmpty() ? null : BODY_TASKS.get(body);
-        // The thread that works off a stream knows itself what it does in between.
-        if (id != null && id == streams
-            && !(Thread.currentThread() instanceof java.util.concurrent.ForkJoinWorkerThread)) {
-            id = null;
+        ScissionThread s = current();
+        if (id != null && id == OF_STREAM) {
+            // The thread that works off a stream knows itself what it does in between.
+            boolean isWorker =
+                Thread.currentThread() instanceof java.util.concurrent.ForkJoinWorkerThread;
+            pushTask(s, 0, site);
+            if (isWorker) {
+                s.tasks[s.running - 1] = OF_STREAM;
+                receive(s, RECEIVE, STREAMS_BEGUN, site);
+            }
+            return;
         }
-        pushTask(current(), id == null ? 0 : ~id, site);
+        pushTask(s, id == null ? 0 : ~id, site);
     }
 
     private static void pushTask(ScissionThread s, long id, int site) {
@@ -1570,6 +1579,10 @@ public final class Scission {
         if (s.running > 0) {
             long id = s.tasks[--s.running];
             if (id == 0) {
+                return;
+            }
+            if (id == OF_STREAM) {
+                publish(s, PUBLISH, STREAMS_DONE, site);
                 return;
             }
             // Bodies of lambdas are tasks again and again; other tasks rarely are.
@@ -1726,40 +1739,37 @@ public final class Scission {
                 }
                 break;
             case 34: // STREAM_STEP
-                streamStep(s, operand);
+                streamStep(operand);
                 break;
             case 35: // STREAM_BEGIN
                 if (isParallel(operand)) {
-                    emit(s, SUBMIT, site, streamsId(s), 0);
-                    bump(s);
+                    publish(s, PUBLISH, STREAMS_BEGUN, site);
                 }
                 break;
             case 36: // STREAM_END
                 if (isParallel(operand)) {
-                    bump(s);
-                    emit(s, TASK_JOIN, site, streamsId(s), 0);
+                    receive(s, RECEIVE, STREAMS_DONE, site);
                 }
+                break;
+            case 37: // SYNCHRONIZED_LOOK
+                insideMonitor(s, VOLATILE_READ, operand, site);
+                break;
+            case 38: // SYNCHRONIZED_CHANGE
+                insideMonitor(s, ATOMIC_UPDATE, operand, site);
                 break;
             default:
                 break;
         }
     }
 
-    /** The body of a callback of a stream is a task of all streams. */
-    private static void streamStep(ScissionThread s, Object callback) {
+    /** Notes that a body is one of a callback of a stream. */
+    private static void streamStep(Object callback) {
         if (callback.getClass().isSynthetic()) {
             int body = (int) LAMBDA_BODY.get(callback.getClass())[0];
             if (body != 0) {
-                BODY_TASKS.putIfAbsent(body, streamsId(s));
+                BODY_TASKS.putIfAbsent(body, OF_STREAM);
             }
         }
-    }
-
-    private static long streamsId(ScissionThread s) {
-        if (streams == 0) {
-            streams = id(s, STREAMS);
-        }
-        return streams;
     }
 
     private static boolean isParallel(Object stream) {

@@ -165,6 +165,9 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
         .any(|effect| matches!(effect, Effect::Synchronized { lock: Operand::Receiver }));
     for effect in model.effects {
         match *effect {
+            // That is reported with the monitor, so that nothing seems to come in between.
+            effect
+                if is_synchronized && (looks_at_receiver(effect) || changes_receiver(effect)) => {}
             Effect::Acquire { lock, mode, outcome } => {
                 let op = match mode {
                     Mode::Exclusive | Mode::Any => Op::Acquire,
@@ -196,6 +199,10 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                     Op::SynchronizedWrite
                 } else if touches(Effect::Read { of: Operand::Receiver }) {
                     Op::SynchronizedRead
+                } else if model.effects.iter().any(|it| changes_receiver(*it)) {
+                    Op::SynchronizedChange
+                } else if model.effects.iter().any(|it| looks_at_receiver(*it)) {
+                    Op::SynchronizedLook
                 } else {
                     Op::Synchronized
                 };
@@ -389,6 +396,18 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
         pipeline(&mut reports, call);
     }
     reports
+}
+
+fn looks_at_receiver(effect: Effect) -> bool {
+    matches!(effect, Effect::AtomicRead { of: Operand::Receiver, .. })
+}
+
+fn changes_receiver(effect: Effect) -> bool {
+    matches!(
+        effect,
+        Effect::AtomicWrite { of: Operand::Receiver, .. }
+            | Effect::AtomicUpdate { of: Operand::Receiver, .. }
+    )
 }
 
 /// Callbacks of a stream run when it is worked off, by a call that gives no stream.

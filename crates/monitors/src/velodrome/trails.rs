@@ -92,7 +92,6 @@ pub(super) enum Channel {
     Barrier(ObjectId),
     Submitted(ObjectId),
     Ended(ObjectId),
-    Published(ObjectId),
     Latch(ObjectId),
     Class(ClassId),
 }
@@ -105,9 +104,8 @@ impl From<Channel> for Key {
             Channel::Barrier(object) => Key::new(kind + 1, object),
             Channel::Submitted(object) => Key::new(kind + 2, object),
             Channel::Ended(object) => Key::new(kind + 3, object),
-            Channel::Published(object) => Key::new(kind + 4, object),
-            Channel::Latch(object) => Key::new(kind + 5, object),
-            Channel::Class(class) => Key::of_class(kind + 6, class),
+            Channel::Latch(object) => Key::new(kind + 4, object),
+            Channel::Class(class) => Key::of_class(kind + 5, class),
         }
     }
 }

@@ -43,7 +43,6 @@ pub(crate) fn conflict(a: Operation, b: Operation) -> bool {
             Op::Acquire(m, how) | Op::Release(m, how),
             Op::Acquire(n, other) | Op::Release(n, other),
         ) => m == n && !(is_shared(how) && is_shared(other)),
-        (Op::Publish(o), Op::Receive(p)) => o == p,
         (Op::Fork(child), _) if child == b.thread => true,
         (_, Op::Join(child)) => child == a.thread,
         _ => false,

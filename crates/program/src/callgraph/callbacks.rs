@@ -117,7 +117,10 @@ impl Callbacks {
                 }));
             }
         };
-        for CallBack { on, is_kept, called } in program.calls_back(call.method) {
+        // What a user interface keeps, its own thread calls.
+        let is_interface = models::is_user_interface(&program.class_of(call.method).name);
+        let calls = program.calls_back(call.method).iter();
+        for CallBack { on, is_kept, called } in calls.filter(|it| !(it.is_kept && is_interface)) {
             match on {
                 Operand::Receiver => add(0, *is_kept, *called),
                 Operand::Argument(number) => add(u16::from(*number) + receivers, *is_kept, *called),

@@ -59,7 +59,7 @@ pub use entry_points::{
 };
 pub use sharing::{
     ClassSharing, Sharing, class_sharing, computes_values, holds_others, is_often_confined,
-    is_own_mutex, is_pipeline, is_stream, sharing,
+    is_own_mutex, is_pipeline, is_stream, is_user_interface, sharing,
 };
 pub use supertypes::{Supertypes, all_supertypes, supertypes};
 pub use tasks::{

@@ -301,6 +301,12 @@ pub fn is_own_mutex(class: &str, field: &str) -> bool {
     field == "mutex" && class.starts_with("java/util/Collections$Synchronized")
 }
 
+/// Whether this class belongs to a user interface, which calls what it is given in a thread of its own.
+#[must_use]
+pub fn is_user_interface(class: &str) -> bool {
+    ["java/awt/", "javax/swing/", "javafx/"].iter().any(|prefix| class.starts_with(prefix))
+}
+
 /// Whether this is a stream of elements, or belongs to one: a pipeline of callbacks.
 #[must_use]
 pub fn is_pipeline(class: &str) -> bool {
