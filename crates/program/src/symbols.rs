@@ -233,7 +233,12 @@ impl Program {
     /// The class that a field is declared to refer to; none for numbers and arrays.
     #[must_use]
     pub fn class_of_field(&self, field: FieldId) -> Option<ClassId> {
-        let descriptor = &self.fields[field].descriptor;
+        self.class_of_descriptor(&self.fields[field].descriptor)
+    }
+
+    /// The class that a type descriptor names; none for numbers and arrays.
+    #[must_use]
+    pub fn class_of_descriptor(&self, descriptor: &str) -> Option<ClassId> {
         self.class_named(descriptor.strip_prefix('L')?.strip_suffix(';')?)
     }
 

@@ -224,7 +224,13 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                 alias(&mut reports, call, Operand::Result, lock, Relation::Condition);
             }
             Effect::Handle { of: Operand::Elements(number) } => {
-                if let Some(source) = call.source(Operand::Argument(number)) {
+                // Tasks that are submitted here get handles of their own.
+                let is_given = |effect: &Effect| {
+                    !matches!(effect, Effect::Submit { .. } | Effect::Join { .. })
+                };
+                if let Some(source) = call.source(Operand::Argument(number))
+                    && model.effects.iter().all(is_given)
+                {
                     reports.before(Op::Gather, source);
                     reports.after(Op::Gathered, Source::Result, When::Always);
                 }

@@ -72,6 +72,11 @@ fn calls_of_the_library() {
 }
 
 #[test]
+fn stages_and_streams() {
+    check("Pipelines", &Config { blocks: false, ..Config::default() });
+}
+
+#[test]
 fn tasks_and_lambdas() {
     check("Tasks", &Config::default());
 }

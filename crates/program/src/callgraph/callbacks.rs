@@ -130,8 +130,7 @@ impl Callbacks {
         if !program.is_known(call.method) {
             let parameters = parameter_descriptors(&declared.descriptor);
             for (number, parameter) in (receivers..).zip(parameters) {
-                let class = parameter.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
-                if let Some(class) = class.and_then(|class| program.class_named(class)) {
+                if let Some(class) = program.class_of_descriptor(parameter) {
                     add(number, false, Called::Any(class));
                 }
             }

@@ -20,6 +20,7 @@ impl Program {
             let by = match (self.effects[method], self.derived.contains_key(&method)) {
                 (Some(_), _) => "by the models",
                 (None, true) => "by its code",
+                (None, false) if self.body(method).is_some() => "followed like the program",
                 (None, false) => "unknown: the receiver keeps the arguments and gives them out",
             };
             let _ = writeln!(text, "{}: {by}", self.method_label(method));

@@ -343,8 +343,7 @@ impl Builder<'_> {
         let arguments = &call.arguments[usize::from(has_receiver).min(call.arguments.len())..];
         let descriptor = &program.methods[call.method].descriptor;
         for (argument, parameter) in arguments.iter().zip(parameter_descriptors(descriptor)) {
-            let class = parameter.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
-            let class = class.and_then(|class| program.class_named(class));
+            let class = program.class_of_descriptor(parameter);
             let open = class.filter(|class| self.around.open.types.contains(class));
             if let (Some(class), Some(node)) = (open, self.value(*argument)) {
                 self.fact(node).called.push(Called::Any(class));

@@ -80,8 +80,7 @@ fn add_unknown(derived: &mut Derived, program: &Program, summary: &Summary, decl
         derived.effects.push(Effect::Load { from: Operand::Receiver });
     }
     for (number, parameter) in (0..=u8::MAX).zip(parameter_descriptors(&declared.descriptor)) {
-        let class = parameter.strip_prefix('L').and_then(|it| it.strip_suffix(';'));
-        derived.calls.extend(class.and_then(|it| program.class_named(it)).map(|class| CallBack {
+        derived.calls.extend(program.class_of_descriptor(parameter).map(|class| CallBack {
             on: Operand::Argument(number),
             is_kept: false,
             called: Called::Any(class),
