@@ -277,8 +277,12 @@ pub(super) fn correspondence(
     while let Some((theirs, ours)) = todo.pop() {
         let Some(entry @ None) = known.get_mut(theirs.index()) else { continue };
         *entry = Some(ours);
+        // Both are sorted by variable: they are gone through side by side.
+        let mut others = caller[ours].edges.iter().peekable();
         for edge in &callee[theirs].edges {
-            if let (Some(theirs), Some(ours)) = (edge.target, caller[ours].target(edge.slot)) {
+            while others.next_if(|other| other.slot < edge.slot).is_some() {}
+            let ours = others.peek().filter(|other| other.slot == edge.slot);
+            if let (Some(theirs), Some(ours)) = (edge.target, ours.and_then(|it| it.target)) {
                 todo.push((theirs, ours));
             }
         }
