@@ -11,6 +11,9 @@ pub mod lock_pattern;
 pub mod locks;
 pub mod method_consistency;
 pub mod races;
+#[cfg(test)]
+#[path = "../tests/random/generator.rs"]
+mod random;
 mod sorted;
 pub mod stale_value;
 pub mod whole_program;

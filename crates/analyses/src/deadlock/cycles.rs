@@ -214,19 +214,7 @@ mod tests {
     use rustc_hash::FxHashSet;
 
     use super::*;
-
-    /// A small generator of random numbers (SplitMix64).
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, bound: usize) -> usize {
-            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut mixed = self.0;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((mixed ^ (mixed >> 31)) % bound as u64) as usize
-        }
-    }
+    use crate::random::Random;
 
     fn lock(number: usize) -> LockId {
         LockId::new(number)
@@ -256,7 +244,7 @@ mod tests {
 
     #[test]
     fn cycles_are_those_that_trying_all_sequences_finds() {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for _ in 0..600 {
             let locks = 2 + random.below(5);
             let edges: BTreeSet<(LockId, LockId)> = (0..random.below(14))
@@ -400,7 +388,7 @@ mod tests {
 
     #[test]
     fn programs_with_a_cycle_are_those_that_some_interleaving_deadlocks() {
-        let mut random = Random(2);
+        let mut random = Random::new(2);
         let mut deadlocks = 0;
         for number in 0..6000 {
             let program = LockProgram::random(&mut random, number % 2 == 1);

@@ -194,6 +194,7 @@ mod tests {
     use program::ids::Id;
 
     use super::*;
+    use crate::random::Random;
 
     /// Follows every thread by itself.
     fn one_by_one(callees: &[Vec<usize>], begin: &[ThreadSet]) -> Vec<ThreadSet> {
@@ -213,13 +214,8 @@ mod tests {
 
     #[test]
     fn threads_get_wherever_calls_lead() {
-        let mut seed: u64 = 7;
-        let mut below = |limit: usize| {
-            seed = seed
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as usize % limit
-        };
+        let mut random = Random::new(7);
+        let mut below = |limit| random.below(limit);
         for _ in 0..500 {
             let nodes = 1 + below(12);
             let callees: Vec<Vec<usize>> =

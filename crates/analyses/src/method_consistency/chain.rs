@@ -80,6 +80,7 @@ mod tests {
     use program::ids::Id;
 
     use super::*;
+    use crate::random::Random;
 
     fn view(entries: &[(usize, bool)]) -> View {
         let mut view = View::default();
@@ -111,20 +112,13 @@ mod tests {
 
     #[test]
     fn the_chain_property_is_its_definition() {
-        // SplitMix64: the same views on every machine.
-        let mut state = 3_u64;
-        let mut below = |bound: u64| {
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut mixed = state;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            (mixed ^ (mixed >> 31)) % bound
-        };
+        let mut random = Random::new(3);
+        let mut below = |bound| random.below(bound);
         let mut chains = 0;
         for _ in 0..20_000 {
             let mut random_view = || {
                 let entries: Vec<(usize, bool)> =
-                    (0..below(4)).map(|_| (below(4) as usize, below(3) == 0)).collect();
+                    (0..below(4)).map(|_| (below(4), below(3) == 0)).collect();
                 view(&entries)
             };
             let method = random_view();

@@ -8,6 +8,7 @@ use program::ids::Id;
 use super::conflict::{Guard, Knowledge, Side, StartOfThread, Trust, Verdict, decide};
 use crate::execution::{AccessKind, Base, LockMode, Order, Relation, SyncVariable};
 use crate::heap::{ObjectId, Slot, ThreadId, ThreadSet};
+use crate::random::Random;
 
 /// One step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,18 +34,6 @@ const LOCKS: usize = 2;
 /// The first is a latch, the second a volatile flag.
 const VARIABLES: usize = 2;
 const LATCH: usize = 0;
-
-/// Random numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
 
 impl Small {
     fn random(random: &mut Random) -> Small {
@@ -381,7 +370,7 @@ fn conflicts(small: &Small) -> BTreeSet<[(usize, usize); 2]> {
 
 #[test]
 fn every_race_of_some_interleaving_is_a_conflict() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(11);
     let (mut real, mut reported) = (0, 0);
     for _ in 0..2000 {
         let small = Small::random(&mut random);
