@@ -1071,7 +1071,7 @@ impl Writer<'_, '_> {
                 nodes,
                 expressions: expressions.collect(),
                 values,
-                own: own.clone().filter(|_| !matches!(target.via, Via::Direct | Via::Lambda(_))),
+                own: own.clone().filter(|_| target.via.is_by_library()),
                 is_on_this,
                 is_repeated,
             });

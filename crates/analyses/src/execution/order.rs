@@ -20,7 +20,7 @@
 //!    another write than the initial one.
 
 use classes::bytecode::{Against, Condition, Literal};
-use program::callgraph::{CallGraph, Via};
+use program::callgraph::CallGraph;
 use program::dataflow::{self, Edge, Forward, Passage};
 use program::ids::{BlockId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Constant, Instruction, Operation, Terminator};
@@ -398,7 +398,7 @@ impl<'a> OrderSteps<'a> {
         let mut must: Option<Delta> = None;
         for target in targets {
             let theirs = self.known.of(target.method);
-            let is_sure = matches!(target.via, Via::Direct | Via::Lambda(_));
+            let is_sure = !target.via.is_by_library();
             if theirs.is_empty() {
                 if is_sure {
                     must = Some(Delta::default());

@@ -60,7 +60,7 @@ impl Builder<'_> {
     fn effect(&mut self, instruction: &Instruction, call: &Call, effect: &Effect, is_local: bool) {
         match *effect {
             Effect::Store { value, into } if !is_local => {
-                let slot = self.kept_slot(instruction, call, into);
+                let slot = self.kept_slot_of(instruction, call, into);
                 for keeper in self.operand(instruction, call, into) {
                     let contents = self.sets.target(keeper, slot);
                     for value in self.operand(instruction, call, value) {
@@ -71,7 +71,7 @@ impl Builder<'_> {
             }
             Effect::Load { from } if !is_local => {
                 let Some(result) = self.result_of(instruction) else { return };
-                let slot = self.kept_slot(instruction, call, from);
+                let slot = self.kept_slot_of(instruction, call, from);
                 for keeper in self.operand(instruction, call, from) {
                     let contents = self.sets.target(keeper, slot);
                     self.sets.unify(contents, result);
@@ -193,22 +193,28 @@ impl Builder<'_> {
         is_read: bool,
         is_written: bool,
     ) {
-        let slot = self.kept_slot(instruction, call, of);
+        let slot = self.kept_slot_of(instruction, call, of);
         for node in self.operand(instruction, call, of) {
             self.sets.touch(node, slot, is_read, is_written);
         }
     }
 
     /// The variable that an operand keeps things in.
-    fn kept_slot(&self, instruction: &Instruction, call: &Call, operand: Operand) -> Slot {
-        let program = self.around.program;
-        let is_array =
-            |value: ValueId| self.body.declared_type(program, value) == DeclaredType::Array;
+    fn kept_slot_of(&self, instruction: &Instruction, call: &Call, operand: Operand) -> Slot {
         let values = match operand {
             Operand::Result => instruction.result.into_iter().collect(),
-            operand => program.operand_values(call, operand),
+            operand => self.around.program.operand_values(call, operand),
         };
-        if values.into_iter().any(is_array) { Slot::Element } else { Slot::Contents }
+        let mut slots = values.into_iter().map(|value| self.kept_slot(value));
+        slots.find(|slot| *slot == Slot::Element).unwrap_or(Slot::Contents)
+    }
+
+    /// The variable that what a value refers to keeps things in: elements, if it is an array.
+    pub(super) fn kept_slot(&self, value: ValueId) -> Slot {
+        match self.body.declared_type(self.around.program, value) {
+            DeclaredType::Array => Slot::Element,
+            DeclaredType::Class(_) | DeclaredType::Unknown => Slot::Contents,
+        }
     }
 
     /// The alias sets that an operand of a library call stands for.
@@ -220,7 +226,7 @@ impl Builder<'_> {
                 values.into_iter().filter_map(|value| self.node(value)).collect()
             }
             Operand::Elements(number) => {
-                let slot = self.kept_slot(instruction, call, Operand::Argument(number));
+                let slot = self.kept_slot_of(instruction, call, Operand::Argument(number));
                 let values = program.operand_values(call, Operand::Argument(number));
                 let nodes = values.into_iter().filter_map(|value| {
                     let node = self.node(value)?;
@@ -229,7 +235,7 @@ impl Builder<'_> {
                 nodes.collect()
             }
             Operand::Contents => {
-                let slot = self.kept_slot(instruction, call, Operand::Receiver);
+                let slot = self.kept_slot_of(instruction, call, Operand::Receiver);
                 self.slot_of_receiver(call, slot)
             }
             Operand::Wrapped => self.slot_of_receiver(call, Slot::Task),

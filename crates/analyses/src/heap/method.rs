@@ -19,9 +19,7 @@
 use classes::bytecode::InvokeKind;
 use program::callgraph::{CallGraph, Target, Via};
 use program::ids::{ClassId, Id, LambdaId, MethodId, ValueId};
-use program::ir::{
-    Body, Call, Constant, DeclaredType, DynamicTarget, Instruction, Operation, Terminator,
-};
+use program::ir::{Body, Call, Constant, DynamicTarget, Instruction, Operation, Terminator};
 use program::{Immutables, Program};
 use rustc_hash::FxHashMap;
 
@@ -344,7 +342,7 @@ impl Builder<'_> {
         {
             self.sets.unify(node, given);
         }
-        if let Via::Callback { .. } | Via::CalledBack { .. } = target.via
+        if target.via.is_by_library()
             && let Some(given) = shape.result.and_then(moved)
         {
             self.callback_result(instruction, call, given);
@@ -371,16 +369,7 @@ impl Builder<'_> {
             Via::CalledBack { argument, is_kept } => {
                 let value = *call.arguments.get(usize::from(argument))?;
                 let node = self.node(value).filter(|_| position == 0)?;
-                match is_kept {
-                    true => {
-                        let program = self.around.program;
-                        let is_array =
-                            self.body.declared_type(program, value) == DeclaredType::Array;
-                        let slot = if is_array { Slot::Element } else { Slot::Contents };
-                        Some(self.sets.target(node, slot))
-                    }
-                    false => Some(node),
-                }
+                Some(if is_kept { self.sets.target(node, self.kept_slot(value)) } else { node })
             }
         }
     }

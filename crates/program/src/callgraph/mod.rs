@@ -81,6 +81,14 @@ pub enum Via {
     },
 }
 
+impl Via {
+    /// Whether a library method calls the target, and not the call itself.
+    #[must_use]
+    pub fn is_by_library(self) -> bool {
+        matches!(self, Via::Callback { .. } | Via::CalledBack { .. })
+    }
+}
+
 /// A method that a call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target {
