@@ -56,7 +56,7 @@ impl Agent {
             return Ok(Agent { library });
         }
         progress("build the agent");
-        run(cargo().args(["build", "--quiet", "--release", "--package", "agent"]))?;
+        run(cargo().args(["build", "--quiet", "--release", "--package", "scission-agent"]))?;
         let library = target_directory()?.join("release").join("libscission_agent.so");
         let library = library
             .canonicalize()

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use agent_protocol::Recording;
 use events::binary::{Header, Writer};
 use events::{Event, Sink, Tables};
 use findings::Finding;
-use link::Recording;
 use monitors::Monitor;
 
 use crate::watcher::Watcher;

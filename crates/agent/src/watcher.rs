@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use agent_protocol::{Ending, Options, Results};
 use findings::{Gap, GapKind};
 use instrument::{Config, DroppedLock, NotALock, Outcome, WatchList};
-use link::{Ending, Options, Results};
 use program::AtomicSpec;
 use program::pattern::Pattern;
 
@@ -314,7 +314,7 @@ fn own_library() -> Option<PathBuf> {
 fn read_watch_list(path: &Path) -> Result<WatchList, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("the watch list cannot be read: {error}"))?;
-    link::read_watch_list(&text)
+    agent_protocol::read_watch_list(&text)
         .map(|sites| sites.iter().collect())
         .map_err(|error| format!("the watch list cannot be read: {error}"))
 }

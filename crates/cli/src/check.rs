@@ -9,15 +9,15 @@ use report::Baseline;
 
 use crate::Outcome;
 use crate::assemble::{Assembled, Stopwatch, assemble};
+use crate::baseline_file::{read_baseline, write_baseline};
 use crate::budget::Meter;
 use crate::cancel::Cancel;
 use crate::flags::{CheckFlags, FailOn};
 use crate::output::{self, Destination, Screen, Style};
 use crate::progress::Progress;
-use crate::remembered::{read_baseline, write_baseline};
 use crate::settings::CheckSettings;
 use crate::triage::{open_sources, triage};
-use crate::watched;
+use crate::watch_list_file;
 
 pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let started = Instant::now();
@@ -41,7 +41,7 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let written =
         write_baseline(&results, &settings.triage, baseline.as_ref(), is_found_by_running);
     let listed =
-        flags.watch_list.as_deref().map(|path| watched::write(path, &watch_list, &results));
+        flags.watch_list.as_deref().map(|path| watch_list_file::write(path, &watch_list, &results));
     if !flags.look.quiet && io::stderr().is_terminal() {
         anstream::eprintln!("took {:.2} s", started.elapsed().as_secs_f64());
     }

@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use link::Options;
+use agent_protocol::Options;
 
 /// Where every JVM looks for further options.
 const ENVIRONMENT: &str = "JAVA_TOOL_OPTIONS";

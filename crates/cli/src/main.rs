@@ -4,6 +4,8 @@
 //! interrupted before anything was found; `run` keeps the code of the program it ran. One sentence on standard error says why the work could not be done.
 
 mod assemble;
+mod atomic_spec_file;
+mod baseline_file;
 mod budget;
 mod cancel;
 mod check;
@@ -11,22 +13,20 @@ mod child;
 mod config;
 mod explain;
 mod flags;
-mod gather;
 mod graphs;
 mod inspect;
+mod jvm_results;
 mod launch;
-mod learned;
 mod manual;
-mod observed;
 mod output;
 mod progress;
-mod recorded;
-mod remembered;
 mod run;
+mod run_report;
 mod settings;
 mod trace;
+mod trace_monitors;
 mod triage;
-mod watched;
+mod watch_list_file;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;

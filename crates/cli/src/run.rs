@@ -7,17 +7,17 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use agent_protocol::Options;
 use anyhow::{anyhow, bail};
 use findings::Results;
-use link::Options;
 use report::Format;
 
 use crate::child::{self, Ended};
 use crate::flags::RunFlags;
-use crate::gather::{Gathered, gather, name_for_each_process};
+use crate::jvm_results::{Gathered, gather, name_for_each_process};
 use crate::launch::{self, Agent};
-use crate::observed::{ObservedReport, Verdict, Written};
 use crate::output::{self, Screen, Style};
+use crate::run_report::{ObservedReport, Verdict, Written};
 use crate::settings::RunSettings;
 use crate::{FAILED, Outcome};
 

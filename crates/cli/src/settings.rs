@@ -185,7 +185,7 @@ pub(crate) struct Adversary {
 
 impl Adversary {
     fn merged(flags: &RunFlags, file: &RunTable) -> Option<Adversary> {
-        let default = link::Options::default();
+        let default = agent_protocol::Options::default();
         (flags.adversarial || file.adversarial).then(|| Adversary {
             seed: flags.seed.unwrap_or_else(any_seed),
             hold_for: flags.hold_for.or(file.hold_for).unwrap_or(default.hold_for),

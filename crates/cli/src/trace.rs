@@ -14,7 +14,7 @@ use crate::Outcome;
 use crate::config::why_unreadable;
 use crate::flags::{self, TraceFlags, TraceForm, TriageFlags};
 use crate::output::{self, Destination};
-use crate::recorded;
+use crate::trace_monitors;
 
 /// A damaged trace may have more to say than anybody reads.
 const SHOWN_NOTES: usize = 20;
@@ -23,7 +23,7 @@ pub(crate) type Trace = TraceReader<Box<dyn Read>>;
 
 pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     if !flags.monitors.is_empty() {
-        return recorded::run(flags);
+        return trace_monitors::run(flags);
     }
     let wants_findings = flags.triage != TriageFlags::default()
         || flags.learn_spec.is_some()

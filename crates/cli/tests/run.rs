@@ -13,8 +13,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use agent_protocol::{Ending, Recording, Results};
 use findings::{Evidence, Finding, Gap, GapKind, Severity, Site, Step, Witness};
-use link::{Ending, Recording, Results};
 
 /// What a script that stands for `java` begins with: the directory that its options name, and where it
 /// leaves its results.
@@ -201,15 +201,15 @@ fn java_gets_the_agent_as_its_first_argument() {
     assert_eq!(lines[1..], ["-cp", "x", "Main", "-h", "tool options: "]);
     let agent = place.path("agent.so").display().to_string();
     let options = lines[0].strip_prefix(&format!("-agentpath:{agent}=")).unwrap();
-    let options: link::Options = options.parse().unwrap();
-    let expected = link::Options {
+    let options: agent_protocol::Options = options.parse().unwrap();
+    let expected = agent_protocol::Options {
         results: Some(place.path("r")),
         exclude: vec!["a.B".into()],
         arrays: true,
         epoch_filter: false,
         monitors: vec!["velodrome".into()],
         children: false,
-        ..link::Options::default()
+        ..agent_protocol::Options::default()
     };
     assert_eq!(options, expected);
 }
@@ -236,7 +236,8 @@ fn the_configuration_says_what_is_watched_and_what_is_atomic() {
     fs::write(place.path("scission.toml"), text).unwrap();
     place.fake_java("echo \"$1\"");
     let ran = place.run(&["--exclude", "y", "--", "./java"]);
-    let options: link::Options = ran.stdout.trim().split_once('=').unwrap().1.parse().unwrap();
+    let options: agent_protocol::Options =
+        ran.stdout.trim().split_once('=').unwrap().1.parse().unwrap();
     assert_eq!(
         (options.include, options.exclude),
         (vec!["w".into()], vec!["x".into(), "y".into()])
@@ -511,7 +512,9 @@ impl Watched {
         let agent =
             Path::new(env!("CARGO_BIN_EXE_scission")).with_file_name("libscission_agent.so");
         if !agent.is_file() {
-            eprintln!("skipped: the agent library is not built; `cargo build -p agent` builds it");
+            eprintln!(
+                "skipped: the agent library is not built; `cargo build -p scission-agent` builds it"
+            );
             return None;
         }
         let place = Place::new();

@@ -58,7 +58,10 @@ impl Setup {
         let (is_there, what) = match need {
             Need::Agent => (
                 self.agent.is_file(),
-                format!("there is no {} (`cargo build --package agent`)", self.agent.display()),
+                format!(
+                    "there is no {} (`cargo build --package scission-agent`)",
+                    self.agent.display()
+                ),
             ),
             Need::Jdk => (self.jdk.is_some(), "there is no JDK with a compiler".to_string()),
             Need::Jvm(release) => (

@@ -8,11 +8,11 @@ use program::pattern::Pattern;
 use program::{BuildConfig, Program};
 use report::{Baseline, Sources};
 
+use crate::atomic_spec_file::LearnedSpec;
+use crate::baseline_file::{read_baseline, write_baseline};
 use crate::flags::LookFlags;
 use crate::graphs;
-use crate::learned::LearnedSpec;
 use crate::output::{self, Destination, Screen, Style};
-use crate::remembered::{read_baseline, write_baseline};
 use crate::settings::ReportSettings;
 use crate::triage::{open_sources, triage};
 

@@ -14,9 +14,9 @@ use rustc_hash::FxHashMap;
 use crate::Outcome;
 use crate::cancel::Cancel;
 use crate::flags::TraceFlags;
-use crate::observed::{ObservedReport, Verdict, Written};
 use crate::output::Screen;
 use crate::progress::Progress;
+use crate::run_report::{ObservedReport, Verdict, Written};
 use crate::settings::TraceSettings;
 use crate::trace::{Trace, input, unreadable};
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agent_protocol::{Ending, Recording};
 use findings::{Finding, Results, merge_gaps};
-use link::{Ending, Recording};
 
 /// What was found, before anybody decided what is shown.
 pub(crate) struct Gathered {
@@ -24,7 +24,7 @@ pub(crate) fn gather(
     program: Option<u32>,
     record: Option<&Path>,
 ) -> anyhow::Result<Gathered> {
-    let (mut all, unreadable) = link::read_directory(directory).map_err(|error| {
+    let (mut all, unreadable) = agent_protocol::read_directory(directory).map_err(|error| {
         anyhow::anyhow!("cannot read the results in `{}`: {error}", directory.display())
     })?;
     // The first witness heads a finding; which JVM it comes from must not depend on process ids.
@@ -56,7 +56,9 @@ pub(crate) fn gather(
             all.iter_mut().filter_map(|jvm| Some((jvm.process, jvm.recording.as_mut()?)));
         remarks.extend(name_recordings(recordings.collect(), program, record));
     }
-    let sum = |count: fn(&link::Results) -> u64| all.iter().map(count).fold(0, u64::saturating_add);
+    let sum = |count: fn(&agent_protocol::Results) -> u64| {
+        all.iter().map(count).fold(0, u64::saturating_add)
+    };
     let stats = vec![
         ("jvms", all.len() as u64),
         ("classes", sum(|jvm| jvm.classes_rewritten)),
@@ -80,7 +82,7 @@ pub(crate) fn gather(
 }
 
 /// "`p.Main` (Java 17.0.11)".
-fn name(jvm: &link::Results) -> String {
+fn name(jvm: &agent_protocol::Results) -> String {
     let command =
         if jvm.command.is_empty() { "a JVM".into() } else { format!("`{}`", jvm.command) };
     match jvm.java_version.as_str() {
@@ -165,8 +167,8 @@ mod tests {
         }
     }
 
-    fn jvm(process: u32, lock: &str) -> link::Results {
-        link::Results {
+    fn jvm(process: u32, lock: &str) -> agent_protocol::Results {
+        agent_protocol::Results {
             process,
             ending: Ending::Complete,
             java_version: "17".into(),
@@ -176,7 +178,7 @@ mod tests {
             notes: vec!["the disk is full".into()],
             gaps: vec![Gap::new(GapKind::Limit, "p.A.m()V", "too large")],
             findings: vec![finding(lock)],
-            ..link::Results::default()
+            ..agent_protocol::Results::default()
         }
     }
 
@@ -202,7 +204,7 @@ mod tests {
     #[test]
     fn a_jvm_that_was_killed_is_mentioned() {
         let directory = tempfile::tempdir().unwrap();
-        let killed = link::Results { ending: Ending::Running, ..jvm(1, "one") };
+        let killed = agent_protocol::Results { ending: Ending::Running, ..jvm(1, "one") };
         killed.write(directory.path()).unwrap();
         fs::write(directory.path().join("2.json"), "{").unwrap();
         let remarks = gather(directory.path(), None, None).unwrap().results.remarks;
@@ -222,7 +224,9 @@ mod tests {
                 let file = directory.path().join(format!("app.{process}.trace"));
                 fs::write(&file, text).unwrap();
                 let recording = Some(Recording { file, ..Recording::default() });
-                link::Results { recording, ..jvm(process, "x") }.write(directory.path()).unwrap();
+                agent_protocol::Results { recording, ..jvm(process, "x") }
+                    .write(directory.path())
+                    .unwrap();
             }
             let record = directory.path().join("app.trace");
             let gathered = gather(directory.path(), program, Some(&record)).unwrap();

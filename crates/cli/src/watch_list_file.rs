@@ -27,7 +27,8 @@ fn write_lines(sites: &[Site], results: &Results, writer: &mut dyn Write) -> io:
             "# What could not be analysed ({hidden}) may hide accesses that are missing here."
         )?;
     }
-    let lines: BTreeSet<String> = sites.iter().filter_map(link::watch_list_line).collect();
+    let lines: BTreeSet<String> =
+        sites.iter().filter_map(agent_protocol::watch_list_line).collect();
     lines.into_iter().try_for_each(|line| writeln!(writer, "{line}"))
 }
 
@@ -73,7 +74,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(lines, ["bank.Account deposit (I)V 3", "bank.Account withdraw (I)V 7"]);
-        assert_eq!(link::read_watch_list(&text).unwrap().len(), 2);
+        assert_eq!(agent_protocol::read_watch_list(&text).unwrap().len(), 2);
     }
 
     #[test]
