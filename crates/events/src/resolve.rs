@@ -3,7 +3,7 @@
 //! A stream holds accesses that are reported when another thread comes to conflict with them, and
 //! begins of blocks that are reported with the first event in them; the head of `event.rs` says what
 //! their epochs mean. Here each is moved to where it belongs among the events of its thread, so that
-//! tools which know nothing of epochs can read the trace, and monitors have something to agree with.
+//! tools which know nothing of epochs can read the trace, and checkers have something to agree with.
 //!
 //! After it there is no [`Action::Earlier`], and the epochs of every thread do not decrease if those
 //! of what was reported at once do not.
@@ -30,22 +30,22 @@ use crate::{Access, Action, Epoch, Event, ThreadId, Variable};
 #[derive(Debug, Default)]
 struct History {
     /// Where it stands in the stream.
-    places: Vec<usize>,
+    positions: Vec<usize>,
     /// The greatest epoch up to there. It is the event's own if the stream is as it should be.
     epochs: Vec<u64>,
-    late: Vec<Late>,
+    late: Vec<LateAccess>,
 }
 
 /// An access that was reported later than it happened.
 #[derive(Debug)]
-struct Late {
+struct LateAccess {
     epoch: u64,
     reported_at: usize,
 }
 
 /// Where something is put: beside the event with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Slot {
+struct TargetPosition {
     beside: usize,
     side: Side,
 }
@@ -64,7 +64,7 @@ pub fn resolve(events: &[Event]) -> Vec<Event> {
     let mut known: FxHashSet<Event> = FxHashSet::default();
     let mut volatile: FxHashSet<Variable> = FxHashSet::default();
     let mut is_moved = vec![false; events.len()];
-    for (place, event) in events.iter().enumerate() {
+    for (position, event) in events.iter().enumerate() {
         let history = histories.entry(event.thread).or_default();
         if let Action::VolatileRead(variable) | Action::VolatileWrite(variable) = event.action {
             volatile.insert(variable);
@@ -73,37 +73,37 @@ pub fn resolve(events: &[Event]) -> Vec<Event> {
             if event.epoch == Epoch(0) {
                 continue;
             }
-            is_moved[place] = true;
+            is_moved[position] = true;
             if known.insert(*event) {
-                history.late.push(Late { epoch: event.epoch.0, reported_at: place });
+                history.late.push(LateAccess { epoch: event.epoch.0, reported_at: position });
             }
         } else {
             let before = history.epochs.last().copied().unwrap_or(0);
-            history.places.push(place);
+            history.positions.push(position);
             history.epochs.push(before.max(event.epoch.0));
         }
     }
     let mut moved = Vec::new();
     for history in histories.values_mut() {
-        place_late_events(history, events, &mut is_moved, &mut moved);
+        position_late_events(history, events, &mut is_moved, &mut moved);
     }
     // Nothing of two threads has the same slot, so the order of the threads does not matter.
-    moved.sort_by_key(|(slot, event): &(Slot, usize)| {
+    moved.sort_by_key(|(target, event): &(TargetPosition, usize)| {
         let begins_last = !matches!(events[*event].action, Action::Begin);
-        (*slot, events[*event].epoch, begins_last, *event)
+        (*target, events[*event].epoch, begins_last, *event)
     });
     let mut moved = moved.into_iter().peekable();
     let mut resolved = Vec::with_capacity(events.len());
-    for (place, event) in events.iter().enumerate() {
-        let before = Slot { beside: place, side: Side::Before };
-        while let Some((_, number)) = moved.next_if(|(slot, _)| *slot <= before) {
+    for (position, event) in events.iter().enumerate() {
+        let before = TargetPosition { beside: position, side: Side::Before };
+        while let Some((_, number)) = moved.next_if(|(target, _)| *target <= before) {
             resolved.push(at_once(events[number], &volatile));
         }
-        if !is_moved[place] {
+        if !is_moved[position] {
             resolved.push(at_once(*event, &volatile));
         }
-        let after = Slot { beside: place, side: Side::After };
-        while let Some((_, number)) = moved.next_if(|(slot, _)| *slot <= after) {
+        let after = TargetPosition { beside: position, side: Side::After };
+        while let Some((_, number)) = moved.next_if(|(target, _)| *target <= after) {
             resolved.push(at_once(events[number], &volatile));
         }
     }
@@ -111,16 +111,16 @@ pub fn resolve(events: &[Event]) -> Vec<Event> {
 }
 
 /// Finds the slots of the late accesses of a thread, and of the begins that must come before them.
-fn place_late_events(
+fn position_late_events(
     history: &mut History,
     events: &[Event],
     is_moved: &mut [bool],
-    moved: &mut Vec<(Slot, usize)>,
+    moved: &mut Vec<(TargetPosition, usize)>,
 ) {
     // From the last epoch to the first: what happened before something must not stand after it.
     history.late.sort_by_key(|late| std::cmp::Reverse(late.epoch));
-    let mut limit: Option<Slot> = None;
-    let mut next_limit: Option<Slot> = None;
+    let mut limit: Option<TargetPosition> = None;
+    let mut next_limit: Option<TargetPosition> = None;
     let mut limited_epoch = None;
     // The first report of an access of each epoch or a later one, from the last epoch to the first.
     let mut first_reports: Vec<(u64, usize)> = Vec::new();
@@ -129,17 +129,17 @@ fn place_late_events(
             limit = next_limit;
             limited_epoch = Some(late.epoch);
         }
-        let own = own_slot(history, events, late);
-        let slot = limit.map_or(own, |limit| limit.min(own));
-        next_limit = Some(next_limit.map_or(slot, |next| next.min(slot)));
-        moved.push((slot, late.reported_at));
+        let own = own_position(history, events, late);
+        let target = limit.map_or(own, |limit| limit.min(own));
+        next_limit = Some(next_limit.map_or(target, |next| next.min(target)));
+        moved.push((target, late.reported_at));
         let first = first_reports.last().map_or(usize::MAX, |(_, first)| *first);
         if late.reported_at < first {
             first_reports.push((late.epoch, late.reported_at));
         }
     }
-    for place in &history.places {
-        let event = &events[*place];
+    for position in &history.positions {
+        let event = &events[*position];
         if !matches!(event.action, Action::Begin) || event.epoch == Epoch(0) {
             continue;
         }
@@ -148,21 +148,23 @@ fn place_late_events(
         let Some((_, reported_at)) = count.checked_sub(1).map(|last| first_reports[last]) else {
             continue;
         };
-        if reported_at < *place {
-            is_moved[*place] = true;
-            moved.push((Slot { beside: reported_at, side: Side::Before }, *place));
+        if reported_at < *position {
+            is_moved[*position] = true;
+            moved.push((TargetPosition { beside: reported_at, side: Side::Before }, *position));
         }
     }
 }
 
 /// Where an access belongs if nothing else was late.
-fn own_slot(history: &History, events: &[Event], late: &Late) -> Slot {
+fn own_position(history: &History, events: &[Event], late: &LateAccess) -> TargetPosition {
     let next = history.epochs.partition_point(|epoch| *epoch < late.epoch);
-    let Some(place) = history.places.get(next).filter(|place| **place < late.reported_at) else {
-        return Slot { beside: late.reported_at, side: Side::Before };
+    let Some(position) =
+        history.positions.get(next).filter(|position| **position < late.reported_at)
+    else {
+        return TargetPosition { beside: late.reported_at, side: Side::Before };
     };
-    let began = events[*place].epoch.0 == late.epoch && begins_epoch(&events[*place].action);
-    Slot { beside: *place, side: if began { Side::After } else { Side::Before } }
+    let began = events[*position].epoch.0 == late.epoch && begins_epoch(&events[*position].action);
+    TargetPosition { beside: *position, side: if began { Side::After } else { Side::Before } }
 }
 
 /// Whether an epoch begins with it.

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::{Event, Tables};
 
-/// Takes the events of a run, in their order: a trace that is written, a monitor, a counter.
+/// Takes the events of a run, in their order: a trace that is written, a checker, a counter.
 ///
 /// Rows of `tables` are there before the first event that names them, and never change. After an
 /// error, and after [`Sink::finish`], a sink takes further events without doing anything: whoever

@@ -89,7 +89,7 @@ impl Stats {
     /// that did something, objects, objects that were acquired, variables, known sites, and atomic
     /// blocks by the site that begins them.
     #[must_use]
-    pub fn things(&self) -> [(&'static str, u64); 6] {
+    pub fn distinct_counts(&self) -> [(&'static str, u64); 6] {
         [
             ("threads", self.threads.len() as u64),
             ("objects", self.objects.len() as u64),

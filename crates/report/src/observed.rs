@@ -8,7 +8,7 @@ use crate::{Detail, words};
 /// How many calls of a stack are shown when not all are.
 const FRAMES_SHOWN: usize = 8;
 
-/// The notes on a witness that a monitor made; none for others.
+/// The notes on a witness that a checker made; none for others.
 pub(crate) fn notes(witness: &Witness, detail: Detail) -> Vec<String> {
     match &witness.cycle {
         Some(cycle) => cycle_notes(cycle, detail),
@@ -62,7 +62,7 @@ fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
         notes.push(format!("the blocks around it were split too: {}", blocks.join(", ")));
     }
     if cycle.count > 1 {
-        notes.push(format!("seen {} times", words::grouped(cycle.count)));
+        notes.push(format!("seen {} times", words::with_separators(cycle.count)));
     }
     notes
 }

@@ -17,11 +17,11 @@ use findings::{
     Evidence, Finding, Gap, HeldLock, Results, Severity, Site, Step, Suppressed, Witness,
 };
 
-use crate::words::{self, grouped};
+use crate::words::{self, with_separators};
 use crate::{Detail, Options, Sources, dot, observed};
 
 /// How many of the places that a finding shares its locks with are listed.
-const ALIKE_SHOWN: usize = 5;
+const SIMILAR_SHOWN: usize = 5;
 
 /// How many gaps are listed when not all are.
 const GAPS_SHOWN: usize = 10;
@@ -54,7 +54,7 @@ fn groups(findings: &[Finding], detail: Detail) -> Vec<Vec<&Finding>> {
     let mut groups: Vec<Vec<&Finding>> = Vec::new();
     let mut positions: BTreeMap<_, usize> = BTreeMap::new();
     for finding in findings {
-        let key = (finding.rule, &finding.blame, words::told_apart_by(finding));
+        let key = (finding.rule, &finding.blame, words::distinguishing_subjects(finding));
         let position = *positions.entry(key).or_insert(groups.len());
         match groups.get_mut(position) {
             Some(group) if detail != Detail::Verbose => group.push(finding),
@@ -97,7 +97,7 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     for other in others {
         notes.push(other_witness_note(other));
     }
-    notes.extend(alike_note(primary, alike));
+    notes.extend(similar_findings_note(primary, alike));
     if finding.evidence != Evidence::Possible || options.detail == Detail::Verbose {
         notes.push(format!("evidence: {}", words::name(finding.evidence)));
     }
@@ -284,7 +284,7 @@ fn roles_by_value<'a, T: PartialEq>(
 }
 
 /// Where else the same happens in the same block, or how often at the same place.
-fn alike_note(primary: &Site, alike: &[&Finding]) -> Option<String> {
+fn similar_findings_note(primary: &Site, alike: &[&Finding]) -> Option<String> {
     let mut places: Vec<String> = Vec::new();
     for finding in alike {
         let place = words::place(words::primary_site(finding));
@@ -292,8 +292,8 @@ fn alike_note(primary: &Site, alike: &[&Finding]) -> Option<String> {
             places.push(place);
         }
     }
-    let left_out = places.len().saturating_sub(ALIKE_SHOWN);
-    places.truncate(ALIKE_SHOWN);
+    let left_out = places.len().saturating_sub(SIMILAR_SHOWN);
+    places.truncate(SIMILAR_SHOWN);
     match (alike.len(), places.len(), left_out) {
         (0, ..) => None,
         (1, 0, _) => Some("1 finding like it ends here too".to_string()),
@@ -428,20 +428,20 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
         findings => format!("{} ({})", count(findings, "finding"), kinds(&results.findings)),
     }];
     if !results.suppressed.is_empty() {
-        parts.push(format!("{} suppressed", grouped(results.suppressed.len() as u64)));
+        parts.push(format!("{} suppressed", with_separators(results.suppressed.len() as u64)));
     }
     if let Some(baseline) = &results.baseline {
         if results.findings.is_empty() {
             parts[0] = "nothing new".to_string();
         }
-        parts.push(format!("{} in the baseline", grouped(baseline.known.len() as u64)));
+        parts.push(format!("{} in the baseline", with_separators(baseline.known.len() as u64)));
         if !baseline.gone.is_empty() {
-            parts.push(format!("{} gone from it", grouped(baseline.gone.len() as u64)));
+            parts.push(format!("{} gone from it", with_separators(baseline.gone.len() as u64)));
         }
     }
     for (severity, number) in results.below_level.iter().rev() {
         let severity = words::name(severity);
-        parts.push(format!("{} of {severity} severity not shown", grouped(*number as u64)));
+        parts.push(format!("{} of {severity} severity not shown", with_separators(*number as u64)));
     }
     parts.push(count(results.gaps.len(), "gap"));
     let mut line = parts.join(", ");
@@ -452,7 +452,9 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
             "classes" if *number == 1 => Some("1 class".to_string()),
             "methods" if *number == 1 => Some("1 method".to_string()),
             "threads" if *number == 1 => Some("1 thread".to_string()),
-            "classes" | "methods" | "threads" => Some(format!("{} {name}", grouped(*number))),
+            "classes" | "methods" | "threads" => {
+                Some(format!("{} {name}", with_separators(*number)))
+            }
             _ => None,
         })
         .collect();
@@ -496,7 +498,11 @@ fn kinds(findings: &[Finding]) -> String {
 }
 
 fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", grouped(number as u64)) }
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{} {noun}s", with_separators(number as u64))
+    }
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl TraceSummary<'_> {
         let mut lines = vec![("form", name(self.form).to_string())];
         lines.extend(self.header.iter().map(|(key, value)| (key.as_str(), printable(value))));
         lines.push(("events", self.stats.events().to_string()));
-        let counted = self.stats.things();
+        let counted = self.stats.distinct_counts();
         lines.extend(counted.iter().map(|(thing, count)| (*thing, count.to_string())));
         let kinds: Vec<(&str, String)> = Kind::ALL
             .iter()
@@ -70,7 +70,8 @@ impl TraceSummary<'_> {
     pub fn render_json(&self, writer: &mut dyn Write) -> io::Result<()> {
         let header: Map<String, Value> =
             self.header.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
-        let things = self.stats.things().map(|(thing, count)| (thing.to_string(), count.into()));
+        let distinct_counts =
+            self.stats.distinct_counts().map(|(thing, count)| (thing.to_string(), count.into()));
         let kinds: Map<String, Value> = Kind::ALL
             .iter()
             .map(|kind| (kind.word().to_string(), self.stats.of_kind(*kind).into()))
@@ -83,7 +84,7 @@ impl TraceSummary<'_> {
             "events": self.stats.events(),
         });
         if let Some(fields) = summary.as_object_mut() {
-            fields.extend(things);
+            fields.extend(distinct_counts);
             fields.insert("kinds".to_string(), kinds.into());
             fields.insert("notes".to_string(), self.notes.into());
         }

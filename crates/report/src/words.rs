@@ -44,7 +44,7 @@ pub(crate) fn fingerprint(finding: &Finding) -> Fingerprint {
 
 /// What tells findings of one block apart that are told one by one: the subjects, as the source names them.
 /// Of what was observed, the numbers of objects do not count.
-pub(crate) fn told_apart_by(finding: &Finding) -> Vec<&str> {
+pub(crate) fn distinguishing_subjects(finding: &Finding) -> Vec<&str> {
     let name = |(name, subject)| match finding.evidence {
         Evidence::Possible => subject,
         Evidence::Predicted | Evidence::Observed => {
@@ -97,16 +97,16 @@ pub(crate) fn target_of_edge(cycle: &Cycle, edge: usize) -> usize {
 }
 
 /// A number with its thousands set apart: `54,321`.
-pub(crate) fn grouped(number: u64) -> String {
+pub(crate) fn with_separators(number: u64) -> String {
     let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    let mut with_separators = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(',');
+            with_separators.push(',');
         }
-        grouped.push(digit);
+        with_separators.push(digit);
     }
-    grouped
+    with_separators
 }
 
 /// The name a plain-data enum has in JSON, so that every format spells it the same way.
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn large_numbers_are_readable() {
         assert_eq!(
-            [0, 999, 1000, 54321, 1_234_567].map(grouped),
+            [0, 999, 1000, 54321, 1_234_567].map(with_separators),
             ["0", "999", "1,000", "54,321", "1,234,567"]
         );
     }

@@ -25,7 +25,7 @@ const BRANCH_CASE: u8 = BRANCH_TAKEN + 2;
 
 /// What the last event of a slot had.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct LastValues {
     epoch: u64,
     object: u64,
     site: u32,
@@ -37,19 +37,19 @@ const SLOTS: usize = 256;
 
 /// What an event is written as a difference from.
 #[derive(Debug)]
-pub(super) struct Context {
-    slots: Box<[Slot; SLOTS]>,
+pub(super) struct CodecState {
+    slots: Box<[LastValues; SLOTS]>,
     thread: u32,
 }
 
-impl Context {
-    pub(super) fn new() -> Context {
-        Context { slots: Box::new([Slot::default(); SLOTS]), thread: 0 }
+impl CodecState {
+    pub(super) fn new() -> CodecState {
+        CodecState { slots: Box::new([LastValues::default(); SLOTS]), thread: 0 }
     }
 
     /// Another block begins.
     pub(super) fn reset(&mut self) {
-        self.slots.fill(Slot::default());
+        self.slots.fill(LastValues::default());
         self.thread = 0;
     }
 
@@ -229,13 +229,13 @@ impl Output<'_> {
     }
 
     #[inline]
-    fn put_object(&mut self, slot: &mut Slot, object: ObjectId) {
+    fn put_object(&mut self, slot: &mut LastValues, object: ObjectId) {
         self.put_signed(object.0.wrapping_sub(slot.object).cast_signed());
         slot.object = object.0;
     }
 
     #[inline]
-    fn put_declared(&mut self, slot: &mut Slot, number: u32) {
+    fn put_declared(&mut self, slot: &mut LastValues, number: u32) {
         self.put_signed(i64::from(number) - i64::from(slot.declared));
         slot.declared = number;
     }
@@ -313,13 +313,13 @@ impl<'a> Input<'a> {
     }
 
     #[inline]
-    fn object(&mut self, slot: &mut Slot) -> Result<ObjectId, &'static str> {
+    fn object(&mut self, slot: &mut LastValues) -> Result<ObjectId, &'static str> {
         slot.object = slot.object.wrapping_add_signed(self.signed()?);
         Ok(ObjectId(slot.object))
     }
 
     #[inline]
-    fn declared(&mut self, slot: &mut Slot) -> Result<u32, &'static str> {
+    fn declared(&mut self, slot: &mut LastValues) -> Result<u32, &'static str> {
         slot.declared = moved(slot.declared, self.signed()?)?;
         Ok(slot.declared)
     }

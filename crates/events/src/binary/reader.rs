@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind, Read};
 
 use thiserror::Error;
 
-use super::codec::{Context, Input};
+use super::codec::{CodecState, Input};
 use super::rows::{take_header, take_rows};
 use super::{
     BLOCK_HEADER_BYTES, BlockHeader, BlockKind, Header, MAGIC, MARKER, PREAMBLE_BYTES, VERSION,
@@ -93,7 +93,7 @@ pub struct Reader<R: Read> {
     tables: Tables,
     events: Vec<Event>,
     next_event: usize,
-    context: Context,
+    context: CodecState,
     next_number: u32,
     events_before: u64,
     /// Where the bytes begin that are being left out.
@@ -125,7 +125,7 @@ impl<R: Read> Reader<R> {
             tables: Tables::default(),
             events: Vec::new(),
             next_event: 0,
-            context: Context::new(),
+            context: CodecState::new(),
             next_number: 0,
             events_before: 0,
             lost_from: None,
@@ -214,13 +214,13 @@ impl<R: Read> Reader<R> {
         }
         let bytes = self.window.bytes().first_chunk::<BLOCK_HEADER_BYTES>();
         let Some(block) = bytes.and_then(BlockHeader::from_bytes) else {
-            self.lose_up_to_the_next_marker();
+            self.skip_to_next_marker();
             return Ok(());
         };
         let length = BLOCK_HEADER_BYTES + block.payload_bytes;
         if !self.window.fill(length)? {
             // The last block of a trace that was cut off; or bytes are missing in the middle.
-            self.lose_up_to_the_next_marker();
+            self.skip_to_next_marker();
             return Ok(());
         }
         let payload = &self.window.bytes()[BLOCK_HEADER_BYTES..length];
@@ -265,7 +265,7 @@ impl<R: Read> Reader<R> {
         self.window.skip(length);
     }
 
-    fn lose_up_to_the_next_marker(&mut self) {
+    fn skip_to_next_marker(&mut self) {
         let bytes = self.window.bytes();
         let found = bytes[1..].windows(MARKER.len()).position(|bytes| *bytes == MARKER);
         // A marker may have begun in the last bytes of the window.
@@ -293,7 +293,7 @@ impl<R: Read> Reader<R> {
 
 fn take_events(
     payload: &[u8],
-    context: &mut Context,
+    context: &mut CodecState,
     events: &mut Vec<Event>,
 ) -> Result<(), &'static str> {
     context.reset();

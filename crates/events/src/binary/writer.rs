@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::codec::{Context, EVENT_ROOM};
+use super::codec::{CodecState, EVENT_ROOM};
 use super::rows::{Counts, put_header, put_rows};
 use super::{
     BLOCK_HEADER_BYTES, BlockHeader, BlockKind, EVENT_BLOCK_BYTES, Header, MAGIC, PREAMBLE_BYTES,
@@ -23,7 +23,7 @@ pub struct Writer<W: Write> {
     block: Box<[u8]>,
     /// How much of `block` is filled, the room for the header included.
     used: usize,
-    context: Context,
+    context: CodecState,
     rows_written: Counts,
     blocks_written: u32,
     /// Events in blocks that are written.
@@ -45,7 +45,7 @@ impl<W: Write> Writer<W> {
             is_open: true,
             block: vec![0; BLOCK_HEADER_BYTES + EVENT_BLOCK_BYTES + EVENT_ROOM].into(),
             used: BLOCK_HEADER_BYTES,
-            context: Context::new(),
+            context: CodecState::new(),
             rows_written: Counts::default(),
             blocks_written: 0,
             events_before: 0,

@@ -306,7 +306,7 @@ impl Names {
             }
             _ => {
                 let parts = ["offset", "file", "line", "about"];
-                let (site, subject) = place_and_subject(line, &parts)?;
+                let (site, subject) = site_and_subject(line, &parts)?;
                 self.tables.sites.push(SiteEntry { site, subject });
                 (&mut self.sites, self.tables.sites.len())
             }
@@ -337,7 +337,7 @@ impl Names {
         let mut frames = Vec::new();
         while line.peek().is_some_and(|token| token.text == FRAME) && frames.len() < MAX_FRAMES {
             line.next += 1;
-            let (frame, _) = place_and_subject(line, &["offset", "file", "line"])?;
+            let (frame, _) = site_and_subject(line, &["offset", "file", "line"])?;
             let frame = self.frames.get(&frame).cloned().unwrap_or_else(|| Arc::new(frame));
             self.frames.insert(Arc::clone(&frame));
             frames.push(frame);
@@ -563,7 +563,7 @@ fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {
 
 /// A place in full, with these parts where they are known, and what it is about. It ends with the line or
 /// before a frame.
-fn place_and_subject(line: &mut Line<'_>, parts: &[&str]) -> Result<(Site, String), TextError> {
+fn site_and_subject(line: &mut Line<'_>, parts: &[&str]) -> Result<(Site, String), TextError> {
     let SiteEntry { site, mut subject } = SiteEntry::unknown();
     let mut site = Site {
         class: line.take("the class")?.text.clone(),

@@ -12,7 +12,7 @@ use crate::random::events;
 
 /// What a thread of a made-up run does next.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum Operation {
     Access(Access, u32),
     Acquire,
     Release,
@@ -20,17 +20,17 @@ enum Step {
     End,
 }
 
-fn step() -> impl Strategy<Value = (u32, Step)> {
-    let step = prop_oneof![
+fn operation() -> impl Strategy<Value = (u32, Operation)> {
+    let operation = prop_oneof![
         5 => (any::<bool>(), 0..5_u32).prop_map(|(is_write, variable)| {
-            Step::Access(if is_write { Access::Write } else { Access::Read }, variable)
+            Operation::Access(if is_write { Access::Write } else { Access::Read }, variable)
         }),
-        1 => Just(Step::Acquire),
-        1 => Just(Step::Release),
-        2 => Just(Step::Begin),
-        2 => Just(Step::End),
+        1 => Just(Operation::Acquire),
+        1 => Just(Operation::Release),
+        2 => Just(Operation::Begin),
+        2 => Just(Operation::End),
     ];
-    (0..3_u32, step)
+    (0..3_u32, operation)
 }
 
 /// A run with filters as the run-time half has them: accesses that only their own thread conflicts with
@@ -49,22 +49,22 @@ struct Run {
 }
 
 impl Run {
-    fn new(steps: &[(u32, Step)]) -> Run {
+    fn new(operations: &[(u32, Operation)]) -> Run {
         let mut run = Run::default();
-        for (site, (thread, step)) in (1..).zip(steps) {
-            run.step(*thread, *step, SiteId(site));
+        for (site, (thread, operation)) in (1..).zip(operations) {
+            run.operation(*thread, *operation, SiteId(site));
         }
         run
     }
 
-    fn bump(&mut self, thread: u32) {
+    fn begin_epoch(&mut self, thread: u32) {
         self.last_epoch += 1;
         self.epochs.insert(thread, self.last_epoch);
     }
 
     fn event(&mut self, thread: u32, site: SiteId, action: Action) -> Event {
         if !self.epochs.contains_key(&thread) {
-            self.bump(thread);
+            self.begin_epoch(thread);
         }
         let event =
             Event { thread: ThreadId(thread), site, epoch: Epoch(self.epochs[&thread]), action };
@@ -78,26 +78,26 @@ impl Run {
         self.stream.push(event);
     }
 
-    fn step(&mut self, thread: u32, step: Step, site: SiteId) {
-        match step {
-            Step::Acquire => {
-                self.bump(thread);
+    fn operation(&mut self, thread: u32, operation: Operation, site: SiteId) {
+        match operation {
+            Operation::Acquire => {
+                self.begin_epoch(thread);
                 let event = self.event(thread, site, Action::Acquire(LOCK, Mode::Exclusive));
                 self.report(event);
             }
-            Step::Release => {
+            Operation::Release => {
                 let event = self.event(thread, site, Action::Release(LOCK, Mode::Exclusive));
                 self.report(event);
                 // What comes after a release is told apart by sources that want it to be.
-                self.bump(thread);
+                self.begin_epoch(thread);
             }
-            Step::Begin => {
-                self.bump(thread);
+            Operation::Begin => {
+                self.begin_epoch(thread);
                 let event = self.event(thread, site, Action::Begin);
                 self.silent.entry(thread).or_default().push(event);
                 *self.depth.entry(thread).or_default() += 1;
             }
-            Step::End => {
+            Operation::End => {
                 let depth = self.depth.entry(thread).or_default();
                 if *depth == 0 {
                     return;
@@ -107,9 +107,9 @@ impl Run {
                 if self.silent.entry(thread).or_default().pop().is_none() {
                     self.report(event);
                 }
-                self.bump(thread);
+                self.begin_epoch(thread);
             }
-            Step::Access(access, number) => {
+            Operation::Access(access, number) => {
                 let variable = Variable::Static(FieldId(number));
                 let action = match access {
                     Access::Read => Action::Read(variable),
@@ -162,8 +162,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn a_run_is_put_back_as_it_was(steps in vec(step(), 0..80)) {
-        let run = Run::new(&steps);
+    fn a_run_is_put_back_as_it_was(operations in vec(operation(), 0..80)) {
+        let run = Run::new(&operations);
         let resolved = resolve(&run.stream);
         prop_assert_eq!(resolved.len(), run.stream.len());
         let kept: BTreeSet<Event> = resolved.iter().copied().collect();
