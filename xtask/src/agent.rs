@@ -21,13 +21,13 @@ pub(crate) enum Mode {
     Recording,
     /// Every event goes to Velodrome.
     Velodrome,
-    /// Every event goes to the monitors that run unless others are chosen.
-    Monitors,
+    /// Every event goes to the checkers that run unless others are chosen.
+    Checkers,
 }
 
 impl Mode {
     pub(crate) const ALL: [Mode; 5] =
-        [Mode::Plain, Mode::HooksOnly, Mode::Recording, Mode::Velodrome, Mode::Monitors];
+        [Mode::Plain, Mode::HooksOnly, Mode::Recording, Mode::Velodrome, Mode::Checkers];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Mode {
             Mode::HooksOnly => "hooks only",
             Mode::Recording => "recording",
             Mode::Velodrome => "velodrome",
-            Mode::Monitors => "monitors",
+            Mode::Checkers => "checkers",
         }
     }
 }
@@ -71,7 +71,7 @@ impl Agent {
             Mode::HooksOnly => "hooks-only=true".to_string(),
             Mode::Recording => format!("record={}", trace.display()),
             Mode::Velodrome => "monitor=velodrome".to_string(),
-            Mode::Monitors => "monitor=velodrome,monitor=happens-before".to_string(),
+            Mode::Checkers => "monitor=velodrome,monitor=happens-before".to_string(),
         };
         for pattern in include {
             options.push_str(",include=");

@@ -72,8 +72,8 @@ impl Rounds {
 
 /// Measures the programs of these names, or all, and prints the table; over a limit is a failure.
 pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
-    let workshop = Workshop::set_up()?;
-    let mut programs = workshop.programs();
+    let directory = BenchDirectory::set_up()?;
+    let mut programs = directory.programs();
     for name in names {
         if !programs.iter().any(|program| program.class == *name) {
             let known: Vec<&str> = programs.iter().map(|program| program.class).collect();
@@ -86,16 +86,16 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
         for (program, row) in programs.iter().zip(&mut rows) {
             progress(&format!("round {round} of {}: {}", rounds.of_programs(), program.class));
             for mode in Mode::ALL {
-                let said = workshop.run(program, mode, &[])?;
-                row.add_time(mode, &said)?;
+                let output = directory.run(program, mode, &[])?;
+                row.add_time(mode, &output)?;
             }
         }
     }
     for (program, row) in programs.iter().zip(&mut rows) {
         progress(&format!("heap: {}", program.class));
         for mode in [Mode::Plain, Mode::HooksOnly] {
-            let said = workshop.run(program, mode, &["-XX:+UseSerialGC", "-Dheap=true"])?;
-            row.add_heap(mode, &said)?;
+            let output = directory.run(program, mode, &["-XX:+UseSerialGC", "-Dheap=true"])?;
+            row.add_heap(mode, &output)?;
         }
     }
     let hello = Program { class: "Hello", class_path: vec![], arguments: vec![], include: &[] };
@@ -103,7 +103,7 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
     for round in 1..=rounds.of_starts() {
         progress(&format!("start {round} of {}", rounds.of_starts()));
         for (mode, starts) in Mode::ALL.into_iter().zip(&mut starts) {
-            starts.push(workshop.run(&hello, mode, &[])?.wall_micros);
+            starts.push(directory.run(&hello, mode, &[])?.wall_micros);
         }
     }
     let starts = starts.map(|micros| median(micros.into_iter()) as f64 / 1000.0);
@@ -113,7 +113,7 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
 }
 
 /// Where programs are compiled to and run.
-pub(crate) struct Workshop {
+pub(crate) struct BenchDirectory {
     agent: Agent,
     home: PathBuf,
     folder: PathBuf,
@@ -131,7 +131,7 @@ pub(crate) struct Program {
 }
 
 /// What one run said.
-struct Said {
+struct ProgramOutput {
     checksum: String,
     wall_micros: u64,
     inner_millis: u64,
@@ -139,8 +139,8 @@ struct Said {
     trace_bytes: u64,
 }
 
-impl Workshop {
-    pub(crate) fn set_up() -> Result<Workshop> {
+impl BenchDirectory {
+    pub(crate) fn set_up() -> Result<BenchDirectory> {
         let home = jdk::ensure()?;
         debian::ensure(&[DATABASE_PACKAGE])?;
         let agent = Agent::build()?;
@@ -153,7 +153,7 @@ impl Workshop {
         let list: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         fs::write(folder.join("sources.txt"), list.join("\n"))?;
         let database = debian::jars_of(DATABASE_PACKAGE)?;
-        Ok(Workshop { agent, home, folder, source, database })
+        Ok(BenchDirectory { agent, home, folder, source, database })
     }
 
     pub(crate) fn programs(&self) -> Vec<Program> {
@@ -218,7 +218,7 @@ impl Workshop {
         Ok(finished)
     }
 
-    fn run(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Said> {
+    fn run(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<ProgramOutput> {
         let trace = self.trace();
         let finished = self.finish(program, mode, flags)?;
         let trace_bytes = fs::metadata(&trace).map_or(0, |metadata| metadata.len());
@@ -226,7 +226,7 @@ impl Workshop {
         let value = |key: &str| {
             finished.output.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))
         };
-        Ok(Said {
+        Ok(ProgramOutput {
             checksum: value("checksum").unwrap_or_default().to_string(),
             wall_micros: u64::try_from(finished.wall.as_micros())?,
             inner_millis: value("millis").map_or(Ok(0), str::parse)?,
@@ -290,30 +290,30 @@ impl Row {
         }
     }
 
-    fn add_time(&mut self, mode: Mode, said: &Said) -> Result<()> {
-        self.agree(mode, said)?;
+    fn add_time(&mut self, mode: Mode, output: &ProgramOutput) -> Result<()> {
+        self.agree(mode, output)?;
         // A kernel measures itself, and start-up is a row of its own. Of the others the whole run counts,
         // because loading and rewriting a thousand classes is part of what they do.
         let is_kernel = KERNELS.contains(&self.class);
-        let micros = if is_kernel { said.inner_millis * 1000 } else { said.wall_micros };
+        let micros = if is_kernel { output.inner_millis * 1000 } else { output.wall_micros };
         self.micros.entry(mode.name()).or_default().push(micros);
-        self.trace_bytes = self.trace_bytes.max(said.trace_bytes);
+        self.trace_bytes = self.trace_bytes.max(output.trace_bytes);
         Ok(())
     }
 
-    fn add_heap(&mut self, mode: Mode, said: &Said) -> Result<()> {
-        self.agree(mode, said)?;
-        let Some(heap) = said.heap else { bail!("{} does not say its heap", self.class) };
+    fn add_heap(&mut self, mode: Mode, output: &ProgramOutput) -> Result<()> {
+        self.agree(mode, output)?;
+        let Some(heap) = output.heap else { bail!("{} does not say its heap", self.class) };
         self.heap.insert(mode.name(), heap);
         Ok(())
     }
 
     /// Whatever the mode, the program computes the same.
-    fn agree(&mut self, mode: Mode, said: &Said) -> Result<()> {
-        let expected = self.checksum.get_or_insert_with(|| said.checksum.clone());
-        if said.checksum.is_empty() || *expected != said.checksum {
+    fn agree(&mut self, mode: Mode, output: &ProgramOutput) -> Result<()> {
+        let expected = self.checksum.get_or_insert_with(|| output.checksum.clone());
+        if output.checksum.is_empty() || *expected != output.checksum {
             let (class, mode) = (self.class, mode.name());
-            bail!("{class}, {mode}: the checksum is `{}`, not `{expected}`", said.checksum);
+            bail!("{class}, {mode}: the checksum is `{}`, not `{expected}`", output.checksum);
         }
         Ok(())
     }
@@ -364,7 +364,7 @@ impl Measured {
             "hooks x",
             "record x",
             "velodrome x",
-            "monitors x",
+            "checkers x",
             "trace MiB",
             "heap MiB",
             "heap x"
@@ -377,7 +377,7 @@ impl Measured {
                 row.slowdown(Mode::HooksOnly),
                 row.slowdown(Mode::Recording),
                 row.slowdown(Mode::Velodrome),
-                row.slowdown(Mode::Monitors),
+                row.slowdown(Mode::Checkers),
                 row.trace_bytes as f64 / 1_048_576.0,
                 row.heap_mib(Mode::Plain),
                 row.heap_growth(),
@@ -389,7 +389,7 @@ impl Measured {
             self.mean_slowdown(Mode::HooksOnly),
             self.mean_slowdown(Mode::Recording),
             self.mean_slowdown(Mode::Velodrome),
-            self.mean_slowdown(Mode::Monitors),
+            self.mean_slowdown(Mode::Checkers),
             self.mean_heap_growth(),
         );
         println!("(the mean is of the kernels, that of the heap of all programs)");
@@ -498,9 +498,9 @@ mod tests {
         assert!(problems(vec![ok()], [40.0, 191.0]).contains("151 ms more"));
         let heap = vec![row("Crypt", 1000, 1000, 5 << 20)];
         assert!(problems(heap, [0.0; 2]).contains("heap grows 5.00x"));
-        let mut monitored = ok();
-        monitored.micros.insert(Mode::Velodrome.name(), vec![6_100_000]);
-        let found = problems(vec![monitored], [0.0; 2]);
+        let mut checked = ok();
+        checked.micros.insert(Mode::Velodrome.name(), vec![6_100_000]);
+        let found = problems(vec![checked], [0.0; 2]);
         assert!(found.contains("Velodrome slows the kernels down 6.10x"));
         let mut compiler = row(COMPILER, 1000, 1000, 1 << 20);
         compiler.micros.insert(Mode::Velodrome.name(), vec![3_100_000]);
@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn different_results_are_an_error() {
-        let said = |checksum: &str| Said {
+        let output = |checksum: &str| ProgramOutput {
             checksum: checksum.to_string(),
             wall_micros: 1,
             inner_millis: 1,
@@ -518,8 +518,8 @@ mod tests {
             trace_bytes: 0,
         };
         let mut row = Row::new("Crypt");
-        assert!(row.add_time(Mode::Plain, &said("a")).is_ok());
-        assert!(row.add_time(Mode::HooksOnly, &said("a")).is_ok());
-        assert!(row.add_time(Mode::HooksOnly, &said("b")).is_err());
+        assert!(row.add_time(Mode::Plain, &output("a")).is_ok());
+        assert!(row.add_time(Mode::HooksOnly, &output("a")).is_ok());
+        assert!(row.add_time(Mode::HooksOnly, &output("b")).is_err());
     }
 }

@@ -1,19 +1,19 @@
-//! `cargo xtask bench monitors`: what the monitors cost for each event, on generated runs. See
+//! `cargo xtask bench checkers`: what the checkers cost for each event, on generated runs. See
 //! `bench/README.md`.
 
 use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use checkers::velodrome::{self, Config, Statistics, Velodrome};
+use checkers::{Checker, Registration, happens_before};
 use events::Event;
-use monitors::velodrome::{self, Config, Statistics, Velodrome};
-use monitors::{Monitor, Registration, happens_before};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::generated_run::{GeneratedRun, Shape, Style, Work};
 use crate::{agent_bench, progress};
 
-/// Events are made and given to the monitors in turns of this many, so that making them leaves the
+/// Events are made and given to the checkers in turns of this many, so that making them leaves the
 /// caches alone most of the time.
 const BATCH: usize = 1 << 17;
 
@@ -93,7 +93,7 @@ fn cost_tables() -> [CostTable; 3] {
     ]
 }
 
-/// Measures every monitor on the runs and in the tables of these names, or in all, and prints the results;
+/// Measures every checker on the runs and in the tables of these names, or in all, and prints the results;
 /// under a limit is a failure.
 pub(crate) fn measure(length: Length, names: &[&str]) -> Result<()> {
     let tables = cost_tables();
@@ -105,7 +105,7 @@ pub(crate) fn measure(length: Length, names: &[&str]) -> Result<()> {
     }
     let is_chosen = |name: &str| names.is_empty() || names.contains(&name);
     println!(
-        "millions of events a second on one core (processor time inside the monitor; making the events \
+        "millions of events a second on one core (processor time inside the checker; making the events \
          is not counted), {} million events a run",
         length.events() / 1_000_000
     );
@@ -135,10 +135,10 @@ fn style_name(style: Style) -> &'static str {
     }
 }
 
-/// What one monitor took.
+/// What one checker took.
 #[derive(Clone, Debug)]
 struct Cost {
-    monitor: &'static str,
+    checker: &'static str,
     time: Duration,
 }
 
@@ -150,45 +150,45 @@ struct Measured {
     statistics: Statistics,
     /// How many reports Velodrome would have made.
     violations: u64,
-    /// How much the resident set grew from the first tenth of the run to its end, with the monitors that run
+    /// How much the resident set grew from the first tenth of the run to its end, with the checkers that run
     /// by default, and with the others.
     growth_mib: f64,
     growth_of_others_mib: f64,
 }
 
 impl Measured {
-    fn rate(&self, monitor: &str) -> f64 {
-        let cost = self.costs.iter().find(|cost| cost.monitor == monitor);
+    fn rate(&self, checker: &str) -> f64 {
+        let cost = self.costs.iter().find(|cost| cost.checker == checker);
         cost.map_or(f64::NAN, |cost| self.events as f64 / cost.time.as_secs_f64())
     }
 }
 
-/// Runs the monitors that run by default, and then the others on the same events: what a monitor keeps in
+/// Runs the checkers that run by default, and then the others on the same events: what a checker keeps in
 /// memory is only seen where no other does the same.
 fn run(shape: Shape, length: usize) -> Result<Measured> {
     let mut velodrome = Velodrome::new(Config::default());
-    let others = monitors::ALL.iter().filter(|other| other.name != velodrome::MONITOR.name);
+    let others = checkers::ALL.iter().filter(|other| other.name != velodrome::CHECKER.name);
     let (defaults, others): (Vec<_>, Vec<_>) = others.partition(|other| other.on_by_default);
     let start = |registration: &&'static Registration| (registration.name, (registration.start)());
     let mut defaults: Vec<_> = defaults.iter().map(start).collect();
-    let mut group: Vec<(&'static str, &mut dyn Monitor)> =
-        vec![(velodrome::MONITOR.name, &mut velodrome)];
-    group.extend(defaults.iter_mut().map(|(name, monitor)| (*name, &mut **monitor as _)));
-    let Passed { events, mut costs, growth_mib } = pass(shape, length, &mut group)?;
+    let mut group: Vec<(&'static str, &mut dyn Checker)> =
+        vec![(velodrome::CHECKER.name, &mut velodrome)];
+    group.extend(defaults.iter_mut().map(|(name, checker)| (*name, &mut **checker as _)));
+    let PassResult { events, mut costs, growth_mib } = pass(shape, length, &mut group)?;
     drop(defaults);
     let (statistics, violations) = (velodrome.statistics(), velodrome.violations());
     drop(velodrome);
     let mut others: Vec<_> = others.iter().map(start).collect();
-    let mut group: Vec<(&'static str, &mut dyn Monitor)> =
-        others.iter_mut().map(|(name, monitor)| (*name, &mut **monitor as _)).collect();
+    let mut group: Vec<(&'static str, &mut dyn Checker)> =
+        others.iter_mut().map(|(name, checker)| (*name, &mut **checker as _)).collect();
     let passed = pass(shape, length, &mut group)?;
     costs.extend(passed.costs);
     let growth_of_others_mib = passed.growth_mib;
     Ok(Measured { events, costs, statistics, violations, growth_mib, growth_of_others_mib })
 }
 
-/// What some monitors took for a run.
-struct Passed {
+/// What some checkers took for a run.
+struct PassResult {
     events: usize,
     costs: Vec<Cost>,
     growth_mib: f64,
@@ -197,11 +197,11 @@ struct Passed {
 fn pass(
     shape: Shape,
     length: usize,
-    monitors: &mut [(&'static str, &mut dyn Monitor)],
-) -> Result<Passed> {
+    checkers: &mut [(&'static str, &mut dyn Checker)],
+) -> Result<PassResult> {
     let mut generated = GeneratedRun::new(shape);
     let mut costs: Vec<Cost> =
-        monitors.iter().map(|(monitor, _)| Cost { monitor, time: Duration::ZERO }).collect();
+        checkers.iter().map(|(checker, _)| Cost { checker, time: Duration::ZERO }).collect();
     let mut batch: Vec<Event> = Vec::with_capacity(BATCH + BATCH / 8);
     let mut events = 0;
     let mut early_mib = None;
@@ -209,23 +209,23 @@ fn pass(
         batch.clear();
         generated.fill(&mut batch, BATCH);
         events += batch.len();
-        for ((_, monitor), cost) in monitors.iter_mut().zip(&mut costs) {
-            cost.time += time(&mut **monitor, &batch)?;
+        for ((_, checker), cost) in checkers.iter_mut().zip(&mut costs) {
+            cost.time += time(&mut **checker, &batch)?;
         }
         if early_mib.is_none() && events >= length / 10 {
             early_mib = Some(resident_mib()?);
         }
     }
     let growth_mib = resident_mib()? - early_mib.unwrap_or_default();
-    Ok(Passed { events, costs, growth_mib })
+    Ok(PassResult { events, costs, growth_mib })
 }
 
-/// How long a monitor takes for these events. Time in which others have the processor is not its own.
-fn time(monitor: &mut dyn Monitor, events: &[Event]) -> Result<Duration> {
+/// How long a checker takes for these events. Time in which others have the processor is not its own.
+fn time(checker: &mut dyn Checker, events: &[Event]) -> Result<Duration> {
     let clock = ClockId::CLOCK_THREAD_CPUTIME_ID;
     let before = Duration::from(clock_gettime(clock)?);
     for event in events {
-        monitor.event(event);
+        checker.event(event);
     }
     Ok(Duration::from(clock_gettime(clock)?) - before)
 }
@@ -246,8 +246,8 @@ struct Row {
 
 fn print_head() {
     print!("{:20}{:>8}{:>7}", "run", "threads", "style");
-    for monitor in monitors::ALL {
-        print!("{:>16}", monitor.name);
+    for checker in checkers::ALL {
+        print!("{:>16}", checker.name);
     }
     println!(
         "{:>13}{:>7}{:>12}{:>12}{:>12}",
@@ -259,8 +259,8 @@ impl Row {
     fn print(&self) {
         let style = style_name(self.shape.style);
         print!("{:20}{:>8}{:>7}", self.name, self.shape.threads, style);
-        for monitor in monitors::ALL {
-            print!("{:>16.1}", self.measured.rate(monitor.name) / 1e6);
+        for checker in checkers::ALL {
+            print!("{:>16.1}", self.measured.rate(checker.name) / 1e6);
         }
         let Statistics { allocated, most_alive, .. } = self.measured.statistics;
         let Measured { violations, growth_mib, growth_of_others_mib, .. } = self.measured;
@@ -274,8 +274,8 @@ impl CostTable {
     fn print(&self, length: Length) -> Result<()> {
         println!("\nnanoseconds an event, all reported");
         print!("{:>20}", self.quantity);
-        for monitor in monitors::ALL {
-            print!("{:>16}", monitor.name);
+        for checker in checkers::ALL {
+            print!("{:>16}", checker.name);
         }
         println!("{:>7}", "alive");
         for (value, work, threads) in &self.rows {
@@ -283,8 +283,8 @@ impl CostTable {
             let shape = Shape { work: *work, threads: *threads, style: Style::Plain };
             let measured = run(shape, length.events() / 10)?;
             print!("{value:>20}");
-            for monitor in monitors::ALL {
-                print!("{:>16.1}", 1e9 / measured.rate(monitor.name));
+            for checker in checkers::ALL {
+                print!("{:>16.1}", 1e9 / measured.rate(checker.name));
             }
             println!("{:>7}", measured.statistics.most_alive);
         }
@@ -299,21 +299,21 @@ fn judge(rows: &[Row]) -> Result<()> {
         return Ok(());
     }
     println!();
-    for (monitor, least) in [
-        (velodrome::MONITOR.name, LEAST_VELODROME),
-        (happens_before::MONITOR.name, LEAST_HAPPENS_BEFORE),
+    for (checker, least) in [
+        (velodrome::CHECKER.name, LEAST_VELODROME),
+        (happens_before::CHECKER.name, LEAST_HAPPENS_BEFORE),
     ] {
-        let rates = rows.iter().map(|row| row.measured.rate(monitor));
+        let rates = rows.iter().map(|row| row.measured.rate(checker));
         let mean = agent_bench::geometric_mean(rates);
         let worst = rows
             .iter()
-            .min_by(|a, b| a.measured.rate(monitor).total_cmp(&b.measured.rate(monitor)));
+            .min_by(|a, b| a.measured.rate(checker).total_cmp(&b.measured.rate(checker)));
         if let Some(worst) = worst {
             println!(
-                "{monitor}: {:.1} million events a second in the geometric mean; worst {:.1} ({}, {} \
+                "{checker}: {:.1} million events a second in the geometric mean; worst {:.1} ({}, {} \
                  threads, {})",
                 mean / 1e6,
-                worst.measured.rate(monitor) / 1e6,
+                worst.measured.rate(checker) / 1e6,
                 worst.name,
                 worst.shape.threads,
                 style_name(worst.shape.style)
@@ -321,7 +321,7 @@ fn judge(rows: &[Row]) -> Result<()> {
         }
         if !mean.is_finite() || mean < least {
             problems.push(format!(
-                "{monitor} takes {:.1} million events a second, under {:.0}",
+                "{checker} takes {:.1} million events a second, under {:.0}",
                 mean / 1e6,
                 least / 1e6
             ));

@@ -1,4 +1,4 @@
-//! Runs that no program made, for measuring monitors: threads that do what the programs of the Velodrome
+//! Runs that no program made, for measuring checkers: threads that do what the programs of the Velodrome
 //! paper do, interleaved by a deterministic scheduler, and reported whole or as the agent reports.
 //!
 //! Every run can happen: a lock has one holder, a barrier opens when all have come, a thread does nothing
@@ -104,7 +104,7 @@ const BARRIER: ObjectId = ObjectId(1 << 43);
 
 #[derive(Debug, Default)]
 struct Worker {
-    script: Vec<Op>,
+    operations: Vec<Op>,
     at: usize,
     rounds: u64,
     is_started: bool,
@@ -212,18 +212,18 @@ impl GeneratedRun {
         if !worker.is_started {
             return false;
         }
-        if worker.at == worker.script.len() {
-            let mut script = std::mem::take(&mut worker.script);
-            script.clear();
+        if worker.at == worker.operations.len() {
+            let mut operations = std::mem::take(&mut worker.operations);
+            operations.clear();
             let round = worker.rounds;
             worker.rounds += 1;
-            self.write_script(me, round, &mut script);
+            self.write_operations(me, round, &mut operations);
             let worker = &mut self.workers[me as usize];
-            worker.script = script;
+            worker.operations = operations;
             worker.at = 0;
         }
         let worker = &mut self.workers[me as usize];
-        let op = worker.script[worker.at];
+        let op = worker.operations[worker.at];
         match op {
             Op::Acquire(lock) => {
                 let holder = &mut self.holders[lock as usize];
@@ -328,237 +328,243 @@ impl GeneratedRun {
     }
 
     /// What a thread does in a round of its work.
-    fn write_script(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_operations(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         if me == 0 && round == 0 {
-            self.write_beginning(script);
+            self.write_beginning(operations);
             return;
         }
         match self.shape.work {
             Work::FewTransactions => {
-                self.write_own_work(me, round, 6, script);
-                self.write_section(round.is_multiple_of(50), 16, script);
+                self.write_own_work(me, round, 6, operations);
+                self.write_section(round.is_multiple_of(50), 16, operations);
             }
-            Work::ManyTransactions => self.write_section(true, 64, script),
-            Work::Tsp => self.write_search(me, round, script),
+            Work::ManyTransactions => self.write_section(true, 64, operations),
+            Work::Tsp => self.write_search(me, round, operations),
             Work::Elevator => {
-                self.write_section(true, 40, script);
-                self.write_own_work(me, round, 3, script);
+                self.write_section(true, 40, operations);
+                self.write_own_work(me, round, 3, operations);
             }
-            Work::Sor => self.write_grid(me, round, script),
-            Work::MolDyn => self.write_particles(me, round, script),
-            Work::MonteCarlo => self.write_prices(me, round, script),
-            Work::Jbb => self.write_orders(me, round, script),
-            Work::Mtrt => self.write_rays(me, round, script),
-            Work::Multiset => self.write_slots(script),
-            Work::Pool => self.write_task(me, round, script),
-            Work::Spread(variables) => self.write_spread(variables, script),
+            Work::Sor => self.write_grid(me, round, operations),
+            Work::MolDyn => self.write_particles(me, round, operations),
+            Work::MonteCarlo => self.write_prices(me, round, operations),
+            Work::Jbb => self.write_orders(me, round, operations),
+            Work::Mtrt => self.write_rays(me, round, operations),
+            Work::Multiset => self.write_slots(operations),
+            Work::Pool => self.write_task(me, round, operations),
+            Work::Spread(variables) => self.write_spread(variables, operations),
             Work::Open(open) => {
                 // They are the last threads of the run, and each has a lock and a record of its own
                 // that the others use too.
                 if me + open >= self.shape.threads {
                     let number = self.shape.threads - 1 - me;
                     let record = Self::shared_record(number);
-                    script.extend([Op::Begin, Op::Acquire(number), Op::Write(record)]);
-                    script.extend([Op::Release(number), Op::Rest]);
+                    operations.extend([Op::Begin, Op::Acquire(number), Op::Write(record)]);
+                    operations.extend([Op::Release(number), Op::Rest]);
                 } else {
-                    self.write_section(true, 64, script);
+                    self.write_section(true, 64, operations);
                 }
             }
         }
     }
 
     /// The first thread makes what all share, and starts the others.
-    fn write_beginning(&mut self, script: &mut Vec<Op>) {
+    fn write_beginning(&mut self, operations: &mut Vec<Op>) {
         match self.shape.work {
             Work::Tsp | Work::Sor | Work::MolDyn => {
                 let elements = self.shape.threads * OWN_ELEMENTS;
-                script.extend((0..elements).map(|number| Op::Write(self.element(number))));
+                operations.extend((0..elements).map(|number| Op::Write(self.element(number))));
             }
             Work::Spread(_) => {}
             _ => {
                 let variables = SHARED_RECORDS * RECORD;
-                script.extend((0..variables).map(Op::Write));
+                operations.extend((0..variables).map(Op::Write));
             }
         }
-        script.extend((1..self.shape.threads).map(Op::Fork));
+        operations.extend((1..self.shape.threads).map(Op::Fork));
     }
 
     /// Reads and writes of what nobody else uses.
-    fn write_own_work(&mut self, me: u32, round: u64, accesses: u32, script: &mut Vec<Op>) {
+    fn write_own_work(&mut self, me: u32, round: u64, accesses: u32, operations: &mut Vec<Op>) {
         for number in 0..accesses {
             let record = self.own_record(me, round as u32 + number / 2);
             let variable = record + number % RECORD;
-            script.push(Op::Read(variable));
-            script.push(Op::Write(variable));
+            operations.push(Op::Read(variable));
+            operations.push(Op::Write(variable));
         }
     }
 
     /// A critical section under one of so many locks.
-    fn write_section(&mut self, is_transaction: bool, locks: u32, script: &mut Vec<Op>) {
+    fn write_section(&mut self, is_transaction: bool, locks: u32, operations: &mut Vec<Op>) {
         let lock = self.random.below(u64::from(locks)) as u32;
         let record = Self::shared_record(lock + locks * (self.random.below(4) as u32));
         if is_transaction {
-            script.push(Op::Begin);
+            operations.push(Op::Begin);
         }
-        script.push(Op::Acquire(lock));
-        script.extend([Op::Read(record), Op::Write(record), Op::Read(record + 1)]);
+        operations.push(Op::Acquire(lock));
+        operations.extend([Op::Read(record), Op::Write(record), Op::Read(record + 1)]);
         if self.random.below(4) == 0 {
-            script.push(Op::Write(record + 1));
+            operations.push(Op::Write(record + 1));
         }
-        script.push(Op::Release(lock));
+        operations.push(Op::Release(lock));
         if is_transaction {
-            script.push(Op::End);
+            operations.push(Op::End);
         }
     }
 
-    fn write_search(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_search(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         for step in 0..40 {
             let distance = self.random.below(u64::from(ARRAY.min(OWN_ELEMENTS))) as u32;
-            script.push(Op::Read(self.element(distance)));
-            script.push(Op::Write(self.own_record(me, round as u32 + step) + step % RECORD));
+            operations.push(Op::Read(self.element(distance)));
+            operations.push(Op::Write(self.own_record(me, round as u32 + step) + step % RECORD));
         }
         let best = Self::shared_record(0);
         let is_transaction = round.is_multiple_of(8);
         if is_transaction {
-            script.push(Op::Begin);
+            operations.push(Op::Begin);
         }
-        script.extend([Op::Acquire(0), Op::Read(best)]);
+        operations.extend([Op::Acquire(0), Op::Read(best)]);
         if self.random.below(16) == 0 {
-            script.push(Op::Write(best));
+            operations.push(Op::Write(best));
         }
-        script.push(Op::Release(0));
+        operations.push(Op::Release(0));
         if is_transaction {
-            script.push(Op::End);
+            operations.push(Op::End);
         }
     }
 
     /// Even and odd elements are written in turns, from their neighbours.
-    fn write_grid(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_grid(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         let all = self.shape.threads * OWN_ELEMENTS;
         let from = me * OWN_ELEMENTS;
         for number in (from..from + OWN_ELEMENTS).filter(|it| u64::from(it % 2) == round % 2) {
             let before = self.element((number + all - 1) % all);
             let after = self.element((number + 1) % all);
             let here = self.element(number);
-            script.extend([Op::Read(before), Op::Read(after), Op::Read(here), Op::Write(here)]);
+            operations.extend([Op::Read(before), Op::Read(after), Op::Read(here), Op::Write(here)]);
         }
-        script.extend([Op::Arrive, Op::Pass]);
+        operations.extend([Op::Arrive, Op::Pass]);
     }
 
-    fn write_particles(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_particles(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         let all = u64::from(self.shape.threads * OWN_ELEMENTS);
         for _ in 0..4 * OWN_ELEMENTS {
             let other = self.random.below(all) as u32;
-            script.push(Op::Read(self.element(other)));
+            operations.push(Op::Read(self.element(other)));
         }
-        self.write_own_work(me, round, OWN_ELEMENTS, script);
-        script.extend([Op::Begin, Op::Acquire(0)]);
-        script.extend([Op::Read(Self::shared_record(0)), Op::Write(Self::shared_record(0))]);
-        script.extend([Op::Release(0), Op::End, Op::Arrive, Op::Pass]);
+        self.write_own_work(me, round, OWN_ELEMENTS, operations);
+        operations.extend([Op::Begin, Op::Acquire(0)]);
+        operations.extend([Op::Read(Self::shared_record(0)), Op::Write(Self::shared_record(0))]);
+        operations.extend([Op::Release(0), Op::End, Op::Arrive, Op::Pass]);
         for number in me * OWN_ELEMENTS..(me + 1) * OWN_ELEMENTS {
             let here = self.element(number);
-            script.extend([Op::Read(here), Op::Write(here)]);
+            operations.extend([Op::Read(here), Op::Write(here)]);
         }
-        script.extend([Op::Arrive, Op::Pass]);
+        operations.extend([Op::Arrive, Op::Pass]);
     }
 
-    fn write_prices(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_prices(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         let path = self.own_record(me, round as u32);
-        script.extend([Op::New(path), Op::Begin]);
+        operations.extend([Op::New(path), Op::Begin]);
         for step in 0..4 {
-            script.extend([Op::Begin, Op::Write(path + step), Op::Read(path + step), Op::End]);
-            script.extend([Op::Read(path), Op::Write(path)]);
+            operations.extend([Op::Begin, Op::Write(path + step), Op::Read(path + step), Op::End]);
+            operations.extend([Op::Read(path), Op::Write(path)]);
         }
-        script.push(Op::End);
+        operations.push(Op::End);
         if round.is_multiple_of(8) {
             let results = Self::shared_record(0);
-            script.extend([Op::Begin, Op::Acquire(0), Op::Read(results), Op::Write(results)]);
-            script.extend([Op::Read(path), Op::Release(0), Op::End]);
+            operations.extend([Op::Begin, Op::Acquire(0), Op::Read(results), Op::Write(results)]);
+            operations.extend([Op::Read(path), Op::Release(0), Op::End]);
         }
     }
 
-    fn write_orders(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_orders(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         let order = self.own_record(me, round as u32);
         let is_remote = self.random.below(10) == 0;
         let warehouse =
             if is_remote { self.random.below(u64::from(self.shape.threads)) as u32 } else { me };
         let district = self.shape.threads + warehouse * 10 + self.random.below(10) as u32;
         let (stock, sold) = (Self::shared_record(warehouse), Self::shared_record(district));
-        script.extend([Op::New(order), Op::Begin, Op::Begin]);
-        script.extend((0..RECORD).map(|field| Op::Write(order + field)));
-        script.extend([Op::End, Op::Begin, Op::Acquire(warehouse)]);
+        operations.extend([Op::New(order), Op::Begin, Op::Begin]);
+        operations.extend((0..RECORD).map(|field| Op::Write(order + field)));
+        operations.extend([Op::End, Op::Begin, Op::Acquire(warehouse)]);
         for field in 0..RECORD {
-            script.extend([Op::Read(stock + field), Op::Write(stock + field)]);
+            operations.extend([Op::Read(stock + field), Op::Write(stock + field)]);
         }
-        script.extend([Op::Begin, Op::Acquire(district), Op::Read(order), Op::Read(sold)]);
-        script.extend([Op::Write(sold), Op::End, Op::Release(district), Op::Release(warehouse)]);
-        script.extend([Op::End, Op::Read(order + 1), Op::Write(order + 2), Op::End]);
+        operations.extend([Op::Begin, Op::Acquire(district), Op::Read(order), Op::Read(sold)]);
+        operations.extend([
+            Op::Write(sold),
+            Op::End,
+            Op::Release(district),
+            Op::Release(warehouse),
+        ]);
+        operations.extend([Op::End, Op::Read(order + 1), Op::Write(order + 2), Op::End]);
     }
 
-    fn write_rays(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_rays(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         let ray = self.own_record(me, round as u32);
-        script.extend([Op::New(ray), Op::Begin]);
-        script.extend((0..RECORD).map(|field| Op::Write(ray + field)));
+        operations.extend([Op::New(ray), Op::Begin]);
+        operations.extend((0..RECORD).map(|field| Op::Write(ray + field)));
         for _ in 0..4 {
             let shape = 1 + self.random.below(u64::from(SHARED_RECORDS) - 1) as u32;
             let shape = Self::shared_record(shape);
-            script.push(Op::Begin);
-            script.extend((0..RECORD).map(|field| Op::Read(shape + field)));
-            script.extend([Op::Read(ray), Op::End]);
+            operations.push(Op::Begin);
+            operations.extend((0..RECORD).map(|field| Op::Read(shape + field)));
+            operations.extend([Op::Read(ray), Op::End]);
         }
-        script.push(Op::End);
+        operations.push(Op::End);
         let row = Self::shared_record(0);
-        script.extend([Op::Begin, Op::Acquire(0), Op::Read(row + 1), Op::Write(row + 1)]);
-        script.extend([Op::Release(0), Op::End]);
+        operations.extend([Op::Begin, Op::Acquire(0), Op::Read(row + 1), Op::Write(row + 1)]);
+        operations.extend([Op::Release(0), Op::End]);
     }
 
-    fn write_slots(&mut self, script: &mut Vec<Op>) {
+    fn write_slots(&mut self, operations: &mut Vec<Op>) {
         let slot = self.random.below(255) as u32;
         let (one, other) = (Self::shared_record(slot), Self::shared_record(slot + 1));
-        script.extend([Op::Begin, Op::Acquire(slot), Op::Read(one), Op::Acquire(slot + 1)]);
-        script.extend([Op::Read(other), Op::Write(other), Op::Read(one + 1), Op::Write(one)]);
-        script.extend([Op::Release(slot + 1), Op::Release(slot), Op::End]);
+        operations.extend([Op::Begin, Op::Acquire(slot), Op::Read(one), Op::Acquire(slot + 1)]);
+        operations.extend([Op::Read(other), Op::Write(other), Op::Read(one + 1), Op::Write(one)]);
+        operations.extend([Op::Release(slot + 1), Op::Release(slot), Op::End]);
     }
 
     /// The first thread hands out tasks, a few ahead of the others, and waits for them in turn.
-    fn write_task(&mut self, me: u32, round: u64, script: &mut Vec<Op>) {
+    fn write_task(&mut self, me: u32, round: u64, operations: &mut Vec<Op>) {
         let ahead = (8 * self.shape.threads).min(MOST_TASKS / 2);
         if me == 0 && self.made - self.joined < ahead {
             let payload = Self::shared_record(self.made);
-            script.extend([Op::New(payload), Op::Write(payload), Op::Write(payload + 1)]);
-            script.push(Op::Submit(self.made));
+            operations.extend([Op::New(payload), Op::Write(payload), Op::Write(payload + 1)]);
+            operations.push(Op::Submit(self.made));
             self.made += 1;
         } else if me == 0 {
-            script.extend([Op::JoinTask(self.joined), Op::Read(Self::shared_record(self.joined))]);
+            operations
+                .extend([Op::JoinTask(self.joined), Op::Read(Self::shared_record(self.joined))]);
             self.joined += 1;
         } else if self.taken < self.submitted {
             let payload = Self::shared_record(self.taken);
-            script.extend([Op::TakeTask(self.taken), Op::Begin, Op::Read(payload)]);
-            script.extend([Op::Read(payload + 1), Op::Write(payload), Op::End]);
-            script.push(Op::EndTask(self.taken));
+            operations.extend([Op::TakeTask(self.taken), Op::Begin, Op::Read(payload)]);
+            operations.extend([Op::Read(payload + 1), Op::Write(payload), Op::End]);
+            operations.push(Op::EndTask(self.taken));
             self.taken += 1;
         } else {
-            self.write_own_work(me, round, 2, script);
+            self.write_own_work(me, round, 2, operations);
         }
     }
 
     /// Each of 64 locks guards the records that leave its number when divided by 64.
-    fn write_spread(&mut self, variables: u32, script: &mut Vec<Op>) {
+    fn write_spread(&mut self, variables: u32, operations: &mut Vec<Op>) {
         let records = variables.div_ceil(RECORD);
         let lock = self.random.below(u64::from(records.min(64))) as u32;
-        script.extend([Op::Begin, Op::Acquire(lock)]);
+        operations.extend([Op::Begin, Op::Acquire(lock)]);
         for _ in 0..4 {
             let row = self.random.below(u64::from((records - lock).div_ceil(64))) as u32;
             let record = (lock + 64 * row) * RECORD;
-            script.extend([Op::Read(record), Op::Write(record + 1)]);
+            operations.extend([Op::Read(record), Op::Write(record + 1)]);
         }
-        script.extend([Op::Release(lock), Op::End]);
+        operations.extend([Op::Release(lock), Op::End]);
     }
 }
 
 /// The filters of the agent.
 impl GeneratedRun {
-    fn bump(&mut self, me: u32) -> u64 {
+    fn begin_epoch(&mut self, me: u32) -> u64 {
         let worker = &mut self.workers[me as usize];
         if worker.epoch == worker.last_epoch {
             worker.epoch = self.next_epoch;
@@ -590,15 +596,15 @@ impl GeneratedRun {
 
     fn report(&mut self, me: u32, site: SiteId, op: Op, events: &mut Vec<Event>) {
         if self.workers[me as usize].epoch == 0 {
-            self.bump(me);
+            self.begin_epoch(me);
             self.emit(me, SiteId(0), Action::ThreadBegin, events);
-            self.bump(me);
+            self.begin_epoch(me);
         }
         match op {
             Op::Read(variable) => self.read(me, site, variable, events),
             Op::Write(variable) => self.write(me, site, variable, events),
             Op::Begin => {
-                let epoch = self.bump(me);
+                let epoch = self.begin_epoch(me);
                 self.workers[me as usize].open.push((site, epoch, false));
             }
             Op::End => {
@@ -611,12 +617,12 @@ impl GeneratedRun {
             // An object is met when something of it is reported.
             Op::New(_) | Op::Rest => {}
             Op::Acquire(_) | Op::Pass | Op::TakeTask(_) | Op::JoinTask(_) => {
-                self.bump(me);
+                self.begin_epoch(me);
                 self.emit_op(me, site, op, events);
             }
             Op::Release(_) | Op::Arrive | Op::Fork(_) | Op::Submit(_) | Op::EndTask(_) => {
                 self.emit_op(me, site, op, events);
-                self.bump(me);
+                self.begin_epoch(me);
             }
         }
     }
@@ -644,7 +650,7 @@ impl GeneratedRun {
         if !is_write_reported {
             events.push(write.event(Access::Write, variable));
         }
-        let epoch = self.bump(me);
+        let epoch = self.begin_epoch(me);
         self.notes[number as usize].reads.insert(place, Note { thread: me, site, epoch });
         self.emit(me, site, Action::Read(variable), events);
     }
@@ -664,7 +670,7 @@ impl GeneratedRun {
             }
             let others = notes.reads.iter().filter(|read| read.thread != me);
             events.extend(others.map(|read| read.event(Access::Read, variable)));
-            write.epoch = self.bump(me);
+            write.epoch = self.begin_epoch(me);
             self.emit(me, site, Action::Write(variable), events);
         }
         let notes = &mut self.notes[number as usize];

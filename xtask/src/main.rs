@@ -5,6 +5,7 @@
 mod agent;
 mod agent_bench;
 mod bench;
+mod checker_bench;
 mod configuration_page;
 mod debian;
 mod demo;
@@ -12,7 +13,6 @@ mod documents;
 mod generated_run;
 mod jdk;
 mod jvms;
-mod monitor_bench;
 mod mutants;
 mod program_run;
 mod real_programs;
@@ -29,7 +29,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 use agent_bench::Rounds;
-use monitor_bench::Length;
+use checker_bench::Length;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -41,8 +41,8 @@ usage: cargo xtask COMMAND
   bench static   time and memory of `scission check` on java.base, and how they grow
   bench agent [--quick] [PROGRAM]...
                  what the agent costs in time and heap, in five rounds or in one
-  bench monitors [--quick] [RUN]...
-                 events a second of each monitor, on generated runs of 100 million or 10 million events
+  bench checkers [--quick] [RUN]...
+                 events a second of each checker, on generated runs of 100 million or 10 million events
   bench mutants [PROGRAM]...
                  how many locks can be taken out of programs without anybody noticing
   bench transactions
@@ -64,10 +64,10 @@ fn main() -> ExitCode {
         ["bench", "static"] => bench::measure_static(),
         ["bench", "agent", "--quick", names @ ..] => agent_bench::measure(Rounds::Quick, names),
         ["bench", "agent", names @ ..] => agent_bench::measure(Rounds::Full, names),
-        ["bench", "monitors", "--quick", names @ ..] => {
-            monitor_bench::measure(Length::Quick, names)
+        ["bench", "checkers", "--quick", names @ ..] => {
+            checker_bench::measure(Length::Quick, names)
         }
-        ["bench", "monitors", names @ ..] => monitor_bench::measure(Length::Full, names),
+        ["bench", "checkers", names @ ..] => checker_bench::measure(Length::Full, names),
         ["bench", "mutants", names @ ..] => mutants::measure(names),
         ["bench", "transactions"] => transactions::count(),
         ["bench", "soak"] => soak::soak(),

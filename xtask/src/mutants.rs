@@ -41,7 +41,7 @@ enum Mode {
 
 /// What came of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Noticed {
+enum Detection {
     /// A block was split: Velodrome says so.
     Split,
     /// Only happens-before has found something.
@@ -51,13 +51,13 @@ enum Noticed {
     Died,
 }
 
-impl fmt::Display for Noticed {
+impl fmt::Display for Detection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Noticed::Split => "yes",
-            Noticed::RaceOnly => "race only",
-            Noticed::Nothing => "no",
-            Noticed::Died => "dies",
+            Detection::Split => "yes",
+            Detection::RaceOnly => "race only",
+            Detection::Nothing => "no",
+            Detection::Died => "dies",
         })
     }
 }
@@ -76,8 +76,8 @@ struct Lock {
 struct Mutant {
     program: &'static str,
     title: String,
-    plain: Noticed,
-    adversarial: Noticed,
+    plain: Detection,
+    adversarial: Detection,
 }
 
 /// Tries every contended lock of these programs, or of all; too little noticed is a failure.
@@ -85,23 +85,23 @@ pub(crate) fn measure(names: &[&str]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| !PROGRAMS.contains(name)) {
         bail!("there is no program {unknown}, only {}", PROGRAMS.join(", "));
     }
-    let workshop = Workshop::set_up()?;
+    let directory = MutantDirectory::set_up()?;
     let mut mutants = Vec::new();
     let mut left_out = Vec::new();
     for program in PROGRAMS {
         if !names.is_empty() && !names.contains(&program) {
             continue;
         }
-        workshop.must_be_silent(program)?;
+        directory.must_be_silent(program)?;
         let (contended, others): (Vec<Lock>, Vec<Lock>) =
-            workshop.locks(program)?.into_iter().partition(|lock| lock.is_contended);
+            directory.locks(program)?.into_iter().partition(|lock| lock.is_contended);
         left_out.extend(others.into_iter().map(|lock| (program, lock.title)));
         for (index, lock) in contended.iter().enumerate() {
             let mutant = Mutant {
                 program,
                 title: lock.title.clone(),
-                plain: workshop.without(program, lock, Mode::Plain)?,
-                adversarial: workshop.without(program, lock, Mode::Adversarial(1))?,
+                plain: directory.without(program, lock, Mode::Plain)?,
+                adversarial: directory.without(program, lock, Mode::Adversarial(1))?,
             };
             progress(&format!(
                 "{} of {}: {program}, {}: {}, {}",
@@ -119,26 +119,26 @@ pub(crate) fn measure(names: &[&str]) -> Result<()> {
 }
 
 /// Where programs are compiled to and run.
-struct Workshop {
+struct MutantDirectory {
     scission: PathBuf,
     java: PathBuf,
     folder: PathBuf,
 }
 
-impl Workshop {
-    fn set_up() -> Result<Workshop> {
+impl MutantDirectory {
+    fn set_up() -> Result<MutantDirectory> {
         let home = jdk::ensure()?;
         let scission = release_binary()?;
         Agent::build()?;
         let folder = target_directory()?.join("bench").join("mutants");
         progress("compile bench/programs/");
         agent_bench::compile_programs(&home, &folder.join("classes"))?;
-        Ok(Workshop { scission, java: home.join("bin/java"), folder })
+        Ok(MutantDirectory { scission, java: home.join("bin/java"), folder })
     }
 
     /// Runs a program watched. Its own output is thrown away; what it says on standard error is kept in a
     /// file beside the report.
-    fn watch(&self, program: &str, flags: &[&str]) -> Result<String> {
+    fn run_with_agent(&self, program: &str, flags: &[&str]) -> Result<String> {
         let errors = self.folder.join("standard-error");
         let mut command = Command::new(&self.scission);
         command
@@ -169,7 +169,7 @@ impl Workshop {
         all.extend(flags);
         // A report of the run before must not be taken for one of this.
         fs::write(&file, "")?;
-        let errors = self.watch(program, &all)?;
+        let errors = self.run_with_agent(program, &all)?;
         let report = serde_json::from_str(&fs::read_to_string(&file)?)
             .with_context(|| format!("{program} left no report:\n{errors}"))?;
         Ok((report, errors))
@@ -195,14 +195,14 @@ impl Workshop {
     fn locks(&self, program: &str) -> Result<Vec<Lock>> {
         let trace = self.folder.join("recorded.trace");
         let path = trace.display().to_string();
-        let errors = self.watch(program, &["--monitor", "none", "--record", &path])?;
+        let errors = self.run_with_agent(program, &["--monitor", "none", "--record", &path])?;
         let locks = locks_in(&trace).with_context(|| format!("{program}: {errors}"))?;
         fs::remove_file(&trace)?;
         Ok(locks)
     }
 
     /// Whether one run without a lock shows that it is missing.
-    fn without(&self, program: &str, lock: &Lock, mode: Mode) -> Result<Noticed> {
+    fn without(&self, program: &str, lock: &Lock, mode: Mode) -> Result<Detection> {
         let (report, errors) = self.report(program, mode, &["--drop-lock", &lock.name])?;
         let is_dropped = report["remarks"].as_array().is_some_and(|remarks| {
             remarks.iter().filter_map(Value::as_str).any(|remark| remark.contains(&lock.name))
@@ -212,13 +212,13 @@ impl Workshop {
         }
         let rules = rules(&report);
         Ok(if errors.contains("IllegalMonitorStateException") {
-            Noticed::Died
+            Detection::Died
         } else if rules.contains("not-serializable") {
-            Noticed::Split
+            Detection::Split
         } else if rules.contains("happens-before-race") {
-            Noticed::RaceOnly
+            Detection::RaceOnly
         } else {
-            Noticed::Nothing
+            Detection::Nothing
         })
     }
 }
@@ -294,7 +294,7 @@ fn print_share(name: &str, share: Share) {
 impl Mutant {
     /// Whether it lived long enough to be noticed.
     fn counts(&self) -> bool {
-        self.plain != Noticed::Died && self.adversarial != Noticed::Died
+        self.plain != Detection::Died && self.adversarial != Detection::Died
     }
 }
 
@@ -316,10 +316,10 @@ impl Share {
         };
         Share {
             mutants: counted.len(),
-            plain: share(|it| it.plain == Noticed::Split),
-            adversarial: share(|it| it.adversarial == Noticed::Split),
-            plain_or_race: share(|it| it.plain != Noticed::Nothing),
-            adversarial_or_race: share(|it| it.adversarial != Noticed::Nothing),
+            plain: share(|it| it.plain == Detection::Split),
+            adversarial: share(|it| it.adversarial == Detection::Split),
+            plain_or_race: share(|it| it.plain != Detection::Nothing),
+            adversarial_or_race: share(|it| it.adversarial != Detection::Nothing),
         }
     }
 }

@@ -119,13 +119,18 @@ pub(crate) fn soak() -> Result<()> {
 }
 
 /// One run, with the resident set in KiB at points that are evenly spread over its work.
-struct Soaked {
+struct SoakResult {
     samples: Vec<u64>,
     wall: Duration,
     checksum: String,
 }
 
-fn run(java: &Path, classes: &Path, load: &Load, agent: &[std::ffi::OsString]) -> Result<Soaked> {
+fn run(
+    java: &Path,
+    classes: &Path,
+    load: &Load,
+    agent: &[std::ffi::OsString],
+) -> Result<SoakResult> {
     let mut command = Command::new(java);
     command
         .args(JVM_FLAGS)
@@ -146,7 +151,7 @@ fn run(java: &Path, classes: &Path, load: &Load, agent: &[std::ffi::OsString]) -
         .collect();
     let checksum = finished.output.lines().find(|line| line.starts_with("checksum "));
     let Some(checksum) = checksum else { bail!("{}: there is no checksum", load.name) };
-    Ok(Soaked { samples, wall: finished.wall, checksum: checksum.to_string() })
+    Ok(SoakResult { samples, wall: finished.wall, checksum: checksum.to_string() })
 }
 
 /// The resident set when the run had settled, and at its end.

@@ -6,11 +6,11 @@ use std::io::BufReader;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use checkers::Checker;
+use checkers::velodrome::{Config, Velodrome};
 use events::TraceReader;
-use monitors::Monitor;
-use monitors::velodrome::{Config, Velodrome};
 
-use crate::agent_bench::Workshop;
+use crate::agent_bench::BenchDirectory;
 use crate::progress;
 
 /// Sizes for which a program runs a second or less; the others do their usual work.
@@ -32,18 +32,18 @@ const THREADS: u32 = 4;
 
 /// Records each program once and prints what Velodrome makes of it.
 pub(crate) fn count() -> Result<()> {
-    let workshop = Workshop::set_up()?;
+    let directory = BenchDirectory::set_up()?;
     println!("{:15}{:>12}{:>26}{:>26}", "", "", "transactions made", "most alive at a time");
     println!(
         "{:15}{:>12}{:>13}{:>13}{:>13}{:>13}{:>12}",
         "program", "events", "no merging", "merging", "no merging", "merging", "violations"
     );
-    for mut program in workshop.programs() {
+    for mut program in directory.programs() {
         progress(program.class);
         if let Some((_, size)) = SIZES.iter().find(|(class, _)| *class == program.class) {
             program.arguments = vec![size.to_string(), THREADS.to_string()];
         }
-        let trace = workshop.record(&program)?;
+        let trace = directory.record(&program)?;
         let row = Row::of(&trace).with_context(|| program.class.to_string())?;
         fs::remove_file(&trace)?;
         row.print(program.class);
@@ -61,8 +61,8 @@ struct Row {
 impl Row {
     fn of(trace: &Path) -> Result<Row> {
         let mut reader = TraceReader::new(BufReader::new(File::open(trace)?))?;
-        let monitor = |merge| Velodrome::new(Config { merge, ..Config::default() });
-        let mut row = Row { events: 0, unmerged: monitor(false), merged: monitor(true) };
+        let checker = |merge| Velodrome::new(Config { merge, ..Config::default() });
+        let mut row = Row { events: 0, unmerged: checker(false), merged: checker(true) };
         while let Some(event) = reader.next_event()? {
             row.events += 1;
             row.unmerged.event(&event);

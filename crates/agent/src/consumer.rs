@@ -11,10 +11,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use agent_protocol::Recording;
+use checkers::Checker;
 use events::binary::{Header, Writer};
 use events::{Event, Sink, Tables};
 use findings::Finding;
-use monitors::Monitor;
 
 use crate::watcher::Watcher;
 
@@ -82,7 +82,7 @@ struct Work {
 
 /// A monitor at work.
 struct Running {
-    monitor: Box<dyn Monitor + Send>,
+    monitor: Box<dyn Checker + Send>,
     /// Whether it was asked for; otherwise it only says where threads are to be held back.
     is_reported: bool,
 }
@@ -91,7 +91,7 @@ impl Work {
     fn new(watcher: &'static Watcher) -> Work {
         let mut monitors = Vec::new();
         for name in watcher.monitors() {
-            match monitors::named(name) {
+            match checkers::named(name) {
                 Some(registration) => monitors.push(Running {
                     monitor: (registration.start)(),
                     is_reported: watcher.options.monitors.iter().any(|asked| asked == name),

@@ -121,7 +121,7 @@ impl Watcher {
 
     /// Whether a monitor wants to know which locks are held at every access.
     pub(crate) fn looks_at_locksets(&self) -> bool {
-        let running = self.monitors().into_iter().filter_map(monitors::named);
+        let running = self.monitors().into_iter().filter_map(checkers::named);
         running.into_iter().any(|monitor| monitor.needs.locksets)
     }
 

@@ -1,29 +1,29 @@
-//! Steps of different threads, one of each, found by thread.
+//! The latest entry of each thread, found by thread.
 
-use crate::timeline::{Lane, Step};
+use crate::timeline::{ThreadSlot, ThreadTime};
 
-/// Something that was done at a step.
-pub(crate) trait Stepped {
-    /// When, and by whom.
-    fn step(&self) -> Step;
+/// Something that happened at a thread time.
+pub(crate) trait Timed {
+    /// The thread, and its time.
+    fn thread_time(&self) -> ThreadTime;
 }
 
-/// At most one thing of each thread: the latest. In the order of their lanes.
+/// At most one entry per thread, the latest, in the order of the thread slots.
 #[derive(Debug)]
-pub(crate) struct ByLane<T>(Vec<T>);
+pub(crate) struct LatestByThread<T>(Vec<T>);
 
-impl<T> Default for ByLane<T> {
-    fn default() -> ByLane<T> {
-        ByLane(Vec::new())
+impl<T> Default for LatestByThread<T> {
+    fn default() -> LatestByThread<T> {
+        LatestByThread(Vec::new())
     }
 }
 
-impl<T: Stepped> ByLane<T> {
-    /// Adds a step, unless there is a later one of its thread.
+impl<T: Timed> LatestByThread<T> {
+    /// Adds an entry, unless there is a later one of its thread.
     pub(crate) fn add(&mut self, one: T) {
-        match self.find(one.step().lane()) {
+        match self.find(one.thread_time().slot()) {
             Ok(at) => {
-                if self.0[at].step().time() <= one.step().time() {
+                if self.0[at].thread_time().time() <= one.thread_time().time() {
                     self.0[at] = one;
                 }
             }
@@ -31,13 +31,13 @@ impl<T: Stepped> ByLane<T> {
         }
     }
 
-    fn find(&self, lane: Lane) -> Result<usize, usize> {
-        // Where all threads are there, each is at its own place.
-        let guess = self.0.get(lane.index());
-        if guess.is_some_and(|one| one.step().lane() == lane) {
-            return Ok(lane.index());
+    fn find(&self, slot: ThreadSlot) -> Result<usize, usize> {
+        // If every thread has an entry, each is at the index of its slot.
+        let guess = self.0.get(slot.index());
+        if guess.is_some_and(|one| one.thread_time().slot() == slot) {
+            return Ok(slot.index());
         }
-        self.0.binary_search_by_key(&lane, |one| one.step().lane())
+        self.0.binary_search_by_key(&slot, |one| one.thread_time().slot())
     }
 
     pub(crate) fn as_slice(&self) -> &[T] {

@@ -1,14 +1,14 @@
-//! Run-time checkers: events in, findings out. No JVM in sight.
+//! Run-time checkers: events in, findings out. Nothing here depends on a JVM.
 //!
-//! One folder a monitor, one list. A monitor sees the events of a run one by one, inline in the
-//! agent or from a trace, and keeps no more of them than it needs.
+//! Each checker has a folder and an entry in [`ALL`]. It receives the events of a run one by one, in the
+//! agent or from a trace, and keeps only the state it needs.
 
 pub mod atomizer;
-mod by_lane;
-mod doing;
 pub mod eraser;
 pub mod happens_before;
+mod latest_by_thread;
 mod locksets;
+mod operation_at;
 mod stacks;
 mod subject;
 mod table;
@@ -20,21 +20,21 @@ use events::{Event, SiteId, Tables};
 use findings::Finding;
 
 /// A run-time checker.
-pub trait Monitor {
-    /// Takes the next event of the run.
+pub trait Checker {
+    /// Processes the next event of the run.
     fn event(&mut self, event: &Event);
 
     /// What was found so far, in an order that depends on the events only. The tables give the names.
     fn findings(&self, tables: &Tables) -> Vec<Finding>;
 
-    /// Places that became suspicious since this was last asked: an operation there could complete a
-    /// violation if another thread came in between. An adversarial scheduler holds threads back there.
+    /// Sites that became suspicious since the last call: an operation there could complete a violation
+    /// if another thread ran in between. An adversarial scheduler delays threads there.
     fn suspects(&mut self) -> Vec<SiteId> {
         Vec::new()
     }
 }
 
-/// What a monitor must be told, beyond what all of them are.
+/// Which events a checker needs beyond those that every checker gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Every access to a variable that several threads have used, once for each epoch, also where the
@@ -42,27 +42,27 @@ pub struct Needs {
     pub locksets: bool,
 }
 
-/// An entry of the list of monitors.
+/// An entry of the list of checkers.
 #[derive(Debug)]
 pub struct Registration {
     /// Its name, as users type it and witnesses carry it.
     pub name: &'static str,
     /// The rules it reports.
     pub rules: &'static [&'static str],
-    /// Runs unless the user chose monitors by hand.
+    /// Runs unless the user chose checkers by hand.
     pub on_by_default: bool,
-    /// What it must be told.
+    /// Which additional events it needs.
     pub needs: Needs,
-    /// A monitor that has seen nothing yet.
-    pub start: fn() -> Box<dyn Monitor + Send>,
+    /// A checker that has seen nothing yet.
+    pub start: fn() -> Box<dyn Checker + Send>,
 }
 
-/// Every monitor, in the order in which they are listed to users.
+/// Every checker, in the order in which they are listed to users.
 pub static ALL: &[Registration] =
-    &[velodrome::MONITOR, happens_before::MONITOR, eraser::MONITOR, atomizer::MONITOR];
+    &[velodrome::CHECKER, happens_before::CHECKER, eraser::CHECKER, atomizer::CHECKER];
 
-/// The monitor with this name.
+/// The checker with this name.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static Registration> {
-    ALL.iter().find(|monitor| monitor.name == name)
+    ALL.iter().find(|checker| checker.name == name)
 }

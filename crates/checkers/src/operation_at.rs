@@ -1,7 +1,7 @@
-//! What a thread does somewhere, in eight bytes: the place, what is done, and in which atomic blocks.
+//! An operation in eight bytes: its site, its kind, and the atomic blocks that were open.
 //!
-//! Monitors note it beside every step they remember, because any of them may become part of a finding.
-//! So the blocks are numbered: the same blocks, entered the same way, always have one number.
+//! Checkers keep one with every thread time they store, because each of them may become part of a finding.
+//! Sets of open blocks are interned: the same blocks, entered in the same way, have the same number.
 
 use events::{Block, Context, SiteId};
 use rustc_hash::FxHashMap;
@@ -25,23 +25,23 @@ const MOST_CONTEXTS: u32 = 1 << 20;
 
 const VERB_BITS: u32 = 8;
 
-/// What is done, where, in which blocks.
+/// An operation: its kind, its site and the blocks that were open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Doing {
+pub(crate) struct OperationAt {
     pub(crate) site: SiteId,
     /// The number of the context, and below it that of the verb.
     how: u32,
 }
 
-impl Doing {
+impl OperationAt {
     #[inline]
-    pub(crate) fn new(verb: Verb, site: SiteId, context: ContextId) -> Doing {
-        Doing { site, how: context.0 << VERB_BITS | verb as u32 }
+    pub(crate) fn new(verb: Verb, site: SiteId, context: ContextId) -> OperationAt {
+        OperationAt { site, how: context.0 << VERB_BITS | verb as u32 }
     }
 
-    /// Something of which only the kind is known.
-    pub(crate) fn somewhere(verb: Verb) -> Doing {
-        Doing::new(verb, SiteId(0), ContextId::UNKNOWN)
+    /// An operation of which only the kind is known.
+    pub(crate) fn somewhere(verb: Verb) -> OperationAt {
+        OperationAt::new(verb, SiteId(0), ContextId::UNKNOWN)
     }
 
     pub(crate) fn verb(self) -> Verb {
@@ -53,8 +53,8 @@ impl Doing {
     }
 
     /// The same, in these blocks.
-    pub(crate) fn in_context(self, context: ContextId) -> Doing {
-        Doing::new(self.verb(), self.site, context)
+    pub(crate) fn in_context(self, context: ContextId) -> OperationAt {
+        OperationAt::new(self.verb(), self.site, context)
     }
 }
 
@@ -155,10 +155,13 @@ mod tests {
 
     #[test]
     fn what_is_done_where_survives_being_packed() {
-        let doing = Doing::new(Verb::Acquires, SiteId(u32::MAX), ContextId::UNKNOWN);
-        assert_eq!((doing.verb(), doing.context()), (Verb::Acquires, ContextId::UNKNOWN));
-        let doing = doing.in_context(ContextId(77));
-        assert_eq!((doing.verb(), doing.context()), (Verb::Acquires, ContextId(77)));
-        assert_eq!(size_of::<Doing>(), 8);
+        let operation_at = OperationAt::new(Verb::Acquires, SiteId(u32::MAX), ContextId::UNKNOWN);
+        assert_eq!(
+            (operation_at.verb(), operation_at.context()),
+            (Verb::Acquires, ContextId::UNKNOWN)
+        );
+        let operation_at = operation_at.in_context(ContextId(77));
+        assert_eq!((operation_at.verb(), operation_at.context()), (Verb::Acquires, ContextId(77)));
+        assert_eq!(size_of::<OperationAt>(), 8);
     }
 }

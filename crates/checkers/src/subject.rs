@@ -167,7 +167,7 @@ impl<'a> ThreadNames<'a> {
 }
 
 /// The place with this number; a place that says so where it is not known.
-pub(crate) fn place(tables: &Tables, site: SiteId) -> Site {
+pub(crate) fn site_of(tables: &Tables, site: SiteId) -> Site {
     match tables.sites.get(site.0 as usize) {
         Some(entry) => entry.site.clone(),
         None => Site {

@@ -61,14 +61,14 @@ const FIRST_ROOM: usize = 16;
 const LEAST_ROOM_TO_SWEEP: usize = 8192;
 
 #[derive(Debug)]
-struct Slot<V> {
+struct Bucket<V> {
     key: Key,
     value: V,
 }
 
 /// Where something is in a table.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     at: usize,
     key: Key,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Place {
 #[derive(Debug)]
 pub(crate) struct Table<V> {
     /// A power of two of them, three eighths of which at least are empty.
-    slots: Vec<Slot<V>>,
+    buckets: Vec<Bucket<V>>,
     len: usize,
     /// How many high bits of a hash are not used.
     shift: u32,
@@ -91,9 +91,9 @@ impl<V: Default> Default for Table<V> {
 
 impl<V: Default> Table<V> {
     fn with_room(room: usize) -> Table<V> {
-        let empty = || Slot { key: Key::NONE, value: V::default() };
+        let empty = || Bucket { key: Key::NONE, value: V::default() };
         Table {
-            slots: std::iter::repeat_with(empty).take(room).collect(),
+            buckets: std::iter::repeat_with(empty).take(room).collect(),
             len: 0,
             shift: u64::BITS - room.trailing_zeros(),
         }
@@ -106,10 +106,10 @@ impl<V: Default> Table<V> {
 
     /// Where the key is, or the room for it.
     fn find(&self, key: Key) -> usize {
-        let last = self.slots.len() - 1;
+        let last = self.buckets.len() - 1;
         let mut at = ((key.hash() >> self.shift) ^ (key.part % NEIGHBOURS)) as usize;
         loop {
-            let known = self.slots[at & last].key;
+            let known = self.buckets[at & last].key;
             if known == key || known == Key::NONE {
                 return at & last;
             }
@@ -118,75 +118,75 @@ impl<V: Default> Table<V> {
     }
 
     /// Where the value of a key is or would be, until something is added or forgotten.
-    pub(crate) fn place(&self, key: Key) -> Place {
-        Place { at: self.find(key), key }
+    pub(crate) fn position(&self, key: Key) -> Position {
+        Position { at: self.find(key), key }
     }
 
     /// The value at a place, if there is one.
-    pub(crate) fn at(&self, place: Place) -> Option<&V> {
-        let slot = &self.slots[place.at];
-        (slot.key != Key::NONE).then_some(&slot.value)
+    pub(crate) fn at(&self, position: Position) -> Option<&V> {
+        let bucket = &self.buckets[position.at];
+        (bucket.key != Key::NONE).then_some(&bucket.value)
     }
 
     /// The value at a place, which gets one if there is none.
-    pub(crate) fn entry_at(&mut self, place: Place) -> &mut V {
-        if self.slots[place.at].key == place.key {
-            return &mut self.slots[place.at].value;
+    pub(crate) fn entry_at(&mut self, position: Position) -> &mut V {
+        if self.buckets[position.at].key == position.key {
+            return &mut self.buckets[position.at].value;
         }
-        self.entry(place.key)
+        self.entry(position.key)
     }
 
     /// The value of a key that has one.
     pub(crate) fn get(&self, key: Key) -> Option<&V> {
-        let slot = &self.slots[self.find(key)];
-        (slot.key != Key::NONE).then_some(&slot.value)
+        let bucket = &self.buckets[self.find(key)];
+        (bucket.key != Key::NONE).then_some(&bucket.value)
     }
 
     /// The value of a key, which gets one if it has none.
     pub(crate) fn entry(&mut self, key: Key) -> &mut V {
         let mut at = self.find(key);
-        if self.slots[at].key == Key::NONE {
+        if self.buckets[at].key == Key::NONE {
             if self.len >= self.most() {
                 self.grow();
                 at = self.find(key);
             }
-            self.slots[at].key = key;
+            self.buckets[at].key = key;
             self.len += 1;
         }
-        &mut self.slots[at].value
+        &mut self.buckets[at].value
     }
 
     /// How many keys it can have without growing.
     fn most(&self) -> usize {
-        self.slots.len() / 8 * 5
+        self.buckets.len() / 8 * 5
     }
 
     /// Whether it is time to ask what can be forgotten.
     pub(crate) fn is_full(&self) -> bool {
-        self.len >= self.most() && self.slots.len() >= LEAST_ROOM_TO_SWEEP
+        self.len >= self.most() && self.buckets.len() >= LEAST_ROOM_TO_SWEEP
     }
 
     /// Forgets all but what is kept. Afterwards it is not full.
     pub(crate) fn make_room(&mut self, mut keep: impl FnMut(&mut V) -> bool) {
-        let mut slots = std::mem::take(&mut self.slots);
-        slots.retain_mut(|slot| slot.key != Key::NONE && keep(&mut slot.value));
+        let mut buckets = std::mem::take(&mut self.buckets);
+        buckets.retain_mut(|bucket| bucket.key != Key::NONE && keep(&mut bucket.value));
         // Twice as many keys find room before this is asked again.
-        let room = (slots.len() * 2 * 8).div_ceil(5).next_power_of_two();
-        self.refill(slots, room.max(LEAST_ROOM_TO_SWEEP));
+        let room = (buckets.len() * 2 * 8).div_ceil(5).next_power_of_two();
+        self.refill(buckets, room.max(LEAST_ROOM_TO_SWEEP));
     }
 
     fn grow(&mut self) {
-        let mut slots = std::mem::take(&mut self.slots);
-        let room = 2 * slots.len();
-        slots.retain(|slot| slot.key != Key::NONE);
-        self.refill(slots, room);
+        let mut buckets = std::mem::take(&mut self.buckets);
+        let room = 2 * buckets.len();
+        buckets.retain(|bucket| bucket.key != Key::NONE);
+        self.refill(buckets, room);
     }
 
-    fn refill(&mut self, slots: Vec<Slot<V>>, room: usize) {
-        *self = Table { len: slots.len(), ..Table::with_room(room) };
-        for slot in slots {
-            let at = self.find(slot.key);
-            self.slots[at] = slot;
+    fn refill(&mut self, buckets: Vec<Bucket<V>>, room: usize) {
+        *self = Table { len: buckets.len(), ..Table::with_room(room) };
+        for bucket in buckets {
+            let at = self.find(bucket.key);
+            self.buckets[at] = bucket;
         }
     }
 }
@@ -239,7 +239,7 @@ mod tests {
             *table.entry(field(number)) = number;
         }
         assert!(swept > 10, "{swept}");
-        assert!(table.slots.len() <= 2 * LEAST_ROOM_TO_SWEEP, "{}", table.slots.len());
+        assert!(table.buckets.len() <= 2 * LEAST_ROOM_TO_SWEEP, "{}", table.buckets.len());
         assert!((999_500..1_000_000).all(|number| table.get(field(number)) == Some(&number)));
     }
 }

@@ -1,24 +1,24 @@
-//! Where in a run something happened: a thread and a time of that thread, in 64 bits.
+//! When something happened in a run: a thread slot and a time of that thread, in 64 bits.
 //!
 //! The time of a thread is its epoch, counted from the thread's first. Events that carry no epoch are
-//! given one each. Threads that are gone leave their place to others; the times of a place go on
-//! growing, so that a step of the thread before is never taken for one of the thread after.
+//! given one each. The slot of a thread that has ended is reused by another; the times of a slot keep
+//! growing, so that a time of the earlier thread is never mistaken for one of the later thread.
 
 use events::{Epoch, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// How many bits of a step are its time.
+/// How many bits of a [`ThreadTime`] are the time; the others are the slot.
 const TIME_BITS: u32 = 40;
 const LAST_TIME: u64 = (1 << TIME_BITS) - 1;
 
 /// How many epochs of a thread may turn out to lie before the first that was seen.
 const ROOM_BEFORE_FIRST: u64 = 1 << 20;
 
-/// The place of a thread in the tables of a monitor.
+/// The index of a thread in the tables of a checker. Slots of ended threads are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Lane(pub(crate) u32);
+pub(crate) struct ThreadSlot(pub(crate) u32);
 
-impl Lane {
+impl ThreadSlot {
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -26,22 +26,22 @@ impl Lane {
 
 /// A time of a thread; or none, when it is not known or does not matter any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Step(u64);
+pub(crate) struct ThreadTime(u64);
 
-impl Step {
-    pub(crate) const NONE: Step = Step(0);
+impl ThreadTime {
+    pub(crate) const NONE: ThreadTime = ThreadTime(0);
 
     /// Times begin at 1.
-    pub(crate) fn new(lane: Lane, time: u64) -> Step {
-        Step((u64::from(lane.0) << TIME_BITS) | time.min(LAST_TIME))
+    pub(crate) fn new(slot: ThreadSlot, time: u64) -> ThreadTime {
+        ThreadTime((u64::from(slot.0) << TIME_BITS) | time.min(LAST_TIME))
     }
 
     pub(crate) fn is_none(self) -> bool {
-        self == Step::NONE
+        self == ThreadTime::NONE
     }
 
-    pub(crate) fn lane(self) -> Lane {
-        Lane((self.0 >> TIME_BITS) as u32)
+    pub(crate) fn slot(self) -> ThreadSlot {
+        ThreadSlot((self.0 >> TIME_BITS) as u32)
     }
 
     pub(crate) fn time(self) -> u64 {
@@ -49,12 +49,12 @@ impl Step {
     }
 }
 
-/// The clock of the thread that has a lane.
+/// The clock of the thread that has a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timeline {
     /// The time of the thread's latest event, [`events::Action::Earlier`] ones left out.
     now: u64,
-    /// The time of the last thread's latest event in this lane.
+    /// The time of the last thread's latest event in this slot.
     before: u64,
     /// An epoch of this thread and its time.
     anchor: Option<(u64, u64)>,
@@ -77,14 +77,14 @@ impl Timeline {
         let time = if epoch.0 == 0 {
             if self.anchor.is_some() { self.now } else { self.now + 1 }
         } else {
-            self.past(epoch)
+            self.time_of(epoch)
         };
         self.now = self.now.max(time).min(LAST_TIME);
         self.now
     }
 
     /// The time of an epoch.
-    pub(crate) fn past(&mut self, epoch: Epoch) -> u64 {
+    pub(crate) fn time_of(&mut self, epoch: Epoch) -> u64 {
         let (from, time) = *self
             .anchor
             .get_or_insert_with(|| (epoch.0, self.now + 1 + epoch.0.min(ROOM_BEFORE_FIRST)));
@@ -107,90 +107,90 @@ impl Timeline {
     }
 }
 
-/// Which thread has which lane.
+/// Which thread has which slot.
 #[derive(Debug)]
-pub(crate) struct Lanes {
-    by_thread: FxHashMap<ThreadId, Lane>,
+pub(crate) struct ThreadSlots {
+    by_thread: FxHashMap<ThreadId, ThreadSlot>,
     threads: Vec<ThreadId>,
     /// Threads that were asked for, by the last bits of their number.
-    recent: Box<[(ThreadId, Lane); RECENT]>,
-    /// Lanes of threads that have ended, in the order in which they did.
-    ended: Vec<Lane>,
+    recent: Box<[(ThreadId, ThreadSlot); RECENT]>,
+    /// ThreadSlots of threads that have ended, in the order in which they did.
+    ended: Vec<ThreadSlot>,
 }
 
 /// How many threads are found without a search.
 const RECENT: usize = 256;
 
 /// Stands for no thread at all among the recent ones.
-const NOBODY: (ThreadId, Lane) = (ThreadId(u32::MAX), Lane(u32::MAX));
+const NO_THREAD: (ThreadId, ThreadSlot) = (ThreadId(u32::MAX), ThreadSlot(u32::MAX));
 
-impl Default for Lanes {
-    fn default() -> Lanes {
-        Lanes {
+impl Default for ThreadSlots {
+    fn default() -> ThreadSlots {
+        ThreadSlots {
             by_thread: FxHashMap::default(),
             threads: Vec::new(),
-            recent: Box::new([NOBODY; RECENT]),
+            recent: Box::new([NO_THREAD; RECENT]),
             ended: Vec::new(),
         }
     }
 }
 
-impl Lanes {
-    /// The lane of a thread that has one.
+impl ThreadSlots {
+    /// The slot of a thread that has one.
     #[inline]
-    pub(crate) fn find(&mut self, thread: ThreadId) -> Option<Lane> {
-        let (recent, lane) = self.recent[thread.0 as usize % RECENT];
-        if recent == thread && lane != NOBODY.1 { Some(lane) } else { self.search(thread) }
+    pub(crate) fn find(&mut self, thread: ThreadId) -> Option<ThreadSlot> {
+        let (recent, slot) = self.recent[thread.0 as usize % RECENT];
+        if recent == thread && slot != NO_THREAD.1 { Some(slot) } else { self.search(thread) }
     }
 
-    fn search(&mut self, thread: ThreadId) -> Option<Lane> {
-        let lane = *self.by_thread.get(&thread)?;
-        self.recent[thread.0 as usize % RECENT] = (thread, lane);
-        Some(lane)
+    fn search(&mut self, thread: ThreadId) -> Option<ThreadSlot> {
+        let slot = *self.by_thread.get(&thread)?;
+        self.recent[thread.0 as usize % RECENT] = (thread, slot);
+        Some(slot)
     }
 
-    /// The thread that has a lane now.
-    pub(crate) fn thread(&self, lane: Lane) -> ThreadId {
-        self.threads[lane.index()]
+    /// The thread that has a slot now.
+    pub(crate) fn thread(&self, slot: ThreadSlot) -> ThreadId {
+        self.threads[slot.index()]
     }
 
-    /// A new lane for a thread.
-    pub(crate) fn add(&mut self, thread: ThreadId) -> Lane {
-        let lane = Lane(self.threads.len() as u32);
+    /// A new slot for a thread.
+    pub(crate) fn add(&mut self, thread: ThreadId) -> ThreadSlot {
+        let slot = ThreadSlot(self.threads.len() as u32);
         self.threads.push(thread);
-        self.by_thread.insert(thread, lane);
-        lane
+        self.by_thread.insert(thread, slot);
+        slot
     }
 
-    /// The lane of a thread that has ended and may be reused, given to another thread. Looks at the
-    /// lanes that have waited longest.
+    /// The slot of a thread that has ended and may be reused, given to another thread. Looks at the
+    /// slots that have waited longest.
     pub(crate) fn reuse(
         &mut self,
         thread: ThreadId,
-        may_be_reused: impl Fn(Lane) -> bool,
-    ) -> Option<Lane> {
-        let at = self.ended.iter().take(LOOKED_AT).position(|lane| may_be_reused(*lane))?;
-        let lane = self.ended.remove(at);
-        let before = self.threads[lane.index()];
+        may_be_reused: impl Fn(ThreadSlot) -> bool,
+    ) -> Option<ThreadSlot> {
+        let at = self.ended.iter().take(MOST_CANDIDATES).position(|slot| may_be_reused(*slot))?;
+        let slot = self.ended.remove(at);
+        let before = self.threads[slot.index()];
         self.by_thread.remove(&before);
-        self.recent[before.0 as usize % RECENT] = NOBODY;
-        self.threads[lane.index()] = thread;
-        self.by_thread.insert(thread, lane);
-        Some(lane)
+        self.recent[before.0 as usize % RECENT] = NO_THREAD;
+        self.threads[slot.index()] = thread;
+        self.by_thread.insert(thread, slot);
+        Some(slot)
     }
 
-    /// The thread of the lane has ended.
-    pub(crate) fn end(&mut self, lane: Lane) {
-        if !self.ended.contains(&lane) {
-            self.ended.push(lane);
+    /// The thread of the slot has ended.
+    pub(crate) fn end(&mut self, slot: ThreadSlot) {
+        if !self.ended.contains(&slot) {
+            self.ended.push(slot);
         }
     }
 
-    /// How many lanes there are.
+    /// How many slots there are.
     pub(crate) fn len(&self) -> usize {
         self.threads.len()
     }
 }
 
-/// How many ended threads are asked whether their lane may be reused.
-const LOOKED_AT: usize = 64;
+/// How many ended threads are asked whether their slot may be reused.
+const MOST_CANDIDATES: usize = 64;

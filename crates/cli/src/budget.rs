@@ -37,19 +37,19 @@ impl FromStr for Budget {
 }
 
 /// Tells when a budget is used up. What is used up stays so.
-pub(crate) struct Meter {
+pub(crate) struct BudgetMeter {
     deadline: Option<Instant>,
     most_memory: Option<u64>,
     is_exhausted: AtomicBool,
-    asked: AtomicU32,
+    calls: AtomicU32,
 }
 
 /// Asking the system how much memory is in use costs more than most of the work in between.
-const QUESTIONS_PER_LOOK: u32 = 64;
+const CALLS_PER_MEASUREMENT: u32 = 64;
 
-impl Meter {
+impl BudgetMeter {
     /// Time counts from now on.
-    pub(crate) fn new(budgets: &[Budget]) -> Meter {
+    pub(crate) fn new(budgets: &[Budget]) -> BudgetMeter {
         let times = budgets.iter().filter_map(|budget| match budget {
             Budget::Time(time) => Some(*time),
             Budget::Memory(_) => None,
@@ -58,11 +58,11 @@ impl Meter {
             Budget::Memory(bytes) => Some(*bytes),
             Budget::Time(_) => None,
         });
-        Meter {
+        BudgetMeter {
             deadline: times.min().map(|time| Instant::now() + time),
             most_memory: sizes.min(),
             is_exhausted: AtomicBool::new(false),
-            asked: AtomicU32::new(0),
+            calls: AtomicU32::new(0),
         }
     }
 
@@ -73,7 +73,7 @@ impl Meter {
         if self.is_exhausted.load(Ordering::Relaxed) {
             return true;
         }
-        if !self.asked.fetch_add(1, Ordering::Relaxed).is_multiple_of(QUESTIONS_PER_LOOK) {
+        if !self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(CALLS_PER_MEASUREMENT) {
             return false;
         }
         let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_budget_of_nothing_is_used_up_at_once_and_no_budget_never() {
-        assert!(Meter::new(&[Budget::Time(Duration::ZERO)]).is_exhausted());
-        assert!(Meter::new(&[Budget::Memory(1)]).is_exhausted());
-        assert!(!Meter::new(&[]).is_exhausted());
+        assert!(BudgetMeter::new(&[Budget::Time(Duration::ZERO)]).is_exhausted());
+        assert!(BudgetMeter::new(&[Budget::Memory(1)]).is_exhausted());
+        assert!(!BudgetMeter::new(&[]).is_exhausted());
     }
 }

@@ -10,7 +10,7 @@ use report::Baseline;
 use crate::Outcome;
 use crate::assemble::{Assembled, Stopwatch, assemble};
 use crate::baseline_file::{read_baseline, write_baseline};
-use crate::budget::Meter;
+use crate::budget::BudgetMeter;
 use crate::cancel::Cancel;
 use crate::flags::{CheckFlags, FailOn};
 use crate::output::{self, Destination, Screen, Style};
@@ -26,7 +26,7 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let sources = open_sources(&settings.triage)?;
     let baseline = read_baseline(&settings.triage)?;
     let cancel = Cancel::on_interrupt();
-    let progress = Progress::new(!flags.look.quiet && !flags.no_progress);
+    let progress = Progress::new(!flags.presentation.quiet && !flags.no_progress);
     let results = analyse(flags, &settings, baseline.as_ref(), &cancel, &progress);
     progress.finish();
     let (mut results, watch_list) = results?;
@@ -34,15 +34,15 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     results.interrupted |= cancel.is_requested();
 
     let destination = Destination::new(flags.output.as_deref());
-    let screen = Screen::standard_output(flags.look.color);
+    let screen = Screen::standard_output(flags.presentation.color);
     let delivered =
-        output::deliver(&results, &destination, &Style::new(&flags.look), &sources, screen);
+        output::deliver(&results, &destination, &Style::new(&flags.presentation), &sources, screen);
     // The findings come first: no file may cost the user the others.
     let written =
         write_baseline(&results, &settings.triage, baseline.as_ref(), is_found_by_running);
     let listed =
         flags.watch_list.as_deref().map(|path| watch_list_file::write(path, &watch_list, &results));
-    if !flags.look.quiet && io::stderr().is_terminal() {
+    if !flags.presentation.quiet && io::stderr().is_terminal() {
         anstream::eprintln!("took {:.2} s", started.elapsed().as_secs_f64());
     }
     delivered.and(written).and(listed.unwrap_or(Ok(())))?;
@@ -65,7 +65,7 @@ fn analyse(
     let mut results = Results { stats, ..Results::default() };
     results.gaps.append(&mut program.gaps);
     results.gaps.extend(graph.gaps.iter().cloned());
-    let meter = Meter::new(&flags.budget);
+    let meter = BudgetMeter::new(&flags.budget);
     let context = Context {
         program: &program,
         graph: &graph,

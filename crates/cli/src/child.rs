@@ -6,9 +6,9 @@ use std::process::{Command, ExitStatus};
 /// Runs a program to its end. Signals that ask to end are left to it, or passed on where only this
 /// process got them, so that it decides, and what it has done can still be reported.
 pub(crate) fn run(command: &mut Command) -> io::Result<Ended> {
-    let signals = signals::Heard::begin()?;
+    let signals = signals::CaughtSignals::begin()?;
     let mut child = command.spawn()?;
-    let _passing = signals.pass_to(child.id());
+    let _passing = signals.forward_to(child.id());
     let status = child.wait();
     Ok(Ended { process: child.id(), code: exit_code(status?) })
 }
@@ -42,24 +42,25 @@ mod signals {
     use signal_hook::iterator::{Handle, Signals};
 
     /// The signals that ask a program to end.
-    const ASKING_TO_END: [Signal; 4] =
+    const TERMINATION_SIGNALS: [Signal; 4] =
         [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
 
     /// Signals that are heard, and end this process no longer.
-    pub(super) struct Heard(Signals);
+    pub(super) struct CaughtSignals(Signals);
 
-    impl Heard {
+    impl CaughtSignals {
         /// Begins to hear signals. One that this process was started to ignore stays ignored, for the
         /// child too: that is what `nohup` is for.
-        pub(super) fn begin() -> io::Result<Heard> {
+        pub(super) fn begin() -> io::Result<CaughtSignals> {
             let ignored = ignored_signals();
-            let heard = ASKING_TO_END.iter().map(|signal| *signal as i32);
-            Signals::new(heard.filter(|signal| ignored & (1 << (signal - 1)) == 0)).map(Heard)
+            let caught = TERMINATION_SIGNALS.iter().map(|signal| *signal as i32);
+            Signals::new(caught.filter(|signal| ignored & (1 << (signal - 1)) == 0))
+                .map(CaughtSignals)
         }
 
         /// Passes them on to a process.
-        pub(super) fn pass_to(self, process: u32) -> Passing {
-            let Heard(mut signals) = self;
+        pub(super) fn forward_to(self, process: u32) -> SignalForwarding {
+            let CaughtSignals(mut signals) = self;
             let handle = signals.handle();
             thread::spawn(move || {
                 for signal in signals.forever() {
@@ -67,27 +68,27 @@ mod signals {
                     let (Ok(process), Ok(signal)) = (process, Signal::try_from(signal)) else {
                         continue;
                     };
-                    if !has_reached_the_whole_group(signal) {
+                    if !was_sent_to_process_group(signal) {
                         // A program that has ended needs no signal.
                         let _ = kill(process, signal);
                     }
                 }
             });
-            Passing(handle)
+            SignalForwarding(handle)
         }
     }
 
     /// Signals are passed on for as long as this lives.
-    pub(super) struct Passing(Handle);
+    pub(super) struct SignalForwarding(Handle);
 
-    impl Drop for Passing {
+    impl Drop for SignalForwarding {
         fn drop(&mut self) {
             self.0.close();
         }
     }
 
     /// What is typed at a terminal goes to every process in the foreground, and so has reached the child.
-    fn has_reached_the_whole_group(signal: Signal) -> bool {
+    fn was_sent_to_process_group(signal: Signal) -> bool {
         matches!(signal, Signal::SIGINT | Signal::SIGQUIT)
             && File::open("/dev/tty").is_ok_and(|tty| tcgetpgrp(&tty) == Ok(getpgrp()))
     }
@@ -110,16 +111,16 @@ mod signals {
     use std::process::ExitStatus;
 
     /// Nothing is passed on: a console tells every process in it.
-    pub(super) struct Heard;
+    pub(super) struct CaughtSignals;
 
-    impl Heard {
-        pub(super) fn begin() -> io::Result<Heard> {
+    impl CaughtSignals {
+        pub(super) fn begin() -> io::Result<CaughtSignals> {
             // Where no handler can be installed, Ctrl-C ends this process as it always does.
             let _ = ctrlc::set_handler(|| {});
-            Ok(Heard)
+            Ok(CaughtSignals)
         }
 
-        pub(super) fn pass_to(self, _process: u32) -> Heard {
+        pub(super) fn forward_to(self, _process: u32) -> CaughtSignals {
             self
         }
     }

@@ -17,7 +17,7 @@ use program::pattern::Pattern;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::flags::{FailOn, Level, MonitorChoice, monitor_named, monitor_names, pattern};
+use crate::flags::{CheckerChoice, FailOn, Level, checker_named, checker_names, pattern};
 use crate::settings::Levels;
 
 /// What the file is called, wherever it lies.
@@ -52,7 +52,7 @@ pub(crate) struct RunTable {
     pub(crate) exclude: Vec<Pattern>,
     pub(crate) arrays: bool,
     pub(crate) collections: bool,
-    pub(crate) monitors: Option<Vec<MonitorChoice>>,
+    pub(crate) checkers: Option<Vec<CheckerChoice>>,
     pub(crate) adversarial: bool,
     pub(crate) hold_for: Option<u32>,
     pub(crate) holds_per_site: Option<i8>,
@@ -83,11 +83,11 @@ struct SuppressionDraft {
 /// A key: its name, what it holds and where that goes, and what it means.
 struct Key<T: 'static> {
     name: &'static str,
-    holds: Holds<T>,
+    value_kind: ValueKind<T>,
     meaning: &'static str,
 }
 
-enum Holds<T> {
+enum ValueKind<T> {
     Flag(fn(&mut T, bool)),
     /// A whole number in this range.
     Number(RangeInclusive<i64>, fn(&mut T, i64)),
@@ -102,7 +102,7 @@ enum Holds<T> {
     /// A severity, together with the key it was given for.
     Level(fn(&mut T, &str, Severity)),
     FailOn(fn(&mut T, FailOn)),
-    Monitors(fn(&mut T, Vec<MonitorChoice>)),
+    Checkers(fn(&mut T, Vec<CheckerChoice>)),
     Table(fn(&mut T, &Reader<'_>, &DeTable<'_>) -> anyhow::Result<()>),
     /// A table of an array of tables, and where it stands.
     Tables(fn(&mut T, &Reader<'_>, &DeTable<'_>, Range<usize>) -> anyhow::Result<()>),
@@ -111,72 +111,76 @@ enum Holds<T> {
 static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "paths",
-        holds: Holds::Paths(|file, paths| file.paths = Some(paths)),
+        value_kind: ValueKind::Paths(|file, paths| file.paths = Some(paths)),
         meaning: "what to check when the command line names no PATH",
     },
     Key {
         name: "class-path",
-        holds: Holds::Paths(|file, paths| file.class_path = Some(paths)),
+        value_kind: ValueKind::Paths(|file, paths| file.class_path = Some(paths)),
         meaning: "libraries the program needs: read, but not reported on",
     },
     Key {
         name: "source",
-        holds: Holds::Paths(|file, paths| file.source = Some(paths)),
+        value_kind: ValueKind::Paths(|file, paths| file.source = Some(paths)),
         meaning: "where to find sources for excerpts: directories, or archives such as `src.zip`",
     },
     Key {
         name: "rules",
-        holds: Holds::Rules(|file, rules| file.rules = Some(rules)),
+        value_kind: ValueKind::Rules(|file, rules| file.rules = Some(rules)),
         meaning: "the rules to report, instead of those that are on by default; a command that finds none of them is not meant",
     },
     Key {
         name: "include",
-        holds: Holds::Patterns(|file, patterns| file.include = patterns),
+        value_kind: ValueKind::Patterns(|file, patterns| file.include = patterns),
         meaning: "report only on classes and methods that match",
     },
     Key {
         name: "exclude",
-        holds: Holds::Patterns(|file, patterns| file.exclude = patterns),
+        value_kind: ValueKind::Patterns(|file, patterns| file.exclude = patterns),
         meaning: "report nothing on classes and methods that match",
     },
     Key {
         name: "strict",
-        holds: Holds::Flag(|file, strict| file.strict = Some(strict)),
+        value_kind: ValueKind::Flag(|file, strict| file.strict = Some(strict)),
         meaning: "report suspicions that a recognised idiom makes harmless too",
     },
     Key {
         name: "fail-on",
-        holds: Holds::FailOn(|file, fail_on| file.fail_on = Some(fail_on)),
+        value_kind: ValueKind::FailOn(|file, fail_on| file.fail_on = Some(fail_on)),
         meaning: "the lowest severity of a shown finding that makes the exit code 1; `low` unless set",
     },
     Key {
         name: "baseline",
-        holds: Holds::Path(|file, path| file.baseline = Some(path)),
+        value_kind: ValueKind::Path(|file, path| file.baseline = Some(path)),
         meaning: "show only findings that are not in this file, which `--write-baseline` makes",
     },
     Key {
         name: "entry-points",
-        holds: Holds::Patterns(|file, patterns| file.entry_points = Some(patterns)),
+        value_kind: ValueKind::Patterns(|file, patterns| file.entry_points = Some(patterns)),
         meaning: "methods where threads may enter",
     },
     Key {
         name: "levels",
-        holds: Holds::Table(|file, reader, table| reader.fill(LEVELS, table, &mut file.levels)),
+        value_kind: ValueKind::Table(|file, reader, table| {
+            reader.fill(LEVELS, table, &mut file.levels)
+        }),
         meaning: "the lowest severity to show, by rule",
     },
     Key {
         name: "atomic",
-        holds: Holds::Table(|file, reader, table| reader.fill(ATOMIC, table, &mut file.atomic)),
-        meaning: "which code is meant to be atomic; for the run-time monitors, `check` does not need it",
+        value_kind: ValueKind::Table(|file, reader, table| {
+            reader.fill(ATOMIC, table, &mut file.atomic)
+        }),
+        meaning: "which code is meant to be atomic; for the run-time checkers, `check` does not need it",
     },
     Key {
         name: "run",
-        holds: Holds::Table(|file, reader, table| reader.fill(RUN, table, &mut file.run)),
+        value_kind: ValueKind::Table(|file, reader, table| reader.fill(RUN, table, &mut file.run)),
         meaning: "how `scission run` watches programs",
     },
     Key {
         name: "suppress",
-        holds: Holds::Tables(|file, reader, table, span| {
+        value_kind: ValueKind::Tables(|file, reader, table, span| {
             file.suppressions.push(reader.suppression(table, span)?);
             Ok(())
         }),
@@ -187,12 +191,12 @@ static TOP: &[Key<ConfigFile>] = &[
 static LEVELS: &[Key<Levels>] = &[
     Key {
         name: "default",
-        holds: Holds::Level(|levels, _, severity| levels.default = Some(severity)),
+        value_kind: ValueKind::Level(|levels, _, severity| levels.default = Some(severity)),
         meaning: "for every rule that has no level of its own here",
     },
     Key {
         name: RULE,
-        holds: Holds::Level(|levels, rule, severity| {
+        value_kind: ValueKind::Level(|levels, rule, severity| {
             levels.by_rule.insert(rule.to_string(), severity);
         }),
         meaning: "for the rule of that name",
@@ -202,12 +206,12 @@ static LEVELS: &[Key<Levels>] = &[
 static ATOMIC: &[Key<AtomicSpec>] = &[
     Key {
         name: "include",
-        holds: Holds::Patterns(|atomic, patterns| atomic.include = patterns),
+        value_kind: ValueKind::Patterns(|atomic, patterns| atomic.include = patterns),
         meaning: "methods that are meant to be atomic",
     },
     Key {
         name: "exclude",
-        holds: Holds::Patterns(|atomic, patterns| atomic.exclude = patterns),
+        value_kind: ValueKind::Patterns(|atomic, patterns| atomic.exclude = patterns),
         meaning: "methods that are not, whatever `include` says",
     },
 ];
@@ -215,47 +219,53 @@ static ATOMIC: &[Key<AtomicSpec>] = &[
 static RUN: &[Key<RunTable>] = &[
     Key {
         name: "include",
-        holds: Holds::Patterns(|run, patterns| run.include = patterns),
+        value_kind: ValueKind::Patterns(|run, patterns| run.include = patterns),
         meaning: "watch only classes and methods that match, instead of all that are not of the platform",
     },
     Key {
         name: "exclude",
-        holds: Holds::Patterns(|run, patterns| run.exclude = patterns),
+        value_kind: ValueKind::Patterns(|run, patterns| run.exclude = patterns),
         meaning: "do not watch classes and methods that match; what they synchronise is not seen either",
     },
     Key {
         name: "arrays",
-        holds: Holds::Flag(|run, arrays| run.arrays = arrays),
+        value_kind: ValueKind::Flag(|run, arrays| run.arrays = arrays),
         meaning: "watch the elements of arrays too",
     },
     Key {
         name: "collections",
-        holds: Holds::Flag(|run, collections| run.collections = collections),
+        value_kind: ValueKind::Flag(|run, collections| run.collections = collections),
         meaning: "watch what is in unsynchronised collections too",
     },
     Key {
         name: "monitors",
-        holds: Holds::Monitors(|run, monitors| run.monitors = Some(monitors)),
-        meaning: "what looks at a run, instead of the monitors that are on by default; `none` only records",
+        value_kind: ValueKind::Checkers(|run, checkers| run.checkers = Some(checkers)),
+        meaning: "what looks at a run, instead of the checkers that are on by default; `none` only records",
     },
     Key {
         name: "adversarial",
-        holds: Holds::Flag(|run, adversarial| run.adversarial = adversarial),
+        value_kind: ValueKind::Flag(|run, adversarial| run.adversarial = adversarial),
         meaning: "hold threads back where they could complete a violation",
     },
     Key {
         name: "hold-for",
-        holds: Holds::Number(1..=60_000, |run, number| run.hold_for = number.try_into().ok()),
+        value_kind: ValueKind::Number(1..=60_000, |run, number| {
+            run.hold_for = number.try_into().ok()
+        }),
         meaning: "how long a thread is held back at most, in milliseconds; 100 unless set",
     },
     Key {
         name: "holds-per-site",
-        holds: Holds::Number(1..=127, |run, number| run.holds_per_site = number.try_into().ok()),
+        value_kind: ValueKind::Number(1..=127, |run, number| {
+            run.holds_per_site = number.try_into().ok()
+        }),
         meaning: "how often threads are held back at one place; 10 unless set",
     },
     Key {
         name: "hold-budget",
-        holds: Holds::Number(0..=86_400, |run, number| run.hold_budget = number.try_into().ok()),
+        value_kind: ValueKind::Number(0..=86_400, |run, number| {
+            run.hold_budget = number.try_into().ok()
+        }),
         meaning: "how long threads are held back in each JVM, in seconds, all holds added up; 30 unless set",
     },
 ];
@@ -263,19 +273,19 @@ static RUN: &[Key<RunTable>] = &[
 static SUPPRESS: &[Key<SuppressionDraft>] = &[
     Key {
         name: "pattern",
-        holds: Holds::Pattern(|draft, pattern, text| {
+        value_kind: ValueKind::Pattern(|draft, pattern, text| {
             draft.pattern = Some((pattern, text.to_string()))
         }),
         meaning: "the classes and methods whose findings are suppressed; required",
     },
     Key {
         name: "rule",
-        holds: Holds::Rule(|draft, rule| draft.rule = Some(rule)),
+        value_kind: ValueKind::Rule(|draft, rule| draft.rule = Some(rule)),
         meaning: "only findings of this rule",
     },
     Key {
         name: "reason",
-        holds: Holds::Reason(|draft, reason| draft.reason = Some(reason)),
+        value_kind: ValueKind::Reason(|draft, reason| draft.reason = Some(reason)),
         meaning: "why, for whoever reads it next; required",
     },
 ];
@@ -293,7 +303,7 @@ pub(crate) fn reference() -> String {
 
 fn reference_rows<T>(table: &'static str, keys: &'static [Key<T>]) -> impl Iterator<Item = String> {
     keys.iter().map(move |key| {
-        format!("| `{table}{}` | {} | {} |", key.name, key.holds.description(), key.meaning)
+        format!("| `{table}{}` | {} | {} |", key.name, key.value_kind.description(), key.meaning)
     })
 }
 
@@ -358,10 +368,12 @@ fn fill<T>(text: &str, path: &Path, keys: &[Key<T>], target: &mut T) -> anyhow::
 /// The keys of a learned specification, which are keys of the configuration as well.
 static EXCLUSIONS: &[Key<Vec<Pattern>>] = &[Key {
     name: "atomic",
-    holds: Holds::Table(|excluded, reader, table| {
+    value_kind: ValueKind::Table(|excluded, reader, table| {
         let exclude = Key {
             name: "exclude",
-            holds: Holds::Patterns(|excluded: &mut Vec<Pattern>, patterns| *excluded = patterns),
+            value_kind: ValueKind::Patterns(|excluded: &mut Vec<Pattern>, patterns| {
+                *excluded = patterns
+            }),
             meaning: "methods that were found not to be atomic",
         };
         reader.fill(&[exclude], table, excluded)
@@ -399,7 +411,7 @@ impl Reader<'_> {
                 let names: Vec<String> = keys.iter().flat_map(Key::names).collect();
                 return Err(self.unknown("key", name, &span, &names));
             };
-            known.holds.take(self, name, value, target)?;
+            known.value_kind.take(self, name, value, target)?;
         }
         Ok(())
     }
@@ -458,13 +470,13 @@ impl Reader<'_> {
         rules::named(name).ok_or_else(|| self.unknown("rule", name, span, &rule_names()))
     }
 
-    fn monitor(&self, name: &str, span: &Range<usize>) -> anyhow::Result<MonitorChoice> {
+    fn checker(&self, name: &str, span: &Range<usize>) -> anyhow::Result<CheckerChoice> {
         let known: Vec<String> =
-            monitor_names().into_iter().map(|(name, _)| name.to_string()).collect();
+            checker_names().into_iter().map(|(name, _)| name.to_string()).collect();
         if known.iter().any(|known| known == name) {
-            Ok(monitor_named(name))
+            Ok(checker_named(name))
         } else {
-            Err(self.unknown("monitor", name, span, &known))
+            Err(self.unknown("checker", name, span, &known))
         }
     }
 
@@ -494,24 +506,24 @@ impl<T> Key<T> {
     }
 }
 
-impl<T> Holds<T> {
+impl<T> ValueKind<T> {
     /// What a user is told to write.
     fn description(&self) -> &'static str {
         match self {
-            Holds::Flag(_) => "`true` or `false`",
-            Holds::Number(..) => "number",
-            Holds::Reason(_) => "text",
-            Holds::Path(_) => "path",
-            Holds::Paths(_) => "list of paths",
-            Holds::Pattern(_) => "pattern",
-            Holds::Patterns(_) => "list of patterns",
-            Holds::Rule(_) => "name of a rule",
-            Holds::Rules(_) => "list of names of rules",
-            Holds::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
-            Holds::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
-            Holds::Monitors(_) => "list of names of monitors",
-            Holds::Table(_) => "table",
-            Holds::Tables(_) => "array of tables, `[[…]]`",
+            ValueKind::Flag(_) => "`true` or `false`",
+            ValueKind::Number(..) => "number",
+            ValueKind::Reason(_) => "text",
+            ValueKind::Path(_) => "path",
+            ValueKind::Paths(_) => "list of paths",
+            ValueKind::Pattern(_) => "pattern",
+            ValueKind::Patterns(_) => "list of patterns",
+            ValueKind::Rule(_) => "name of a rule",
+            ValueKind::Rules(_) => "list of names of rules",
+            ValueKind::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
+            ValueKind::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
+            ValueKind::Checkers(_) => "list of names of checkers",
+            ValueKind::Table(_) => "table",
+            ValueKind::Tables(_) => "array of tables, `[[…]]`",
         }
     }
 
@@ -537,8 +549,8 @@ impl<T> Holds<T> {
             texts.collect()
         };
         match self {
-            Holds::Flag(set) => set(target, value.get_ref().as_bool().ok_or_else(wrong_type)?),
-            Holds::Number(range, set) => {
+            ValueKind::Flag(set) => set(target, value.get_ref().as_bool().ok_or_else(wrong_type)?),
+            ValueKind::Number(range, set) => {
                 let number = value.get_ref().as_integer().ok_or_else(wrong_type)?;
                 let number = i64::from_str_radix(number.as_str(), number.radix());
                 match number.ok().filter(|number| range.contains(number)) {
@@ -546,25 +558,25 @@ impl<T> Holds<T> {
                     None => bail!("{} from {} to {}", expected(), range.start(), range.end()),
                 }
             }
-            Holds::Reason(set) => match text()?.trim() {
+            ValueKind::Reason(set) => match text()?.trim() {
                 "" => bail!("`{name}` at {} is empty, and must say why", reader.place(&span)),
                 reason => set(target, reason.to_string()),
             },
-            Holds::Path(set) => set(target, reader.path(text()?)),
-            Holds::Paths(set) => {
+            ValueKind::Path(set) => set(target, reader.path(text()?)),
+            ValueKind::Paths(set) => {
                 set(target, texts()?.iter().map(|(text, _)| reader.path(text)).collect());
             }
-            Holds::Pattern(set) => {
+            ValueKind::Pattern(set) => {
                 let text = text()?;
                 set(target, reader.pattern(text, &span)?, text);
             }
-            Holds::Patterns(set) => {
+            ValueKind::Patterns(set) => {
                 let patterns = texts()?.into_iter();
                 let patterns = patterns.map(|(text, span)| reader.pattern(text, &span));
                 set(target, patterns.collect::<anyhow::Result<_>>()?);
             }
-            Holds::Rule(set) => set(target, reader.rule(text()?, &span)?),
-            Holds::Rules(set) => {
+            ValueKind::Rule(set) => set(target, reader.rule(text()?, &span)?),
+            ValueKind::Rules(set) => {
                 let names = texts()?;
                 if names.is_empty() {
                     bail!("`{name}` at {} is empty: nothing would be found", reader.place(&span));
@@ -572,23 +584,23 @@ impl<T> Holds<T> {
                 let rules = names.into_iter().map(|(text, span)| reader.rule(text, &span));
                 set(target, rules.collect::<anyhow::Result<_>>()?);
             }
-            Holds::Level(set) => {
+            ValueKind::Level(set) => {
                 let level: Level = reader.choice("level", text()?, &span)?;
                 set(target, name, level.severity());
             }
-            Holds::FailOn(set) => set(target, reader.choice("level", text()?, &span)?),
-            Holds::Monitors(set) => {
+            ValueKind::FailOn(set) => set(target, reader.choice("level", text()?, &span)?),
+            ValueKind::Checkers(set) => {
                 let names = texts()?;
                 if names.is_empty() {
                     bail!("`{name}` at {} is empty: write `none`", reader.place(&span));
                 }
-                let monitors = names.into_iter().map(|(text, span)| reader.monitor(text, &span));
-                set(target, monitors.collect::<anyhow::Result<_>>()?);
+                let checkers = names.into_iter().map(|(text, span)| reader.checker(text, &span));
+                set(target, checkers.collect::<anyhow::Result<_>>()?);
             }
-            Holds::Table(fill) => {
+            ValueKind::Table(fill) => {
                 fill(target, reader, value.get_ref().as_table().ok_or_else(wrong_type)?)?;
             }
-            Holds::Tables(fill) => {
+            ValueKind::Tables(fill) => {
                 for item in value.get_ref().as_array().ok_or_else(wrong_type)? {
                     let table = item.get_ref().as_table().ok_or_else(wrong_type)?;
                     fill(target, reader, table, item.span())?;
@@ -735,7 +747,7 @@ mod tests {
             ),
             (
                 "[run]\nmonitors = [\"velodrom\"]",
-                "unknown monitor `velodrom` at scission.toml:2; did you mean `velodrome`?",
+                "unknown checker `velodrom` at scission.toml:2; did you mean `velodrome`?",
             ),
             (
                 "[atomic]\nzebra = 1",

@@ -72,7 +72,7 @@ pub(crate) struct CheckFlags {
     pub(crate) program: ProgramFlags,
 
     #[command(flatten)]
-    pub(crate) look: LookFlags,
+    pub(crate) presentation: PresentationFlags,
 
     /// Write the report to this file instead of standard output
     #[arg(long, value_name = "FILE")]
@@ -117,9 +117,9 @@ pub(crate) struct RunFlags {
 
     /// What looks at the run, one or more with commas between them; may be repeated (default: all that
     /// are on by default)
-    #[arg(long = "monitor", value_name = "MONITOR", value_delimiter = ',')]
-    #[arg(value_parser = monitor_choice())]
-    pub(crate) monitors: Vec<MonitorChoice>,
+    #[arg(long = "monitor", value_name = "CHECKER", value_delimiter = ',')]
+    #[arg(value_parser = checker_choice())]
+    pub(crate) checkers: Vec<CheckerChoice>,
 
     /// Take methods that this file lists for not atomic, and add to it those that are found not to be;
     /// it need not be there yet
@@ -208,7 +208,7 @@ pub(crate) struct RunFlags {
     pub(crate) triage: TriageFlags,
 
     #[command(flatten)]
-    pub(crate) look: LookFlags,
+    pub(crate) presentation: PresentationFlags,
 
     /// Write the report to this file instead of standard error; `-` is standard output
     #[arg(long, value_name = "FILE")]
@@ -258,7 +258,7 @@ pub(crate) struct TriageFlags {
 
 /// How a report looks.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct LookFlags {
+pub(crate) struct PresentationFlags {
     /// Where to find sources for excerpts: a directory, or an archive such as `src.zip`; may be
     /// repeated
     #[arg(long, value_name = "DIR")]
@@ -384,16 +384,16 @@ pub(crate) struct InspectFlags {
 /// Exit status: 0 when it was done and nothing was found, 1 when something was, 2 when it could not be
 /// done.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("work").args(["stats", "to", "monitors"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("work").args(["stats", "to", "checkers"]).required(true).multiple(true))]
 pub(crate) struct TraceFlags {
     /// The trace; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
     /// Report what this finds, as `run` does; one or more, with commas between them; may be repeated
-    #[arg(long = "monitor", value_name = "MONITOR", value_delimiter = ',')]
-    #[arg(value_parser = recorded_run_monitor(), conflicts_with_all = ["stats", "to"])]
-    pub(crate) monitors: Vec<MonitorChoice>,
+    #[arg(long = "monitor", value_name = "CHECKER", value_delimiter = ',')]
+    #[arg(value_parser = recorded_run_checker(), conflicts_with_all = ["stats", "to"])]
+    pub(crate) checkers: Vec<CheckerChoice>,
 
     /// Take blocks of methods that this file lists for not atomic, and add to it those that are found
     /// not to be; it need not be there yet
@@ -401,7 +401,7 @@ pub(crate) struct TraceFlags {
     pub(crate) learn_spec: Option<PathBuf>,
 
     /// Write each cycle that is reported to a file in this directory, as a graph for `dot`
-    #[arg(long, value_name = "DIR", requires = "monitors")]
+    #[arg(long, value_name = "DIR", requires = "checkers")]
     pub(crate) graphs: Option<PathBuf>,
 
     /// Count its events, and the threads, objects, variables, sites and blocks they are about
@@ -416,7 +416,7 @@ pub(crate) struct TraceFlags {
     pub(crate) triage: TriageFlags,
 
     #[command(flatten)]
-    pub(crate) look: LookFlags,
+    pub(crate) presentation: PresentationFlags,
 
     /// Write to this file instead of standard output; with both `--stats` and `--to`, the trace
     #[arg(long, value_name = "FILE")]
@@ -455,45 +455,45 @@ pub(crate) struct CompletionsFlags {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// A monitor by its name, or none at all.
-pub(crate) type MonitorChoice = Option<&'static str>;
+/// A checker by its name, or none at all.
+pub(crate) type CheckerChoice = Option<&'static str>;
 
-/// Stands for no monitor.
-pub(crate) const NO_MONITOR: &str = "none";
+/// Stands for no checker.
+pub(crate) const NO_CHECKER: &str = "none";
 
 /// Every name that `--monitor` takes, with what it means.
-pub(crate) fn monitor_names() -> Vec<(&'static str, String)> {
-    let summary = |monitor: &monitors::Registration| {
-        let rules = monitor.rules.iter().filter_map(|rule| rules::named(rule));
+pub(crate) fn checker_names() -> Vec<(&'static str, String)> {
+    let summary = |checker: &checkers::Registration| {
+        let rules = checker.rules.iter().filter_map(|rule| rules::named(rule));
         rules.map(|rule| format!("{}: {}", rule.name, rule.summary)).collect::<Vec<_>>().join("; ")
     };
-    let named = monitors::ALL.iter().map(|monitor| (monitor.name, summary(monitor)));
-    named.chain([(NO_MONITOR, "nothing looks: the run is only recorded".to_string())]).collect()
+    let named = checkers::ALL.iter().map(|checker| (checker.name, summary(checker)));
+    named.chain([(NO_CHECKER, "nothing looks: the run is only recorded".to_string())]).collect()
 }
 
-/// The monitor that a name stands for.
-pub(crate) fn monitor_named(name: &str) -> MonitorChoice {
-    monitors::named(name).map(|monitor| monitor.name)
+/// The checker that a name stands for.
+pub(crate) fn checker_named(name: &str) -> CheckerChoice {
+    checkers::named(name).map(|checker| checker.name)
 }
 
-/// Accepts the names of monitors, and the one that stands for none.
-fn monitor_choice() -> impl TypedValueParser<Value = MonitorChoice> {
-    monitor_among(monitor_names().into_iter())
+/// Accepts the names of checkers, and the one that stands for none.
+fn checker_choice() -> impl TypedValueParser<Value = CheckerChoice> {
+    checker_among(checker_names().into_iter())
 }
 
-/// Accepts the names of monitors.
-fn recorded_run_monitor() -> impl TypedValueParser<Value = MonitorChoice> {
-    monitor_among(monitor_names().into_iter().filter(|(name, _)| *name != NO_MONITOR))
+/// Accepts the names of checkers.
+fn recorded_run_checker() -> impl TypedValueParser<Value = CheckerChoice> {
+    checker_among(checker_names().into_iter().filter(|(name, _)| *name != NO_CHECKER))
 }
 
-fn monitor_among(
+fn checker_among(
     names: impl Iterator<Item = (&'static str, String)>,
-) -> impl TypedValueParser<Value = MonitorChoice> {
+) -> impl TypedValueParser<Value = CheckerChoice> {
     PossibleValuesParser::new(names.map(|(name, help)| PossibleValue::new(name).help(help)))
-        .map(|name| monitor_named(&name))
+        .map(|name| checker_named(&name))
 }
 
-/// What keeps accesses back that a monitor need not see.
+/// What keeps accesses back that a checker need not see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Filter {
     /// Accesses to what only one thread has touched

@@ -9,7 +9,7 @@ use agent_protocol::{Ending, Recording};
 use findings::{Finding, Results, merge_gaps};
 
 /// What was found, before anybody decided what is shown.
-pub(crate) struct Gathered {
+pub(crate) struct JvmResults {
     pub(crate) findings: Vec<Finding>,
     /// Gaps, remarks and counters.
     pub(crate) results: Results,
@@ -19,11 +19,11 @@ pub(crate) struct Gathered {
 
 /// Reads what is in the directory and adds it up. `program` is the process that was started: of several
 /// recordings, its one gets the name that the user gave.
-pub(crate) fn gather(
+pub(crate) fn read_jvm_results(
     directory: &Path,
     program: Option<u32>,
     record: Option<&Path>,
-) -> anyhow::Result<Gathered> {
+) -> anyhow::Result<JvmResults> {
     let (mut all, unreadable) = agent_protocol::read_directory(directory).map_err(|error| {
         anyhow::anyhow!("cannot read the results in `{}`: {error}", directory.display())
     })?;
@@ -78,7 +78,7 @@ pub(crate) fn gather(
         stats,
         ..Results::default()
     };
-    Ok(Gathered { findings, results, jvms: all.len() + unreadable.len() })
+    Ok(JvmResults { findings, results, jvms: all.len() + unreadable.len() })
 }
 
 /// "`p.Main` (Java 17.0.11)".
@@ -184,13 +184,13 @@ mod tests {
 
     #[test]
     fn jvms_add_up_whatever_their_numbers() {
-        let gathered = |processes: [u32; 2]| {
+        let jvm_results = |processes: [u32; 2]| {
             let directory = tempfile::tempdir().unwrap();
             jvm(processes[0], "one").write(directory.path()).unwrap();
             jvm(processes[1], "other").write(directory.path()).unwrap();
-            gather(directory.path(), None, None).unwrap()
+            read_jvm_results(directory.path(), None, None).unwrap()
         };
-        let (one, other) = (gathered([1, 2]), gathered([2, 1]));
+        let (one, other) = (jvm_results([1, 2]), jvm_results([2, 1]));
         assert_eq!(one.findings, other.findings);
         assert_eq!(one.jvms, 2);
         assert_eq!(one.results.remarks, ["the disk is full"]);
@@ -207,7 +207,7 @@ mod tests {
         let killed = agent_protocol::Results { ending: Ending::Running, ..jvm(1, "one") };
         killed.write(directory.path()).unwrap();
         fs::write(directory.path().join("2.json"), "{").unwrap();
-        let remarks = gather(directory.path(), None, None).unwrap().results.remarks;
+        let remarks = read_jvm_results(directory.path(), None, None).unwrap().results.remarks;
         assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left nothing")));
         assert!(remarks.iter().any(|it| it.contains("`2.json` are damaged")));
     }
@@ -229,8 +229,8 @@ mod tests {
                     .unwrap();
             }
             let record = directory.path().join("app.trace");
-            let gathered = gather(directory.path(), program, Some(&record)).unwrap();
-            assert_eq!(gathered.results.remarks, ["the disk is full"]);
+            let jvm_results = read_jvm_results(directory.path(), program, Some(&record)).unwrap();
+            assert_eq!(jvm_results.results.remarks, ["the disk is full"]);
             assert_eq!(fs::read_to_string(&record).unwrap(), expected);
         }
     }

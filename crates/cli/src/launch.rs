@@ -58,7 +58,7 @@ impl Agent {
 
     /// Whether a launcher can load it, as far as the two files tell; else the sentence that says why
     /// not. A JVM that cannot load an agent does not start.
-    pub(crate) fn suits(&self, words: &[OsString]) -> Result<(), String> {
+    pub(crate) fn is_for_this_machine(&self, words: &[OsString]) -> Result<(), String> {
         let launcher = words.first().filter(|command| is_java_launcher(command));
         let Some(launcher) = launcher.and_then(|command| resolved(command)) else { return Ok(()) };
         match (machine_of(&launcher), machine_of(&self.path)) {

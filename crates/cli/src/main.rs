@@ -24,7 +24,7 @@ mod run;
 mod run_report;
 mod settings;
 mod trace;
-mod trace_monitors;
+mod trace_checkers;
 mod triage;
 mod watch_list_file;
 

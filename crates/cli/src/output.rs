@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use findings::Results;
 use report::{Detail, Format, Options, Sources};
 
-use crate::flags::{self, Color, LookFlags};
+use crate::flags::{self, Color, PresentationFlags};
 
 /// Columns for excerpts where no terminal says how wide it is.
 const DEFAULT_WIDTH: usize = 140;
@@ -42,7 +42,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    pub(crate) fn new(flags: &LookFlags) -> Style {
+    pub(crate) fn new(flags: &PresentationFlags) -> Style {
         Style {
             format: match flags.format {
                 flags::Format::Text => Format::Text,
@@ -140,13 +140,13 @@ pub(crate) fn write_file(
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    forgive_broken_pipe(written, "standard output")
+    ignore_broken_pipe(written, "standard output")
 }
 
 /// Writes to standard output as it comes.
 pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
     let mut stdout = BufWriter::new(io::stdout().lock());
-    forgive_broken_pipe(write(&mut stdout).and_then(|()| stdout.flush()), "standard output")
+    ignore_broken_pipe(write(&mut stdout).and_then(|()| stdout.flush()), "standard output")
 }
 
 fn to_screen(
@@ -160,11 +160,11 @@ fn to_screen(
     let graphs = style.graphs.as_deref();
     let options = Options { sources, detail: style.detail, colored, width, graphs };
     let written = report::render(format, results, &options, &mut *writer);
-    forgive_broken_pipe(written.and_then(|()| writer.flush()), name)
+    ignore_broken_pipe(written.and_then(|()| writer.flush()), name)
 }
 
 /// A reader that has seen enough (`| head`) is no failure.
-fn forgive_broken_pipe(written: io::Result<()>, name: &str) -> anyhow::Result<()> {
+fn ignore_broken_pipe(written: io::Result<()>, name: &str) -> anyhow::Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(anyhow!("cannot write to {name}: {error}")),

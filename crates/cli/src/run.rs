@@ -14,10 +14,10 @@ use report::Format;
 
 use crate::child::{self, Ended};
 use crate::flags::RunFlags;
-use crate::jvm_results::{Gathered, gather, name_for_each_process};
+use crate::jvm_results::{JvmResults, name_for_each_process, read_jvm_results};
 use crate::launch::{self, Agent};
 use crate::output::{self, Screen, Style};
-use crate::run_report::{ObservedReport, Verdict, Written};
+use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::RunSettings;
 use crate::{FAILED, Outcome};
 
@@ -26,8 +26,8 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     let mut settings = RunSettings::new(flags)?;
     let observed = ObservedReport::prepare(
         &settings.report,
-        &flags.look,
-        Written {
+        &flags.presentation,
+        OutputPaths {
             report: flags.output.as_deref(),
             learned: flags.learn_spec.as_deref(),
             graphs: flags.graphs.as_deref(),
@@ -46,9 +46,9 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
                  what JVMs left there"
             );
         };
-        return report.deliver(gather(directory, None, None)?, 0);
+        return report.deliver(read_jvm_results(directory, None, None)?, 0);
     }
-    let agent = agent.and_then(|agent| agent.suits(&flags.command).map(|()| agent));
+    let agent = agent.and_then(|agent| agent.is_for_this_machine(&flags.command).map(|()| agent));
     let results = match &flags.results {
         Some(directory) => ResultsDirectory::Kept(directory.clone()),
         None => {
@@ -70,8 +70,8 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     };
     let ended = child::run(&mut command).map_err(|error| not_started(&flags.command[0], &error))?;
     match agent {
-        Ok(_) => report.of_watched(results.path(), ended),
-        Err(why) => report.of_unwatched(why, ended),
+        Ok(_) => report.with_agent(results.path(), ended),
+        Err(why) => report.without_agent(why, ended),
     }
 }
 
@@ -101,7 +101,7 @@ fn options(
     settings: &RunSettings,
     results: Option<&Path>,
 ) -> anyhow::Result<Options> {
-    if settings.monitors.is_empty() && flags.record.is_none() && !flags.hooks_only {
+    if settings.checkers.is_empty() && flags.record.is_none() && !flags.hooks_only {
         bail!("nothing would look at the run: `--monitor none` is for `--record FILE`");
     }
     if let Some(list) = &flags.watch_list
@@ -129,7 +129,7 @@ fn options(
         blocks: true,
         ownership_filter: settings.ownership_filter,
         epoch_filter: settings.epoch_filter,
-        monitors: settings.monitors.iter().map(|monitor| (*monitor).to_string()).collect(),
+        monitors: settings.checkers.iter().map(|checker| (*checker).to_string()).collect(),
         watch_list: flags.watch_list.as_deref().map(absolute).transpose()?,
         require_agent: flags.require_agent,
         children: !flags.no_children,
@@ -177,47 +177,48 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn of_watched(self, directory: &Path, ended: Ended) -> anyhow::Result<Outcome> {
-        let gathered = gather(directory, Some(ended.process), self.flags.record.as_deref());
-        let mut gathered = match gathered {
-            Ok(gathered) => gathered,
+    fn with_agent(self, directory: &Path, ended: Ended) -> anyhow::Result<Outcome> {
+        let jvm_results =
+            read_jvm_results(directory, Some(ended.process), self.flags.record.as_deref());
+        let mut jvm_results = match jvm_results {
+            Ok(jvm_results) => jvm_results,
             Err(error) => return Ok(failed(&error, ended.code)),
         };
-        if gathered.jvms == 0 {
+        if jvm_results.jvms == 0 {
             let nobody =
                 "no JVM was watched: the command started none, or none that takes an agent";
             if self.flags.require_agent {
                 return Ok(failed(&anyhow!("{nobody}"), ended.code));
             }
-            gathered.results.remarks.push(nobody.to_string());
+            jvm_results.results.remarks.push(nobody.to_string());
         }
-        self.deliver(gathered, ended.code)
+        self.deliver(jvm_results, ended.code)
     }
 
     /// A report that nobody looked, for whoever reads a file. On the screen it has been said.
-    fn of_unwatched(self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
+    fn without_agent(self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
         let is_file = self.flags.output.is_some();
-        if !is_file && Style::new(&self.flags.look).format == Format::Text {
+        if !is_file && Style::new(&self.flags.presentation).format == Format::Text {
             return Ok(Outcome::Program(ended.code));
         }
         let remarks = vec![format!("{why}: the program ran unwatched")];
         let results = Results { remarks, ..Results::default() };
-        self.deliver(Gathered { findings: Vec::new(), results, jvms: 0 }, ended.code)
+        self.deliver(JvmResults { findings: Vec::new(), results, jvms: 0 }, ended.code)
     }
 
     /// Reports, and decides on the exit code. That of the program is kept unless it is 0.
-    fn deliver(self, gathered: Gathered, code: u8) -> anyhow::Result<Outcome> {
-        let Gathered { findings, results, .. } = gathered;
+    fn deliver(self, jvm_results: JvmResults, code: u8) -> anyhow::Result<Outcome> {
+        let JvmResults { findings, results, .. } = jvm_results;
         let flags = self.flags;
         let screen = if flags.output.as_deref() == Some(Path::new("-")) {
-            Screen::standard_output(flags.look.color)
+            Screen::standard_output(flags.presentation.color)
         } else {
-            Screen::standard_error(flags.look.color)
+            Screen::standard_error(flags.presentation.color)
         };
         Ok(match (self.observed.deliver(findings, results, screen), code) {
             (Err(error), code) => failed(&error, code),
             (Ok(Verdict::Findings), 0) => Outcome::Findings,
-            (Ok(Verdict::Findings | Verdict::NothingThatCounts), code) => Outcome::Program(code),
+            (Ok(Verdict::Findings | Verdict::NoFindings), code) => Outcome::Program(code),
         })
     }
 }

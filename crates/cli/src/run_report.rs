@@ -1,4 +1,4 @@
-//! From what monitors saw to a report: what `run` and `trace` do alike, once they know what was found.
+//! From what checkers saw to a report: what `run` and `trace` do alike, once they know what was found.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use report::{Baseline, Sources};
 
 use crate::atomic_spec_file::LearnedSpec;
 use crate::baseline_file::{read_baseline, write_baseline};
-use crate::flags::LookFlags;
+use crate::flags::PresentationFlags;
 use crate::graphs;
 use crate::output::{self, Destination, Screen, Style};
 use crate::settings::ReportSettings;
@@ -19,8 +19,8 @@ use crate::triage::{open_sources, triage};
 /// What it takes to report.
 pub(crate) struct ObservedReport<'a> {
     settings: &'a ReportSettings,
-    look: &'a LookFlags,
-    written: Written<'a>,
+    presentation: &'a PresentationFlags,
+    output_paths: OutputPaths<'a>,
     sources: Sources,
     baseline: Option<Baseline>,
     learned: Option<LearnedSpec>,
@@ -28,7 +28,7 @@ pub(crate) struct ObservedReport<'a> {
 
 /// What is written, and where to.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Written<'a> {
+pub(crate) struct OutputPaths<'a> {
     /// The report; to a screen if nowhere else.
     pub(crate) report: Option<&'a Path>,
     /// The methods that were found not to be atomic.
@@ -40,7 +40,7 @@ pub(crate) struct Written<'a> {
 /// Whether something was found that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    NothingThatCounts,
+    NoFindings,
     Findings,
 }
 
@@ -48,16 +48,16 @@ impl<'a> ObservedReport<'a> {
     /// Reads all that a report needs, before anything runs: what is wrong is better said at once.
     pub(crate) fn prepare(
         settings: &'a ReportSettings,
-        look: &'a LookFlags,
-        written: Written<'a>,
+        presentation: &'a PresentationFlags,
+        output_paths: OutputPaths<'a>,
     ) -> anyhow::Result<ObservedReport<'a>> {
         Ok(ObservedReport {
             settings,
-            look,
-            written,
+            presentation,
+            output_paths,
             sources: open_sources(&settings.triage)?,
             baseline: read_baseline(&settings.triage)?,
-            learned: written.learned.map(LearnedSpec::read).transpose()?,
+            learned: output_paths.learned.map(LearnedSpec::read).transpose()?,
         })
     }
 
@@ -80,29 +80,29 @@ impl<'a> ObservedReport<'a> {
         let settings = &self.settings.triage;
         triage(findings, program.as_ref(), settings, baseline, None, &mut results);
 
-        let destination = Destination::new(self.written.report);
-        let graphs = self.written.graphs;
+        let destination = Destination::new(self.output_paths.report);
+        let graphs = self.output_paths.graphs;
         let drawn = graphs.map_or(Ok(()), |directory| graphs::write(&results, directory));
-        let style = Style::new(self.look).with_graphs(graphs);
+        let style = Style::new(self.presentation).with_graphs(graphs);
         let delivered = output::deliver(&results, &destination, &style, &self.sources, screen);
         // What did not happen in this run may happen in the next.
-        let written = write_baseline(&results, settings, baseline, |_| true);
+        let baseline_written = write_baseline(&results, settings, baseline, |_| true);
         let learned = self.learned.as_mut().map_or(Ok(()), |learned| {
             let known = results.baseline.iter().flat_map(|baseline| &baseline.known);
             let added = learned.learn(results.findings.iter().chain(known));
             learned.write()?;
-            if added > 0 && !self.look.quiet {
+            if added > 0 && !self.presentation.quiet {
                 let (count, file) = (methods(added), learned.name());
                 anstream::eprintln!("note: {count} added to `{file}`: runs with it exclude them");
             }
             Ok(())
         });
-        delivered.and(drawn).and(written).and(learned)?;
+        delivered.and(drawn).and(baseline_written).and(learned)?;
         let counts = |finding: &Finding| settings.fail_on.includes(finding.severity);
         Ok(if results.findings.iter().any(counts) {
             Verdict::Findings
         } else {
-            Verdict::NothingThatCounts
+            Verdict::NoFindings
         })
     }
 }

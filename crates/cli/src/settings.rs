@@ -8,15 +8,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 use anyhow::bail;
+use checkers::Registration;
 use findings::{Rule, Severity, rules};
-use monitors::Registration;
 use program::AtomicSpec;
 use program::pattern::Pattern;
 
 use crate::config::{self, ConfigFile, RunTable, Suppression};
 use crate::flags::{
-    CheckFlags, ClassPath, FailOn, Filter, LookFlags, MonitorChoice, ProgramFlags, RunFlags,
-    TraceFlags, TriageFlags,
+    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, PresentationFlags, ProgramFlags,
+    RunFlags, TraceFlags, TriageFlags,
 };
 
 /// Which findings are shown, and which of them count.
@@ -31,9 +31,13 @@ pub(crate) struct TriageSettings {
 }
 
 impl TriageSettings {
-    fn merged(triage: &TriageFlags, look: &LookFlags, file: &mut ConfigFile) -> TriageSettings {
+    fn merged(
+        triage: &TriageFlags,
+        presentation: &PresentationFlags,
+        file: &mut ConfigFile,
+    ) -> TriageSettings {
         TriageSettings {
-            source: either(&look.source, file.source.take()),
+            source: either(&presentation.source, file.source.take()),
             levels: match triage.level {
                 Some(level) => Levels { default: Some(level.severity()), by_rule: BTreeMap::new() },
                 None => std::mem::take(&mut file.levels),
@@ -67,7 +71,7 @@ pub(crate) struct CheckSettings {
 impl CheckSettings {
     /// Finds and reads the configuration, and puts the flags over it.
     pub(crate) fn new(flags: &CheckFlags) -> anyhow::Result<CheckSettings> {
-        let (config_file, file) = configuration(&flags.triage, &flags.look)?;
+        let (config_file, file) = configuration(&flags.triage, &flags.presentation)?;
         let settings = CheckSettings::merged(flags, file);
         if settings.paths.is_empty() {
             match config_file {
@@ -91,7 +95,7 @@ impl CheckSettings {
             || !flags.include.is_empty()
             || !flags.exclude.is_empty();
         let class_path = flags.program.class_path.clone();
-        let triage = TriageSettings::merged(&flags.triage, &flags.look, &mut file);
+        let triage = TriageSettings::merged(&flags.triage, &flags.presentation, &mut file);
         let mut exclude = file.exclude;
         exclude.extend(flags.exclude.iter().cloned());
         let entry_points = either(&flags.program.entry_points, file.entry_points);
@@ -127,7 +131,7 @@ pub(crate) struct RunSettings {
     pub(crate) watch_exclude: Vec<String>,
     pub(crate) arrays: bool,
     pub(crate) collections: bool,
-    pub(crate) monitors: Vec<&'static str>,
+    pub(crate) checkers: Vec<&'static str>,
     pub(crate) ownership_filter: bool,
     pub(crate) epoch_filter: bool,
     /// How threads are held back; nothing when they are not.
@@ -136,10 +140,10 @@ pub(crate) struct RunSettings {
     pub(crate) report: ReportSettings,
 }
 
-/// Everything that was decided before `scission trace` lets monitors look at a trace.
+/// Everything that was decided before `scission trace` lets checkers look at a trace.
 #[derive(Debug)]
 pub(crate) struct TraceSettings {
-    pub(crate) monitors: Vec<&'static str>,
+    pub(crate) checkers: Vec<&'static str>,
     /// Methods whose blocks are not meant to be atomic, although they were recorded as blocks.
     pub(crate) atomic_exclude: Vec<Pattern>,
     pub(crate) report: ReportSettings,
@@ -148,12 +152,12 @@ pub(crate) struct TraceSettings {
 impl TraceSettings {
     /// Finds and reads the configuration, and puts the flags over it.
     pub(crate) fn new(flags: &TraceFlags) -> anyhow::Result<TraceSettings> {
-        let (_, mut file) = configuration(&flags.triage, &flags.look)?;
+        let (_, mut file) = configuration(&flags.triage, &flags.presentation)?;
         let atomic_exclude = std::mem::take(&mut file.atomic.exclude);
         Ok(TraceSettings {
-            monitors: chosen_monitors(&flags.monitors),
+            checkers: chosen_checkers(&flags.checkers),
             atomic_exclude,
-            report: ReportSettings::merged(&flags.triage, &flags.look, file),
+            report: ReportSettings::merged(&flags.triage, &flags.presentation, file),
         })
     }
 }
@@ -204,13 +208,17 @@ fn any_seed() -> u64 {
 }
 
 impl ReportSettings {
-    fn merged(triage: &TriageFlags, look: &LookFlags, mut file: ConfigFile) -> ReportSettings {
+    fn merged(
+        triage: &TriageFlags,
+        presentation: &PresentationFlags,
+        mut file: ConfigFile,
+    ) -> ReportSettings {
         let is_found_by_running =
-            |rule: &str| monitors::ALL.iter().any(|monitor| monitor.rules.contains(&rule));
+            |rule: &str| checkers::ALL.iter().any(|checker| checker.rules.contains(&rule));
         let rules = chosen_rules(&[], file.rules.as_deref(), is_found_by_running);
         ReportSettings {
             rules: rules.iter().map(|rule| rule.name).collect(),
-            triage: TriageSettings::merged(triage, look, &mut file),
+            triage: TriageSettings::merged(triage, presentation, &mut file),
             include: file.include,
             exclude: file.exclude,
             paths: file.paths.unwrap_or_default(),
@@ -229,7 +237,7 @@ impl ReportSettings {
 impl RunSettings {
     /// Finds and reads the configuration, and puts the flags over it.
     pub(crate) fn new(flags: &RunFlags) -> anyhow::Result<RunSettings> {
-        let (_, file) = configuration(&flags.triage, &flags.look)?;
+        let (_, file) = configuration(&flags.triage, &flags.presentation)?;
         Ok(RunSettings::merged(flags, file))
     }
 
@@ -244,12 +252,12 @@ impl RunSettings {
             watch_exclude,
             arrays: flags.arrays || file.run.arrays,
             collections: flags.collections || file.run.collections,
-            monitors: chosen_monitors(&either(&flags.monitors, file.run.monitors.take())),
+            checkers: chosen_checkers(&either(&flags.checkers, file.run.checkers.take())),
             ownership_filter: !is_off(Filter::Ownership),
             epoch_filter: !is_off(Filter::Epoch),
             adversary,
             atomic: std::mem::take(&mut file.atomic),
-            report: ReportSettings::merged(&flags.triage, &flags.look, file),
+            report: ReportSettings::merged(&flags.triage, &flags.presentation, file),
         }
     }
 }
@@ -257,7 +265,7 @@ impl RunSettings {
 /// Reads the configuration that counts, and says to whoever wants to know which it is.
 fn configuration(
     triage: &TriageFlags,
-    look: &LookFlags,
+    presentation: &PresentationFlags,
 ) -> anyhow::Result<(Option<PathBuf>, ConfigFile)> {
     let path = match (&triage.config, triage.no_config) {
         (_, true) => None,
@@ -268,22 +276,22 @@ fn configuration(
         Some(path) => config::read(path)?,
         None => ConfigFile::default(),
     };
-    if let Some(path) = path.as_ref().filter(|_| look.verbose) {
+    if let Some(path) = path.as_ref().filter(|_| presentation.verbose) {
         anstream::eprintln!("configuration: {}", path.display());
     }
     Ok((path, file))
 }
 
-/// The monitors asked for, else those that are on by default, each once.
-fn chosen_monitors(asked_for: &[MonitorChoice]) -> Vec<&'static str> {
-    let is_chosen = |monitor: &&Registration| {
+/// The checkers asked for, else those that are on by default, each once.
+fn chosen_checkers(asked_for: &[CheckerChoice]) -> Vec<&'static str> {
+    let is_chosen = |checker: &&Registration| {
         if asked_for.is_empty() {
-            monitor.on_by_default
+            checker.on_by_default
         } else {
-            asked_for.contains(&Some(monitor.name))
+            asked_for.contains(&Some(checker.name))
         }
     };
-    monitors::ALL.iter().filter(is_chosen).map(|monitor| monitor.name).collect()
+    checkers::ALL.iter().filter(is_chosen).map(|checker| checker.name).collect()
 }
 
 fn written(patterns: &[Pattern]) -> Vec<String> {
@@ -433,7 +441,7 @@ mod tests {
                 include: patterns(&["w"]),
                 exclude: patterns(&["x"]),
                 arrays: true,
-                monitors: Some(vec![Some("velodrome")]),
+                checkers: Some(vec![Some("velodrome")]),
                 ..RunTable::default()
             },
             ..file()
@@ -446,7 +454,7 @@ mod tests {
         let report = &settings.report;
         assert_eq!((&report.include, &report.exclude), (&patterns(&["a"]), &patterns(&["b"])));
         assert!(settings.arrays && !settings.collections);
-        assert_eq!(settings.monitors, ["velodrome"]);
+        assert_eq!(settings.checkers, ["velodrome"]);
         assert!(settings.ownership_filter && settings.epoch_filter);
 
         let line =
@@ -455,11 +463,11 @@ mod tests {
         assert_eq!(settings.watch_include, ["y"]);
         assert_eq!(settings.watch_exclude, ["x", "z"]);
         assert!(settings.arrays && settings.collections);
-        assert_eq!(settings.monitors, ["happens-before"]);
+        assert_eq!(settings.checkers, ["happens-before"]);
         assert!(settings.ownership_filter && !settings.epoch_filter);
 
         let settings = run_settings("--monitor none --no-filter all", ConfigFile::default());
-        assert!(settings.monitors.is_empty());
+        assert!(settings.checkers.is_empty());
         assert!(!settings.ownership_filter && !settings.epoch_filter);
     }
 

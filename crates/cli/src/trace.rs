@@ -1,4 +1,4 @@
-//! `scission trace`: what is in a trace, and the same in another form. What monitors say to it is in
+//! `scission trace`: what is in a trace, and the same in another form. What checkers say to it is in
 //! `recorded.rs`.
 
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::Outcome;
 use crate::config::why_unreadable;
 use crate::flags::{self, TraceFlags, TraceForm, TriageFlags};
 use crate::output::{self, Destination};
-use crate::trace_monitors;
+use crate::trace_checkers;
 
 /// A damaged trace may have more to say than anybody reads.
 const SHOWN_NOTES: usize = 20;
@@ -22,19 +22,19 @@ const SHOWN_NOTES: usize = 20;
 pub(crate) type Trace = TraceReader<Box<dyn Read>>;
 
 pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
-    if !flags.monitors.is_empty() {
-        return trace_monitors::run(flags);
+    if !flags.checkers.is_empty() {
+        return trace_checkers::run(flags);
     }
     let wants_findings = flags.triage != TriageFlags::default()
         || flags.learn_spec.is_some()
-        || !flags.look.source.is_empty();
+        || !flags.presentation.source.is_empty();
     if wants_findings {
         bail!(
             "levels, baselines, sources, configurations and what is learned are about findings: give \
              `--monitor`"
         );
     }
-    let format = match flags.look.format {
+    let format = match flags.presentation.format {
         flags::Format::Text => StatsFormat::Text,
         flags::Format::Json if flags.stats => StatsFormat::Json,
         flags::Format::Json => bail!("`--format json` is for `--stats` and `--monitor`"),

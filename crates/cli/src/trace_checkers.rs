@@ -1,13 +1,13 @@
-//! `scission trace --monitor`: what monitors say to a run that was recorded, as if they had been there.
+//! `scission trace --monitor`: what checkers say to a run that was recorded, as if they had been there.
 //!
 //! What the run did is all in the trace. What the configuration can still decide is which of its blocks are
 //! not meant to be atomic: those of excluded methods are left out, and what was done in them was done in
 //! the blocks around them.
 
 use anyhow::bail;
+use checkers::{Checker, Registration};
 use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
 use findings::Results;
-use monitors::{Monitor, Registration};
 use program::pattern::Pattern;
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ use crate::cancel::Cancel;
 use crate::flags::TraceFlags;
 use crate::output::Screen;
 use crate::progress::Progress;
-use crate::run_report::{ObservedReport, Verdict, Written};
+use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::TraceSettings;
 use crate::trace::{Trace, input, unreadable};
 
@@ -30,8 +30,8 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     let settings = TraceSettings::new(flags)?;
     let report = ObservedReport::prepare(
         &settings.report,
-        &flags.look,
-        Written {
+        &flags.presentation,
+        OutputPaths {
             report: flags.output.as_deref(),
             learned: flags.learn_spec.as_deref(),
             graphs: flags.graphs.as_deref(),
@@ -43,14 +43,14 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     let mut excluded = settings.atomic_exclude;
     excluded.extend(report.learned_exclusions());
     let cancel = Cancel::on_interrupt();
-    let progress = Progress::new(!flags.look.quiet && !flags.no_progress);
-    let mut look = Look::new(&settings.monitors, Blocks::new(excluded));
-    let looked = look.at(&mut trace, &cancel, &progress);
+    let progress = Progress::new(!flags.presentation.quiet && !flags.no_progress);
+    let mut checker_run = CheckerRun::new(&settings.checkers, Blocks::new(excluded));
+    let completed = checker_run.process(&mut trace, &cancel, &progress);
     progress.finish();
 
-    let mut remarks = notes(&trace, &look.registrations);
+    let mut remarks = notes(&trace, &checker_run.registrations);
     // What was seen before the place that cannot be read is worth reporting all the same.
-    let broken = match looked {
+    let broken = match completed {
         Ok(()) => None,
         Err(error) => {
             remarks.push(format!("only what stands before was looked at: {error}"));
@@ -60,57 +60,56 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     let tables = trace.tables();
     let results = Results {
         remarks,
-        stats: vec![("threads", tables.threads.len() as u64), ("events", look.events)],
+        stats: vec![("threads", tables.threads.len() as u64), ("events", checker_run.events)],
         interrupted: cancel.is_requested(),
         ..Results::default()
     };
     let interrupted = results.interrupted;
-    let findings = look.monitors.iter().flat_map(|monitor| monitor.findings(tables)).collect();
-    let screen = Screen::standard_output(flags.look.color);
+    let findings =
+        checker_run.checkers.iter().flat_map(|checker| checker.findings(tables)).collect();
+    let screen = Screen::standard_output(flags.presentation.color);
     match (report.deliver(findings, results, screen)?, broken) {
         (Verdict::Findings, _) => Ok(Outcome::Findings),
-        (Verdict::NothingThatCounts, Some(error)) => bail!("{error}"),
-        (Verdict::NothingThatCounts, None) if interrupted => {
-            Ok(Outcome::InterruptedWithoutFindings)
-        }
-        (Verdict::NothingThatCounts, None) => Ok(Outcome::NothingFound),
+        (Verdict::NoFindings, Some(error)) => bail!("{error}"),
+        (Verdict::NoFindings, None) if interrupted => Ok(Outcome::InterruptedWithoutFindings),
+        (Verdict::NoFindings, None) => Ok(Outcome::NothingFound),
     }
 }
 
-/// What is missing from the trace, and from what a monitor would have liked to know.
-fn notes(trace: &Trace, monitors: &[&Registration]) -> Vec<String> {
+/// What is missing from the trace, and from what a checker would have liked to know.
+fn notes(trace: &Trace, checkers: &[&Registration]) -> Vec<String> {
     let mut notes = trace.notes();
     if let Some(more @ 1..) = notes.len().checked_sub(SHOWN_NOTES) {
         notes.truncate(SHOWN_NOTES);
         notes.push(format!("{more} more notes like these"));
     }
     let has_locksets = trace.form() != Form::Binary || trace.header().get("locksets").is_some();
-    for monitor in monitors.iter().filter(|monitor| monitor.needs.locksets && !has_locksets) {
+    for checker in checkers.iter().filter(|checker| checker.needs.locksets && !has_locksets) {
         notes.push(format!(
             "`{name}` may miss something: record with `--monitor {name}` to give it all accesses",
-            name = monitor.name
+            name = checker.name
         ));
     }
     notes
 }
 
-/// The monitors at work.
-struct Look {
+/// The checkers at work.
+struct CheckerRun {
     registrations: Vec<&'static Registration>,
-    monitors: Vec<Box<dyn Monitor + Send>>,
+    checkers: Vec<Box<dyn Checker + Send>>,
     blocks: Blocks,
     events: u64,
 }
 
-impl Look {
-    fn new(names: &[&'static str], blocks: Blocks) -> Look {
-        let registrations: Vec<_> = names.iter().filter_map(|name| monitors::named(name)).collect();
-        let monitors = registrations.iter().map(|monitor| (monitor.start)()).collect();
-        Look { registrations, monitors, blocks, events: 0 }
+impl CheckerRun {
+    fn new(names: &[&'static str], blocks: Blocks) -> CheckerRun {
+        let registrations: Vec<_> = names.iter().filter_map(|name| checkers::named(name)).collect();
+        let checkers = registrations.iter().map(|checker| (checker.start)()).collect();
+        CheckerRun { registrations, checkers, blocks, events: 0 }
     }
 
-    /// Shows the trace to the monitors, up to its end or until somebody says stop.
-    fn at(
+    /// Shows the trace to the checkers, up to its end or until somebody says stop.
+    fn process(
         &mut self,
         trace: &mut Trace,
         cancel: &Cancel,
@@ -125,7 +124,7 @@ impl Look {
             }
             self.events += 1;
             if self.blocks.keep(&event, trace.tables()) {
-                self.monitors.iter_mut().for_each(|monitor| monitor.event(&event));
+                self.checkers.iter_mut().for_each(|checker| checker.event(&event));
             }
         }
         Ok(())
@@ -146,7 +145,7 @@ impl Blocks {
         Blocks { excluded, left_out: FxHashMap::default(), open: FxHashMap::default() }
     }
 
-    /// Whether monitors are to see this event: they see all but the ends of blocks that are left out.
+    /// Whether checkers are to see this event: they see all but the ends of blocks that are left out.
     fn keep(&mut self, event: &Event, tables: &Tables) -> bool {
         if self.excluded.is_empty() {
             return true;
@@ -168,9 +167,9 @@ impl Blocks {
                 // An end names its block, except in traces that people write.
                 let ended = open.iter().rposition(|(site, _)| *site == event.site);
                 let ended = ended.or(open.len().checked_sub(1));
-                ended.is_none_or(|at| {
-                    let (_, is_left_out) = open[at];
-                    open.truncate(at);
+                ended.is_none_or(|process| {
+                    let (_, is_left_out) = open[process];
+                    open.truncate(process);
                     !is_left_out
                 })
             }

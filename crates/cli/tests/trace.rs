@@ -246,8 +246,8 @@ fn standard_input_is_read_and_a_closed_pipe_is_no_failure() {
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 
-/// What monitors say to a trace, as JSON, and the exit code.
-fn monitored(folder: &Folder, arguments: &[&str]) -> (Value, Option<i32>) {
+/// What checkers say to a trace, as JSON, and the exit code.
+fn checked(folder: &Folder, arguments: &[&str]) -> (Value, Option<i32>) {
     let arguments: Vec<&str> =
         arguments.iter().copied().chain(["--no-config", "--format", "json"]).collect();
     let output = folder.trace(&arguments);
@@ -269,9 +269,9 @@ fn outline(report: &Value) -> Vec<String> {
 }
 
 #[test]
-fn monitors_say_of_a_trace_what_they_say_of_a_run() {
+fn checkers_find_in_a_trace_what_they_find_in_a_run() {
     let folder = Folder::new();
-    let (report, code) = monitored(&folder, &["run.txt", "--monitor", "velodrome,happens-before"]);
+    let (report, code) = checked(&folder, &["run.txt", "--monitor", "velodrome,happens-before"]);
     assert_eq!(code, Some(1));
     let expected = [
         "not-serializable deposit: block 2, first 7, interferes 8, second 8",
@@ -284,7 +284,7 @@ fn monitors_say_of_a_trace_what_they_say_of_a_run() {
     assert_eq!(report["stats"]["events"], 10);
     // In every form of the trace.
     folder.printed(&["run.txt", "--to", "binary", "--output", "run.trace"]);
-    let (binary, _) = monitored(&folder, &["run.trace", "--monitor", "velodrome"]);
+    let (binary, _) = checked(&folder, &["run.trace", "--monitor", "velodrome"]);
     assert_eq!(outline(&binary).len(), 1);
     assert!(outline(&binary)[0].ends_with("first 7, interferes 8, second 8"));
     // As text for people, and to a file for services.
@@ -299,12 +299,12 @@ fn monitors_say_of_a_trace_what_they_say_of_a_run() {
     assert_eq!(sarif["runs"][0]["results"].as_array().unwrap().len(), 1);
     // What does not count is shown and does not make the exit code.
     let (report, code) =
-        monitored(&folder, &["run.txt", "--monitor", "velodrome", "--fail-on", "never"]);
+        checked(&folder, &["run.txt", "--monitor", "velodrome", "--fail-on", "never"]);
     assert_eq!((outline(&report).len(), code), (1, Some(0)));
     let written = ["--no-config", "--write-baseline", "b", "--fail-on", "never"];
     folder.printed(&[&["run.txt", "--monitor", "velodrome"], &written[..]].concat());
     let (report, code) =
-        monitored(&folder, &["run.txt", "--monitor", "velodrome", "--baseline", "b"]);
+        checked(&folder, &["run.txt", "--monitor", "velodrome", "--baseline", "b"]);
     assert_eq!((outline(&report).len(), code), (0, Some(0)));
 }
 
@@ -320,7 +320,7 @@ T1|w(V1)|12
 T1|end(B1)|13
 ";
     folder.write("split.std", split.as_bytes());
-    let (report, code) = monitored(&folder, &["split.std", "--monitor", "velodrome"]);
+    let (report, code) = checked(&folder, &["split.std", "--monitor", "velodrome"]);
     assert_eq!(code, Some(1));
     assert_eq!(
         outline(&report),
@@ -335,11 +335,11 @@ T2|w(V1)|5
 T2|rel(L1)|6
 ";
     folder.write("ordered.std", ordered.as_bytes());
-    let (report, code) = monitored(&folder, &["ordered.std", "--monitor", "happens-before"]);
+    let (report, code) = checked(&folder, &["ordered.std", "--monitor", "happens-before"]);
     assert_eq!((outline(&report).len(), code), (0, Some(0)));
     let unordered = ordered.replace("T2|acq(L1)|4\n", "").replace("T2|rel(L1)|6\n", "");
     folder.write("unordered.std", unordered.as_bytes());
-    let (report, code) = monitored(&folder, &["unordered.std", "--monitor", "happens-before"]);
+    let (report, code) = checked(&folder, &["unordered.std", "--monitor", "happens-before"]);
     assert_eq!(outline(&report), ["happens-before-race : first 2, second 5"]);
     assert_eq!(code, Some(1));
 }
@@ -350,19 +350,19 @@ fn what_stands_before_the_damage_is_reported() {
     folder.printed(&["run.txt", "--to", "binary", "--output", "run.trace"]);
     let whole = folder.read("run.trace");
     folder.write("cut.trace", &whole[..whole.len() - 1]);
-    let (report, code) = monitored(&folder, &["cut.trace", "--monitor", "velodrome"]);
+    let (report, code) = checked(&folder, &["cut.trace", "--monitor", "velodrome"]);
     assert_eq!((outline(&report).len(), code), (1, Some(1)));
     let remark = report["remarks"][0].as_str().unwrap();
     assert!(remark.starts_with("the trace is not complete"), "{remark}");
     // All events are gone with the last byte of their block.
     folder.write("cut.trace", &whole[..whole.len() - 33]);
-    let (report, code) = monitored(&folder, &["cut.trace", "--monitor", "velodrome"]);
+    let (report, code) = checked(&folder, &["cut.trace", "--monitor", "velodrome"]);
     assert_eq!((outline(&report).len(), code), (0, Some(0)));
     assert_eq!(report["remarks"].as_array().unwrap().len(), 1);
 
     // Text that is not understood: what comes before is judged, and silence is no verdict.
     folder.write("wrong.txt", format!("{DEPOSITS}t1 raed x\n").as_bytes());
-    let (report, code) = monitored(&folder, &["wrong.txt", "--monitor", "velodrome"]);
+    let (report, code) = checked(&folder, &["wrong.txt", "--monitor", "velodrome"]);
     assert_eq!((outline(&report).len(), code), (1, Some(1)));
     assert!(report["remarks"][0].as_str().unwrap().contains("line 12, column 4: `raed`"));
     folder.write("wrong.txt", format!("t1 raed x\n{DEPOSITS}").as_bytes());
@@ -372,7 +372,7 @@ fn what_stands_before_the_damage_is_reported() {
 }
 
 #[test]
-fn findings_need_a_monitor_and_monitors_a_trace() {
+fn findings_need_a_checker_and_checkers_a_trace() {
     let folder = Folder::new();
     for (arguments, why) in [
         (&["--stats", "--level", "high"][..], "are about findings: give `--monitor`"),

@@ -83,7 +83,7 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Does {
     /// What it does: `reads`, `writes`, `acquires`, `starts`; the words are chosen from a list by the
-    /// monitor, so that all reports use the same ones.
+    /// checker, so that all reports use the same ones.
     pub verb: String,
     /// What it does this to.
     pub subject: String,
@@ -132,7 +132,7 @@ pub enum EdgeKind {
     Operations,
     /// Both are of one thread.
     Order,
-    /// Operations of other transactions in between, which the monitor did not keep.
+    /// Operations of other transactions in between, which the checker did not keep.
     Omitted,
 }
 
@@ -166,7 +166,7 @@ pub struct Operation {
 /// What proves a finding: the steps, in the order in which they happen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Witness {
-    /// The analysis or monitor that produced it: `lock-pattern`, `velodrome`.
+    /// The analysis or checker that produced it: `lock-pattern`, `velodrome`.
     pub analysis: &'static str,
     /// The steps.
     pub steps: Vec<Step>,

@@ -2,7 +2,7 @@
 //! witnesses, and the gaps that say what could not be analysed.
 //!
 //! Nothing here computes a verdict and nothing here formats a report. Static analyses and run-time
-//! monitors fill these types in; the `report` crate chooses the words.
+//! checkers fill these types in; the `report` crate chooses the words.
 
 mod finding;
 mod fingerprint;

@@ -50,16 +50,18 @@ use events::{
 use findings::Finding;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::locksets::{Guard, Held, Holders, Sets, Table, Use};
+use crate::locksets::{
+    Acquisition, BoundedTable, GuardState, GuardStatus, HeldLocksByThread, Sets,
+};
 use crate::subject::Subject;
 use crate::verb::Verb;
-use crate::{Monitor, Needs, Registration};
+use crate::{Checker, Needs, Registration};
 use report::{Failure, Failures};
 
 const RULE: &str = "irreducible-block";
 
-/// Its entry in the list of monitors.
-pub const MONITOR: Registration = Registration {
+/// Its entry in the list of checkers.
+pub const CHECKER: Registration = Registration {
     name: "atomizer",
     rules: &[RULE],
     on_by_default: false,
@@ -73,7 +75,7 @@ const MOST_REPEATED: usize = 4096;
 
 /// Which way an operation can be moved past those of other threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mover {
+enum MoverKind {
     Both,
     Right,
     Left,
@@ -144,13 +146,13 @@ impl Thread {
     }
 }
 
-/// The monitor.
+/// The checker.
 #[derive(Debug, Default)]
 pub struct Atomizer {
-    holders: Holders,
+    held_locks: HeldLocksByThread,
     sets: Sets<ObjectId>,
-    variables: Table<Variable, Guard>,
-    locks: Table<ObjectId, Guard>,
+    variables: BoundedTable<Variable, GuardState>,
+    locks: BoundedTable<ObjectId, GuardState>,
     threads: FxHashMap<ThreadId, Thread>,
     failures: Failures,
     suspects: Vec<SiteId>,
@@ -177,32 +179,39 @@ impl Atomizer {
     }
 
     /// How an access stands to those before.
-    fn use_variable(&mut self, event: &Event, access: Access, variable: Variable) -> Use {
+    fn classify_access(
+        &mut self,
+        event: &Event,
+        access: Access,
+        variable: Variable,
+    ) -> GuardStatus {
         self.sweep();
-        let held = self.holders.of(event.thread);
-        let guard = self.variables.entry(variable, || Guard::new(event.thread));
+        let held = self.held_locks.of(event.thread);
+        let guard = self.variables.entry(variable, || GuardState::new(event.thread));
         guard.access(event.thread, access, held, &mut self.sets)
     }
 
     fn access(&mut self, event: &Event, access: Access, variable: Variable) {
-        let how = self.use_variable(event, access, variable);
+        let status = self.classify_access(event, access, variable);
         let thread = self.thread(event);
-        if how == Use::Own {
+        if status == GuardStatus::ThreadLocal {
             // Nobody was told of it while it was the thread's own, so that it can be no repetition.
             return;
         }
         let repeats = thread.repeats(variable, access);
-        if how == Use::Unguarded {
-            self.operation(event, Mover::Neither, Subject::Variable(variable), repeats);
+        if status == GuardStatus::Unguarded {
+            self.operation(event, MoverKind::Neither, Subject::Variable(variable), repeats);
         }
     }
 
     /// An access that synchronises; but a read that is repeated with no synchronisation in between does
     /// not do so again.
     fn volatile(&mut self, event: &Event, access: Access, variable: Variable) {
-        let mover = match self.use_variable(event, access, variable) {
-            Use::Own | Use::Guarded | Use::GuardedFromWrites => Mover::Both,
-            Use::Unguarded => Mover::Neither,
+        let mover = match self.classify_access(event, access, variable) {
+            GuardStatus::ThreadLocal | GuardStatus::Guarded | GuardStatus::GuardedFromWrites => {
+                MoverKind::Both
+            }
+            GuardStatus::Unguarded => MoverKind::Neither,
         };
         let thread = self.thread(event);
         let is_repeated = access == Access::Read && thread.used.contains_key(&variable);
@@ -222,36 +231,38 @@ impl Atomizer {
             Mode::Exclusive => Access::Write,
             Mode::Shared => Access::Read,
         };
-        let held = self.holders.of(event.thread);
-        let guard = self.locks.entry(lock, || Guard::new(event.thread));
+        let held = self.held_locks.of(event.thread);
+        let guard = self.locks.entry(lock, || GuardState::new(event.thread));
         let mover = match guard.access(event.thread, access, held, &mut self.sets) {
-            Use::Own | Use::Guarded | Use::GuardedFromWrites => Mover::Both,
-            Use::Unguarded => Mover::Right,
+            GuardStatus::ThreadLocal | GuardStatus::Guarded | GuardStatus::GuardedFromWrites => {
+                MoverKind::Both
+            }
+            GuardStatus::Unguarded => MoverKind::Right,
         };
-        self.holders.acquire(event.thread, Held { lock, mode, site: event.site });
+        self.held_locks.acquire(event.thread, Acquisition { lock, mode, site: event.site });
         self.synchronise(event, mover, Subject::Lock(lock));
     }
 
     fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
-        self.holders.release(event.thread, lock, mode);
-        let is_guarded = self.locks.get(&lock).is_none_or(Guard::is_guarded);
-        let mover = if is_guarded { Mover::Both } else { Mover::Left };
+        self.held_locks.release(event.thread, lock, mode);
+        let is_guarded = self.locks.get(&lock).is_none_or(GuardState::is_guarded);
+        let mover = if is_guarded { MoverKind::Both } else { MoverKind::Left };
         self.synchronise(event, mover, Subject::Lock(lock));
     }
 
-    fn synchronise(&mut self, event: &Event, mover: Mover, subject: Subject) {
+    fn synchronise(&mut self, event: &Event, mover: MoverKind, subject: Subject) {
         self.thread(event).used.clear();
         self.operation(event, mover, subject, 0);
     }
 
     /// Something happens in all open blocks; but those that had begun at the time `repeats` have it
     /// already.
-    fn operation(&mut self, event: &Event, mover: Mover, subject: Subject, repeats: u64) {
+    fn operation(&mut self, event: &Event, mover: MoverKind, subject: Subject, repeats: u64) {
         let (does_commit, must_come_first) = match mover {
-            Mover::Both => return,
-            Mover::Right => (false, true),
-            Mover::Left => (true, false),
-            Mover::Neither => (true, true),
+            MoverKind::Both => return,
+            MoverKind::Right => (false, true),
+            MoverKind::Left => (true, false),
+            MoverKind::Neither => (true, true),
         };
         let Some(thread) = self.threads.get_mut(&event.thread) else { return };
         let operation = Operation {
@@ -319,21 +330,21 @@ impl Atomizer {
 
     /// Forgets the sets that nothing is guarded by any more.
     fn sweep(&mut self) {
-        if self.sets.is_crowded() {
+        if self.sets.needs_sweep() {
             let guards = self.variables.values_mut().chain(self.locks.values_mut());
-            let in_use = guards.flat_map(Guard::set_ids).chain(self.holders.set_ids());
+            let in_use = guards.flat_map(GuardState::set_ids).chain(self.held_locks.set_ids());
             self.sets.sweep(in_use);
         }
     }
 }
 
-impl Monitor for Atomizer {
+impl Checker for Atomizer {
     fn event(&mut self, event: &Event) {
         match event.action {
             Action::Read(variable) => self.access(event, Access::Read, variable),
             Action::Write(variable) => self.access(event, Access::Write, variable),
             Action::Earlier(access, variable) => {
-                let guard = self.variables.entry(variable, || Guard::new(event.thread));
+                let guard = self.variables.entry(variable, || GuardState::new(event.thread));
                 guard.earlier(event.thread, access);
             }
             Action::VolatileRead(variable) => self.volatile(event, Access::Read, variable),
@@ -344,32 +355,34 @@ impl Monitor for Atomizer {
             Action::Woken(lock) => self.acquire(event, lock, Mode::Exclusive),
             Action::Release(lock, mode) => self.release(event, lock, mode),
             Action::Wait(lock) => self.release(event, lock, Mode::Exclusive),
-            Action::Join(child) => self.synchronise(event, Mover::Right, Subject::Thread(child)),
+            Action::Join(child) => {
+                self.synchronise(event, MoverKind::Right, Subject::Thread(child))
+            }
             Action::TaskBegin(object)
             | Action::TaskJoin(object)
             | Action::BarrierPass(object)
             | Action::LatchPass(object) => {
-                self.synchronise(event, Mover::Right, Subject::Object(object));
+                self.synchronise(event, MoverKind::Right, Subject::Object(object));
             }
-            Action::Fork(child) => self.synchronise(event, Mover::Left, Subject::Thread(child)),
+            Action::Fork(child) => self.synchronise(event, MoverKind::Left, Subject::Thread(child)),
             Action::Submit(object)
             | Action::TaskEnd(object)
             | Action::BarrierArrive(object)
             | Action::LatchDown(object) => {
-                self.synchronise(event, Mover::Left, Subject::Object(object));
+                self.synchronise(event, MoverKind::Left, Subject::Object(object));
             }
             Action::Publish(object)
             | Action::Receive(object)
             | Action::Notify(object)
             | Action::NotifyAll(object) => {
-                self.synchronise(event, Mover::Both, Subject::Object(object));
+                self.synchronise(event, MoverKind::Both, Subject::Object(object));
             }
             Action::ClassInitialised(class) | Action::ClassUsed(class) => {
-                self.synchronise(event, Mover::Both, Subject::Class(class));
+                self.synchronise(event, MoverKind::Both, Subject::Class(class));
             }
             Action::ThreadBegin => {}
             Action::ThreadEnd => {
-                self.holders.end(event.thread);
+                self.held_locks.end(event.thread);
                 self.threads.remove(&event.thread);
             }
             Action::Begin => self.begin(event),

@@ -7,7 +7,7 @@ use findings::{Does, Evidence, Finding, Severity, Step, Witness};
 
 use super::{Operation, RULE};
 use crate::stacks::Stacks;
-use crate::subject::{Subject, ThreadNames, place};
+use crate::subject::{Subject, ThreadNames, site_of};
 
 /// A block that failed.
 #[derive(Clone, Debug)]
@@ -64,9 +64,11 @@ impl Failures {
 fn finding(failure: &Failure, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
     let Failure { thread, block, around, first, second, waits } = failure;
     let thread_name = Some(ThreadNames::new(tables, [*thread].into_iter()).name(*thread));
-    let blame = place(tables, *block);
-    let block_step =
-        |role, block| Step { thread: thread_name.clone(), ..Step::at(role, place(tables, block)) };
+    let blame = site_of(tables, *block);
+    let block_step = |role, block| Step {
+        thread: thread_name.clone(),
+        ..Step::at(role, site_of(tables, block))
+    };
     let step = |role, operation: &Operation| {
         let Operation { site, verb, subject, context } = *operation;
         Step {
@@ -92,7 +94,7 @@ fn finding(failure: &Failure, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
         severity: if *waits { Severity::Low } else { Severity::Medium },
         subjects: names(Subject::name),
         stable_subjects: names(Subject::stable_name),
-        witnesses: vec![Witness::new(super::MONITOR.name, steps)],
+        witnesses: vec![Witness::new(super::CHECKER.name, steps)],
         distance: 0,
         fingerprint: None,
         blame,

@@ -24,14 +24,16 @@ mod report;
 use events::{Access, Action, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable};
 use findings::Finding;
 
-use crate::locksets::{Guard, Held, Holders, SetId, Sets, Table, Use};
-use crate::{Monitor, Needs, Registration};
-use report::{Mark, Race, Races};
+use crate::locksets::{
+    Acquisition, BoundedTable, GuardState, GuardStatus, HeldLocksByThread, SetId, Sets,
+};
+use crate::{Checker, Needs, Registration};
+use report::{Race, Races, ReportedAccess};
 
 const RULE: &str = "lockset-race";
 
-/// Its entry in the list of monitors.
-pub const MONITOR: Registration = Registration {
+/// Its entry in the list of checkers.
+pub const CHECKER: Registration = Registration {
     name: "eraser",
     rules: &[RULE],
     on_by_default: false,
@@ -41,7 +43,7 @@ pub const MONITOR: Registration = Registration {
 
 /// An access that may become the first of a pair.
 #[derive(Clone, Copy, Debug)]
-struct Trace {
+struct AccessWithLocks {
     access: Access,
     thread: ThreadId,
     site: SiteId,
@@ -51,64 +53,67 @@ struct Trace {
 
 /// The last access, and the last one of another thread.
 #[derive(Clone, Copy, Debug, Default)]
-struct Recent {
-    last: Option<Trace>,
-    of_another: Option<Trace>,
+struct RecentAccesses {
+    last: Option<AccessWithLocks>,
+    of_another: Option<AccessWithLocks>,
 }
 
-impl Recent {
-    fn note(&mut self, trace: Trace) {
-        if self.last.is_some_and(|last| last.thread != trace.thread) {
+impl RecentAccesses {
+    fn note(&mut self, this_access: AccessWithLocks) {
+        if self.last.is_some_and(|last| last.thread != this_access.thread) {
             self.of_another = self.last;
         }
-        self.last = Some(trace);
+        self.last = Some(this_access);
     }
 
     /// The latest access of a thread other than this one.
-    fn not_of(&self, thread: ThreadId) -> Option<Trace> {
+    fn not_of(&self, thread: ThreadId) -> Option<AccessWithLocks> {
         self.last.filter(|last| last.thread != thread).or(self.of_another)
     }
 
     fn set_ids(&mut self) -> impl Iterator<Item = &mut SetId> {
-        [&mut self.last, &mut self.of_another].into_iter().flatten().map(|trace| &mut trace.held)
+        [&mut self.last, &mut self.of_another]
+            .into_iter()
+            .flatten()
+            .map(|this_access| &mut this_access.held)
     }
 }
 
 /// What is known of a variable.
 #[derive(Debug)]
-struct Known {
-    guard: Guard,
-    reads: Recent,
-    writes: Recent,
+struct VariableState {
+    guard: GuardState,
+    reads: RecentAccesses,
+    writes: RecentAccesses,
     is_reported: bool,
 }
 
-impl Known {
-    fn new(thread: ThreadId) -> Known {
-        Known {
-            guard: Guard::new(thread),
-            reads: Recent::default(),
-            writes: Recent::default(),
+impl VariableState {
+    fn new(thread: ThreadId) -> VariableState {
+        VariableState {
+            guard: GuardState::new(thread),
+            reads: RecentAccesses::default(),
+            writes: RecentAccesses::default(),
             is_reported: false,
         }
     }
 
-    fn note(&mut self, trace: Trace) {
-        match trace.access {
-            Access::Read => self.reads.note(trace),
-            Access::Write => self.writes.note(trace),
+    fn note(&mut self, this_access: AccessWithLocks) {
+        match this_access.access {
+            Access::Read => self.reads.note(this_access),
+            Access::Write => self.writes.note(this_access),
         }
     }
 }
 
-/// The monitor.
+/// The checker.
 #[derive(Debug, Default)]
 pub struct Eraser {
-    holders: Holders,
+    held_locks: HeldLocksByThread,
     sets: Sets<ObjectId>,
     /// What was held, with the places where it was taken.
-    held: Sets<Held>,
-    variables: Table<Variable, Known>,
+    held: Sets<Acquisition>,
+    variables: BoundedTable<Variable, VariableState>,
     races: Races,
 }
 
@@ -127,43 +132,45 @@ impl Eraser {
 
     fn access(&mut self, event: &Event, access: Access, variable: Variable) {
         self.sweep();
-        let held = self.holders.of(event.thread);
-        let known = self.variables.entry(variable, || Known::new(event.thread));
+        let held = self.held_locks.of(event.thread);
+        let known = self.variables.entry(variable, || VariableState::new(event.thread));
         if known.is_reported {
             return;
         }
-        let how = known.guard.access(event.thread, access, held, &mut self.sets);
-        let trace = Trace {
+        let status = known.guard.access(event.thread, access, held, &mut self.sets);
+        let this_access = AccessWithLocks {
             access,
             thread: event.thread,
             site: event.site,
-            held: match how {
+            held: match status {
                 // Hooks report these late, without their locks.
-                Use::Own => SetId::ALL,
-                Use::Guarded | Use::GuardedFromWrites | Use::Unguarded => {
+                GuardStatus::ThreadLocal => SetId::ALL,
+                GuardStatus::Guarded | GuardStatus::GuardedFromWrites | GuardStatus::Unguarded => {
                     self.held.intern(held.locks())
                 }
             },
         };
-        match how {
-            Use::Own | Use::Guarded => known.note(trace),
-            Use::GuardedFromWrites | Use::Unguarded => {
+        match status {
+            GuardStatus::ThreadLocal | GuardStatus::Guarded => known.note(this_access),
+            GuardStatus::GuardedFromWrites | GuardStatus::Unguarded => {
                 known.is_reported = true;
-                self.report(variable, trace);
+                self.report(variable, this_access);
             }
         }
     }
 
-    fn report(&mut self, variable: Variable, second: Trace) {
-        let known = self.variables.entry(variable, || Known::new(second.thread));
+    fn report(&mut self, variable: Variable, second: AccessWithLocks) {
+        let known = self.variables.entry(variable, || VariableState::new(second.thread));
         let (reads, writes) = (known.reads, known.writes);
         let conflicting = match second.access {
             Access::Read => [writes.not_of(second.thread), None],
             Access::Write => [writes.not_of(second.thread), reads.not_of(second.thread)],
         };
         let conflicting = || conflicting.into_iter().flatten();
-        let locks = |trace: Trace| self.held.get(trace.held).iter().map(|held| held.lock);
-        let is_disjoint = |first: &Trace| {
+        let locks = |this_access: AccessWithLocks| {
+            self.held.get(this_access.held).iter().map(|held| held.lock)
+        };
+        let is_disjoint = |first: &AccessWithLocks| {
             first.held != SetId::ALL
                 && !locks(*first).any(|lock| locks(second).any(|it| it == lock))
         };
@@ -172,44 +179,49 @@ impl Eraser {
             .or_else(|| conflicting().find(|first| first.held != SetId::ALL))
             .or_else(|| conflicting().next())
             .or_else(|| reads.not_of(second.thread));
-        let mark = |trace: Trace| Mark {
-            access: trace.access,
-            thread: trace.thread,
-            site: trace.site,
-            held: self.held.get(trace.held).to_vec(),
+        let reported = |this_access: AccessWithLocks| ReportedAccess {
+            access: this_access.access,
+            thread: this_access.thread,
+            site: this_access.site,
+            held: self.held.get(this_access.held).to_vec(),
         };
-        let race = Race { variable, first: first.map(mark), second: mark(second) };
+        let race = Race { variable, first: first.map(reported), second: reported(second) };
         self.races.add(race);
     }
 
     fn earlier(&mut self, event: &Event, access: Access, variable: Variable) {
-        let known = self.variables.entry(variable, || Known::new(event.thread));
+        let known = self.variables.entry(variable, || VariableState::new(event.thread));
         known.guard.earlier(event.thread, access);
         if known.guard.is_exclusive() {
-            let trace = Trace { access, thread: event.thread, site: event.site, held: SetId::ALL };
-            known.note(trace);
+            let this_access = AccessWithLocks {
+                access,
+                thread: event.thread,
+                site: event.site,
+                held: SetId::ALL,
+            };
+            known.note(this_access);
         }
     }
 
     fn acquire(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
-        self.holders.acquire(event.thread, Held { lock, mode, site: event.site });
+        self.held_locks.acquire(event.thread, Acquisition { lock, mode, site: event.site });
     }
 
     /// Forgets the sets that nothing refers to any more.
     fn sweep(&mut self) {
-        if self.sets.is_crowded() {
+        if self.sets.needs_sweep() {
             let guards = self.variables.values_mut().map(|known| &mut known.guard);
-            self.sets.sweep(guards.flat_map(Guard::set_ids).chain(self.holders.set_ids()));
+            self.sets.sweep(guards.flat_map(GuardState::set_ids).chain(self.held_locks.set_ids()));
         }
-        if self.held.is_crowded() {
+        if self.held.needs_sweep() {
             let recent =
                 self.variables.values_mut().flat_map(|known| [&mut known.reads, &mut known.writes]);
-            self.held.sweep(recent.flat_map(Recent::set_ids));
+            self.held.sweep(recent.flat_map(RecentAccesses::set_ids));
         }
     }
 }
 
-impl Monitor for Eraser {
+impl Checker for Eraser {
     fn event(&mut self, event: &Event) {
         match event.action {
             Action::Read(variable) => self.access(event, Access::Read, variable),
@@ -218,12 +230,12 @@ impl Monitor for Eraser {
             Action::Acquire(lock, mode) => self.acquire(event, lock, mode),
             Action::Woken(lock) => self.acquire(event, lock, Mode::Exclusive),
             Action::Release(lock, mode) => {
-                self.holders.release(event.thread, lock, mode);
+                self.held_locks.release(event.thread, lock, mode);
             }
             Action::Wait(lock) => {
-                self.holders.release(event.thread, lock, Mode::Exclusive);
+                self.held_locks.release(event.thread, lock, Mode::Exclusive);
             }
-            Action::ThreadEnd => self.holders.end(event.thread),
+            Action::ThreadEnd => self.held_locks.end(event.thread),
             // Eraser knows of locks and of nothing else.
             Action::VolatileRead(_)
             | Action::VolatileWrite(_)

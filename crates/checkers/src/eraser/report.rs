@@ -6,19 +6,19 @@ use events::{Access, SiteId, Tables, ThreadId, Variable};
 use findings::{Does, Evidence, Finding, HeldLock, Severity, Step, Witness};
 
 use super::RULE;
-use crate::locksets::Held;
+use crate::locksets::Acquisition;
 use crate::stacks::Stacks;
-use crate::subject::{Subject, ThreadNames, place};
+use crate::subject::{Subject, ThreadNames, site_of};
 use crate::verb::Verb;
 
 /// An access that is reported.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
+pub(super) struct ReportedAccess {
     pub(super) access: Access,
     pub(super) thread: ThreadId,
     pub(super) site: SiteId,
     /// Empty also when the locks are not known.
-    pub(super) held: Vec<Held>,
+    pub(super) held: Vec<Acquisition>,
 }
 
 /// A variable that no lock guards.
@@ -26,9 +26,9 @@ pub(super) struct Mark {
 pub(super) struct Race {
     pub(super) variable: Variable,
     /// An access of another thread, if one is remembered.
-    pub(super) first: Option<Mark>,
+    pub(super) first: Option<ReportedAccess>,
     /// The access that left no lock.
-    pub(super) second: Mark,
+    pub(super) second: ReportedAccess,
 }
 
 /// The places of two accesses.
@@ -66,26 +66,26 @@ impl Races {
 
 fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
     let variable = Subject::Variable(race.variable);
-    let marks = race.first.iter().chain([&race.second]);
-    let threads = ThreadNames::new(tables, marks.map(|mark| mark.thread));
-    let step = |role, mark: &Mark| {
-        let held = mark.held.iter().map(|held| HeldLock {
+    let accesses = race.first.iter().chain([&race.second]);
+    let threads = ThreadNames::new(tables, accesses.map(|access| access.thread));
+    let step = |role, access: &ReportedAccess| {
+        let held = access.held.iter().map(|held| HeldLock {
             lock: Subject::Lock(held.lock).name(tables, held.site),
-            taken_at: place(tables, held.site),
+            taken_at: site_of(tables, held.site),
         });
-        let verb = match mark.access {
+        let verb = match access.access {
             Access::Read => Verb::Reads,
             Access::Write => Verb::Writes,
         };
         Step {
             held_locks: held.collect(),
-            thread: Some(threads.name(mark.thread)),
+            thread: Some(threads.name(access.thread)),
             does: Some(Does {
                 verb: verb.words().to_string(),
-                subject: variable.name(tables, mark.site),
+                subject: variable.name(tables, access.site),
             }),
-            stack: stacks.find(mark.site, mark.thread, None, None),
-            ..Step::at(role, place(tables, mark.site))
+            stack: stacks.find(access.site, access.thread, None, None),
+            ..Step::at(role, site_of(tables, access.site))
         }
     };
     let mut steps: Vec<Step> = race.first.iter().map(|first| step("first", first)).collect();
@@ -95,10 +95,10 @@ fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
         rule: RULE,
         evidence: Evidence::Predicted,
         severity: Severity::Medium,
-        blame: place(tables, site),
+        blame: site_of(tables, site),
         subjects: BTreeMap::from([("variable", variable.name(tables, site))]),
         stable_subjects: BTreeMap::from([("variable", variable.stable_name(tables, site))]),
-        witnesses: vec![Witness::new(super::MONITOR.name, steps)],
+        witnesses: vec![Witness::new(super::CHECKER.name, steps)],
         distance: 0,
         fingerprint: None,
     }

@@ -1,6 +1,6 @@
 //! Vector clocks.
 
-use crate::timeline::{Lane, Step};
+use crate::timeline::{ThreadSlot, ThreadTime};
 
 /// For each thread the latest of its times that has happened before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,20 +9,20 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn get(&self, lane: Lane) -> u64 {
-        self.times.get(lane.index()).copied().unwrap_or(0)
+    pub(super) fn get(&self, slot: ThreadSlot) -> u64 {
+        self.times.get(slot.index()).copied().unwrap_or(0)
     }
 
-    pub(super) fn set(&mut self, lane: Lane, time: u64) {
-        if self.times.len() <= lane.index() {
-            self.times.resize(lane.index() + 1, 0);
+    pub(super) fn set(&mut self, slot: ThreadSlot, time: u64) {
+        if self.times.len() <= slot.index() {
+            self.times.resize(slot.index() + 1, 0);
         }
-        self.times[lane.index()] = time;
+        self.times[slot.index()] = time;
     }
 
-    /// Whether the step has happened before.
-    pub(super) fn covers(&self, step: Step) -> bool {
-        step.is_none() || step.time() <= self.get(step.lane())
+    /// Whether the thread time has happened before.
+    pub(super) fn covers(&self, thread_time: ThreadTime) -> bool {
+        thread_time.is_none() || thread_time.time() <= self.get(thread_time.slot())
     }
 
     /// Whether all of the other has happened before.
@@ -31,7 +31,7 @@ impl Clock {
         at.all(|at| other.times[at] <= self.times.get(at).copied().unwrap_or(0))
     }
 
-    /// Takes over what the other knows. Whether that was more.
+    /// Takes the maximum of both; returns whether that changed anything.
     pub(super) fn join(&mut self, other: &Clock) -> bool {
         if self.times.len() < other.times.len() {
             self.times.resize(other.times.len(), 0);
@@ -44,7 +44,7 @@ impl Clock {
         is_more
     }
 
-    /// Keeps only what the other knows too.
+    /// Takes the minimum of both.
     pub(super) fn meet(&mut self, other: &Clock) {
         self.times.truncate(other.times.len());
         for (time, less) in self.times.iter_mut().zip(&other.times) {
@@ -52,7 +52,7 @@ impl Clock {
         }
     }
 
-    /// Becomes the other, in the memory it has.
+    /// Becomes equal to the other and keeps its own allocation.
     pub(super) fn assign(&mut self, other: &Clock) {
         self.times.clone_from(&other.times);
     }

@@ -10,22 +10,22 @@
 //! Deviations from the paper, with the reason:
 //! 1. The time of a thread is its epoch in the stream, so that an access that is reported late
 //!    ([`events::Action::Earlier`]) can be compared like any other, and no past clocks are kept. It
-//!    must therefore be a new epoch after every operation that others can come to know of: an access in
-//!    the epoch of a release counts as made before it.
-//! 2. Reads that are reported late are kept beside the others instead of replacing them: whether they
-//!    come after them was not looked at.
-//! 3. Lanes of threads that have ended are given to threads that begin after that end; beyond
-//!    `MOST_LANES` to any thread, as if it began after that end, which can hide races with threads that
+//!    must therefore be a new epoch after every operation that others can be ordered after: an access
+//!    in the epoch of a release counts as made before it.
+//! 2. Reads that are reported late are kept beside the others instead of replacing them: the order
+//!    between them was not checked.
+//! 3. Slots of threads that have ended are given to threads that begin after that end; beyond
+//!    `MOST_THREAD_SLOTS` to any thread, as if it began after that end, which can hide races with threads that
 //!    ended long ago.
-//! 4. Variables and locks that all threads agree about are forgotten. Beyond [`Limits`] so are those that
-//!    were not used for long, and all if that is not enough; what was forgotten counts as done before, which can hide races and cannot
-//!    make any.
-//! 5. What is passed on is not looked at if the thread that passed it on has nothing new to say: who knows
-//!    the step at which it was passed on knows all that was known there. This needs deviation 1.
+//! 4. Variables and locks whose last operations are ordered before all threads are forgotten. Beyond
+//!    [`Limits`] so are those that were not used for long, and all if that is not enough. What was forgotten
+//!    counts as ordered before, which can hide races and cannot report false ones.
+//! 5. An acquire does not join the clock of a release that the thread is ordered after already: it has
+//!    that clock. This needs deviation 1.
 
 mod accesses;
 mod clock;
-mod relay;
+mod sync_clocks;
 
 use std::collections::BTreeMap;
 
@@ -33,21 +33,21 @@ use events::{Access, Action, Epoch, Event, Mode, ObjectId, SiteId, Tables, Threa
 use findings::{Does, Evidence, Finding, Severity, Witness};
 use rustc_hash::FxHashMap;
 
-use crate::doing::{ContextId, Contexts, Doing};
+use crate::operation_at::{ContextId, Contexts, OperationAt};
 use crate::stacks::Stacks;
-use crate::subject::{Subject, ThreadNames, place};
+use crate::subject::{Subject, ThreadNames, site_of};
 use crate::table::{Key, Table};
-use crate::timeline::{Lane, Lanes, Step, Timeline};
+use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
-use crate::{Monitor, Needs, Registration};
-use accesses::{Accesses, Mark};
+use crate::{Checker, Needs, Registration};
+use accesses::{Accesses, TimedAccess};
 use clock::Clock;
-use relay::{Barrier, Relay, RelayKey};
+use sync_clocks::{Barrier, ClockKey, SyncClocks};
 
 const RULE: &str = "happens-before-race";
 
-/// Its entry in the list of monitors.
-pub const MONITOR: Registration = Registration {
+/// Its entry in the list of checkers.
+pub const CHECKER: Registration = Registration {
     name: "happens-before",
     rules: &[RULE],
     on_by_default: true,
@@ -55,39 +55,39 @@ pub const MONITOR: Registration = Registration {
     start: || Box::new(HappensBefore::new()),
 };
 
-/// Beyond this many threads, lanes are reused although their threads may still be raced with.
-const MOST_LANES: usize = 4096;
+/// Beyond this many threads, slots are reused although their threads may still be raced with.
+const MOST_THREAD_SLOTS: usize = 4096;
 
 /// Beyond this many pairs of places, races are only counted.
 const MOST_PAIRS: usize = 10_000;
 
-/// How much is kept of what could still matter.
+/// How much state is kept that could still matter.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Variables.
     pub variables: usize,
     /// Locks, volatile variables, tasks and the like.
-    pub relays: usize,
+    pub sync_objects: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { variables: 1 << 20, relays: 1 << 17 }
+        Limits { variables: 1 << 20, sync_objects: 1 << 17 }
     }
 }
 
 /// Whether forgetting what is old was not enough.
-fn is_crowded(remembered: usize, limit: usize) -> bool {
+fn is_nearly_full(remembered: usize, limit: usize) -> bool {
     remembered > limit / 4 * 3
 }
 
 #[derive(Debug, Default)]
 struct Thread {
     timeline: Timeline,
-    /// What it knows of other threads. What it knows of itself is the timeline's, and stands here only
-    /// when others are to know it.
+    /// Its vector clock. The thread's own time is in `timeline`, and is copied here only before another
+    /// clock joins this one.
     clock: Clock,
-    /// Counts how often it came to know more of others.
+    /// Counts how often a join changed the clock.
     version: u64,
     /// For each block that is open, outermost first: the time since when, and the blocks that are open in it.
     open: Vec<(u64, ContextId)>,
@@ -105,24 +105,24 @@ impl Thread {
         open.map_or(ContextId::UNKNOWN, |(_, context)| *context)
     }
 
-    /// Whether a step has happened before what the thread does now.
-    fn knows(&self, lane: Lane, step: Step) -> bool {
-        if step.lane() == lane {
-            step.time() <= self.timeline.now()
+    /// Whether a thread time has happened before what the thread does now.
+    fn is_ordered_after(&self, slot: ThreadSlot, thread_time: ThreadTime) -> bool {
+        if thread_time.slot() == slot {
+            thread_time.time() <= self.timeline.now()
         } else {
-            self.clock.covers(step)
+            self.clock.covers(thread_time)
         }
     }
 
-    fn learn(&mut self, other: &Clock) {
+    fn join_clock(&mut self, other: &Clock) {
         if self.clock.join(other) {
             self.version += 1;
         }
     }
 
-    /// All that it knows, itself included.
-    fn knowledge(&mut self, lane: Lane) -> &Clock {
-        self.clock.set(lane, self.timeline.now());
+    /// The clock with the thread's own time.
+    fn full_clock(&mut self, slot: ThreadSlot) -> &Clock {
+        self.clock.set(slot, self.timeline.now());
         &self.clock
     }
 }
@@ -139,26 +139,26 @@ struct Pair {
 #[derive(Clone, Copy, Debug)]
 struct Race {
     variable: Variable,
-    first: (ThreadId, Doing),
-    second: (ThreadId, Doing),
+    first: (ThreadId, OperationAt),
+    second: (ThreadId, OperationAt),
     count: u64,
 }
 
-/// The monitor.
+/// The checker.
 #[derive(Debug, Default)]
 pub struct HappensBefore {
-    lanes: Lanes,
+    slots: ThreadSlots,
     threads: Vec<Thread>,
     limits: Limits,
     variables: Table<Accesses>,
-    relays: Table<Relay>,
+    sync_clocks: Table<SyncClocks>,
     barriers: Table<Barrier>,
-    /// What was passed on by relays that were forgotten although somebody may not know it.
+    /// The clocks of synchronisation objects that were forgotten although a thread may still acquire them.
     forgotten: Clock,
-    /// When variables and when relays were last looked through.
+    /// The times at which variables and sync clocks were last swept.
     variables_swept: Clock,
-    relays_swept: Clock,
-    /// What threads know that are started and have done nothing yet.
+    sync_clocks_swept: Clock,
+    /// The clocks of threads that are started and have done nothing yet.
     started: FxHashMap<ThreadId, Clock>,
     contexts: Contexts,
     races: BTreeMap<Pair, Race>,
@@ -167,7 +167,7 @@ pub struct HappensBefore {
 }
 
 impl HappensBefore {
-    /// A monitor that has seen nothing yet.
+    /// A checker that has seen nothing yet.
     #[must_use]
     pub fn new() -> HappensBefore {
         HappensBefore::default()
@@ -194,151 +194,160 @@ impl HappensBefore {
     /// How many variables, and how many locks and the like, are remembered.
     #[must_use]
     pub fn remembered(&self) -> (usize, usize) {
-        (self.variables.len(), self.relays.len() + self.barriers.len())
+        (self.variables.len(), self.sync_clocks.len() + self.barriers.len())
     }
 
     #[inline]
-    fn lane(&mut self, thread: ThreadId) -> Lane {
-        match self.lanes.find(thread) {
-            Some(lane) => lane,
-            None => self.new_lane(thread),
+    fn slot(&mut self, thread: ThreadId) -> ThreadSlot {
+        match self.slots.find(thread) {
+            Some(slot) => slot,
+            None => self.new_slot(thread),
         }
     }
 
     #[cold]
-    fn new_lane(&mut self, thread: ThreadId) -> Lane {
+    fn new_slot(&mut self, thread: ThreadId) -> ThreadSlot {
         let mut clock = self.started.remove(&thread).unwrap_or_default();
         let threads = &self.threads;
-        let is_over = |lane: Lane| clock.get(lane) >= threads[lane.index()].timeline.now();
-        let mut reused = self.lanes.reuse(thread, is_over);
-        if reused.is_none() && self.lanes.len() >= MOST_LANES {
-            reused = self.lanes.reuse(thread, |_| true);
-            if let Some(lane) = reused {
-                clock.join(self.threads[lane.index()].knowledge(lane));
+        let is_over = |slot: ThreadSlot| clock.get(slot) >= threads[slot.index()].timeline.now();
+        let mut reused = self.slots.reuse(thread, is_over);
+        if reused.is_none() && self.slots.len() >= MOST_THREAD_SLOTS {
+            reused = self.slots.reuse(thread, |_| true);
+            if let Some(slot) = reused {
+                clock.join(self.threads[slot.index()].full_clock(slot));
             }
         }
-        let lane = match reused {
-            Some(lane) => {
-                self.threads[lane.index()].timeline.restart();
-                lane
+        let slot = match reused {
+            Some(slot) => {
+                self.threads[slot.index()].timeline.restart();
+                slot
             }
             None => {
                 self.threads.push(Thread::default());
-                self.lanes.add(thread)
+                self.slots.add(thread)
             }
         };
-        let thread = &mut self.threads[lane.index()];
+        let thread = &mut self.threads[slot.index()];
         thread.clock = clock;
         thread.version += 1;
         thread.open.clear();
         thread.timeline.advance(Epoch(0));
-        lane
+        slot
     }
 
     /// The event happens now; the thread that does it.
-    fn advance(&mut self, event: &Event) -> Lane {
-        let lane = self.lane(event.thread);
-        self.threads[lane.index()].timeline.advance(event.epoch);
-        lane
+    fn advance(&mut self, event: &Event) -> ThreadSlot {
+        let slot = self.slot(event.thread);
+        self.threads[slot.index()].timeline.advance(event.epoch);
+        slot
     }
 
     #[cold]
-    fn race(&mut self, first: Mark, second: Mark, variable: Variable) {
+    fn race(&mut self, first: TimedAccess, second: TimedAccess, variable: Variable) {
         self.count += 1;
         self.latest = Some(variable);
-        let pair = Pair { first: first.doing.site, second: second.doing.site };
+        let pair = Pair { first: first.operation_at.site, second: second.operation_at.site };
         if let Some(known) = self.races.get_mut(&pair) {
             known.count += 1;
         } else if self.races.len() < MOST_PAIRS {
-            let actor = |mark: Mark| (self.lanes.thread(mark.step.lane()), mark.doing);
+            let actor = |timed_access: TimedAccess| {
+                (self.slots.thread(timed_access.thread_time.slot()), timed_access.operation_at)
+            };
             let (first, second) = (actor(first), actor(second));
             self.races.insert(pair, Race { variable, first, second, count: 1 });
         }
     }
 
     fn access(&mut self, event: &Event, access: Access, variable: Variable) {
-        let lane = self.advance(event);
+        let slot = self.advance(event);
         if self.variables.is_full() {
             self.sweep_variables();
         }
-        let thread = &self.threads[lane.index()];
-        let doing = Doing::new(Verb::of(event.action), event.site, thread.context());
-        let mark = Mark { step: Step::new(lane, thread.timeline.now()), doing };
+        let thread = &self.threads[slot.index()];
+        let operation_at = OperationAt::new(Verb::of(event.action), event.site, thread.context());
+        let timed_access =
+            TimedAccess { thread_time: ThreadTime::new(slot, thread.timeline.now()), operation_at };
         let accesses = self.variables.entry(Key::from(variable));
-        let knows = |step: Step| thread.knows(lane, step);
+        let is_ordered_after = |thread_time: ThreadTime| thread.is_ordered_after(slot, thread_time);
         let unordered = match access {
-            Access::Read => accesses.read(mark, knows),
-            Access::Write => accesses.write(mark, knows),
+            Access::Read => accesses.read(timed_access, is_ordered_after),
+            Access::Write => accesses.write(timed_access, is_ordered_after),
         };
         if let Some(first) = unordered {
-            self.race(first, mark, variable);
+            self.race(first, timed_access, variable);
         }
     }
 
-    /// An access that happened before. What it may race with was looked at when it happened.
+    /// An access that happened before and is reported late. Whether it races was checked when it happened.
     fn earlier(&mut self, event: &Event, access: Access, variable: Variable) {
-        let Some(lane) = self.lanes.find(event.thread) else { return };
+        let Some(slot) = self.slots.find(event.thread) else { return };
         if self.variables.is_full() {
             self.sweep_variables();
         }
-        let thread = &mut self.threads[lane.index()];
-        let time = thread.timeline.past(event.epoch);
-        let doing = Doing::new(Verb::of(event.action), event.site, thread.context_at(time));
-        let mark = Mark { step: Step::new(lane, time), doing };
+        let thread = &mut self.threads[slot.index()];
+        let time = thread.timeline.time_of(event.epoch);
+        let operation_at =
+            OperationAt::new(Verb::of(event.action), event.site, thread.context_at(time));
+        let timed_access = TimedAccess { thread_time: ThreadTime::new(slot, time), operation_at };
         let accesses = self.variables.entry(Key::from(variable));
         match access {
-            Access::Read => accesses.earlier_read(mark),
-            Access::Write => accesses.earlier_write(mark),
+            Access::Read => accesses.earlier_read(timed_access),
+            Access::Write => accesses.earlier_write(timed_access),
         }
     }
 
-    fn receive(&mut self, event: &Event, key: RelayKey, mode: Mode) {
-        let lane = self.advance(event);
-        let thread = &mut self.threads[lane.index()];
-        match self.relays.get(key.into()) {
-            Some(relay) => relay.pass_on(thread, lane, mode),
+    fn receive(&mut self, event: &Event, key: ClockKey, mode: Mode) {
+        let slot = self.advance(event);
+        let thread = &mut self.threads[slot.index()];
+        match self.sync_clocks.get(key.into()) {
+            Some(sync_clocks) => sync_clocks.join_into(thread, slot, mode),
             None if self.forgotten.is_empty() => {}
-            None => thread.learn(&self.forgotten),
+            None => thread.join_clock(&self.forgotten),
         }
     }
 
-    /// What the thread did so far is added to what is passed on.
-    fn publish(&mut self, event: &Event, key: RelayKey) {
-        let lane = self.advance(event);
-        let relay = Self::relay(&mut self.relays, key, &self.forgotten);
-        relay.add(&mut self.threads[lane.index()], lane);
-        if self.relays.is_full() {
-            self.sweep_relays();
+    /// Joins the thread's clock into that of a synchronisation object.
+    fn publish(&mut self, event: &Event, key: ClockKey) {
+        let slot = self.advance(event);
+        let sync_clocks = Self::sync_clocks(&mut self.sync_clocks, key, &self.forgotten);
+        sync_clocks.add(&mut self.threads[slot.index()], slot);
+        if self.sync_clocks.is_full() {
+            self.sweep_sync_clocks();
         }
     }
 
     fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
-        let lane = self.advance(event);
-        let relay = Self::relay(&mut self.relays, RelayKey::Lock(lock), &self.forgotten);
-        let thread = &mut self.threads[lane.index()];
+        let slot = self.advance(event);
+        let sync_clocks =
+            Self::sync_clocks(&mut self.sync_clocks, ClockKey::Lock(lock), &self.forgotten);
+        let thread = &mut self.threads[slot.index()];
         match mode {
-            Mode::Exclusive => relay.replace(thread, lane),
-            Mode::Shared => relay.share(thread, lane),
+            Mode::Exclusive => sync_clocks.replace(thread, slot),
+            Mode::Shared => sync_clocks.share(thread, slot),
         }
-        if self.relays.is_full() {
-            self.sweep_relays();
+        if self.sync_clocks.is_full() {
+            self.sweep_sync_clocks();
         }
     }
 
-    /// A relay; a new one passes on what was forgotten, because it may be one of those.
-    fn relay<'a>(relays: &'a mut Table<Relay>, key: RelayKey, forgotten: &Clock) -> &'a mut Relay {
-        let relay = relays.entry(key.into());
-        if !forgotten.is_empty() && relay.is_new() {
-            relay.remember(forgotten);
+    /// The clocks of an object; new ones start with what was forgotten, because they may be among that.
+    fn sync_clocks<'a>(
+        sync_clocks: &'a mut Table<SyncClocks>,
+        key: ClockKey,
+        forgotten: &Clock,
+    ) -> &'a mut SyncClocks {
+        let sync_clocks = sync_clocks.entry(key.into());
+        if !forgotten.is_empty() && sync_clocks.is_new() {
+            sync_clocks.start_from(forgotten);
         }
-        relay
+        sync_clocks
     }
 
     fn fork(&mut self, event: &Event, child: ThreadId) {
-        let lane = self.advance(event);
-        let clock = self.threads[lane.index()].knowledge(lane).clone();
-        match self.lanes.find(child) {
-            Some(child) => self.threads[child.index()].learn(&clock),
+        let slot = self.advance(event);
+        let clock = self.threads[slot.index()].full_clock(slot).clone();
+        match self.slots.find(child) {
+            Some(child) => self.threads[child.index()].join_clock(&clock),
             None => {
                 self.started.insert(child, clock);
             }
@@ -346,43 +355,43 @@ impl HappensBefore {
     }
 
     fn join(&mut self, event: &Event, child: ThreadId) {
-        let lane = self.advance(event);
+        let slot = self.advance(event);
         // A thread that did nothing still was started by somebody.
         if let Some(clock) = self.started.get(&child) {
-            self.threads[lane.index()].learn(clock);
-        } else if let Some(child) = self.lanes.find(child)
-            && child != lane
+            self.threads[slot.index()].join_clock(clock);
+        } else if let Some(child) = self.slots.find(child)
+            && child != slot
         {
-            let clock = self.threads[child.index()].knowledge(child).clone();
-            self.threads[lane.index()].learn(&clock);
+            let clock = self.threads[child.index()].full_clock(child).clone();
+            self.threads[slot.index()].join_clock(&clock);
         }
     }
 
     fn arrive(&mut self, event: &Event, barrier: ObjectId) {
-        let lane = self.advance(event);
+        let slot = self.advance(event);
         if self.barriers.is_full() {
-            let known = self.known_to_all();
-            self.barriers.make_room(|barrier| barrier.matters(&known));
+            let known = self.common_clock();
+            self.barriers.make_room(|barrier| barrier.is_needed(&known));
         }
-        let barrier = self.barriers.entry(RelayKey::Published(barrier).into());
-        barrier.arrive(lane, self.threads[lane.index()].knowledge(lane));
+        let barrier = self.barriers.entry(ClockKey::Published(barrier).into());
+        barrier.arrive(slot, self.threads[slot.index()].full_clock(slot));
     }
 
     fn pass(&mut self, event: &Event, barrier: ObjectId) {
-        let lane = self.advance(event);
-        let barrier = self.barriers.entry(RelayKey::Published(barrier).into());
-        self.threads[lane.index()].learn(barrier.pass(lane));
+        let slot = self.advance(event);
+        let barrier = self.barriers.entry(ClockKey::Published(barrier).into());
+        self.threads[slot.index()].join_clock(barrier.pass(slot));
     }
 
-    /// What every thread knows that is still there.
-    fn known_to_all(&mut self) -> Clock {
+    /// The minimum of the clocks of all threads that have not ended.
+    fn common_clock(&mut self) -> Clock {
         let mut known: Option<Clock> = None;
         for (at, thread) in self.threads.iter_mut().enumerate() {
             if !thread.timeline.has_ended() {
-                let knowledge = thread.knowledge(Lane(at as u32));
+                let full_clock = thread.full_clock(ThreadSlot(at as u32));
                 match &mut known {
-                    Some(known) => known.meet(knowledge),
-                    None => known = Some(knowledge.clone()),
+                    Some(known) => known.meet(full_clock),
+                    None => known = Some(full_clock.clone()),
                 }
             }
         }
@@ -395,19 +404,19 @@ impl HappensBefore {
     fn now(&self) -> Clock {
         let mut now = Clock::default();
         for (at, thread) in self.threads.iter().enumerate() {
-            now.set(Lane(at as u32), thread.timeline.now());
+            now.set(ThreadSlot(at as u32), thread.timeline.now());
         }
         now
     }
 
     #[cold]
     fn sweep_variables(&mut self) {
-        let mut known = self.known_to_all();
+        let mut known = self.common_clock();
         self.variables.make_room(|accesses| accesses.prune(&known));
         if self.variables.len() > self.limits.variables {
             known.join(&self.variables_swept);
             self.variables.make_room(|accesses| accesses.prune(&known));
-            if is_crowded(self.variables.len(), self.limits.variables) {
+            if is_nearly_full(self.variables.len(), self.limits.variables) {
                 self.variables.make_room(|_| false);
             }
         }
@@ -415,26 +424,26 @@ impl HappensBefore {
     }
 
     #[cold]
-    fn sweep_relays(&mut self) {
-        let known = self.known_to_all();
-        self.relays.make_room(|relay| !relay.is_known_to(&known));
-        if self.relays.len() > self.limits.relays {
-            let swept = std::mem::take(&mut self.relays_swept);
-            self.forget_relays(|relay| relay.is_known_to(&swept));
-            if is_crowded(self.relays.len(), self.limits.relays) {
-                self.forget_relays(|_| true);
+    fn sweep_sync_clocks(&mut self) {
+        let known = self.common_clock();
+        self.sync_clocks.make_room(|sync_clocks| !sync_clocks.is_covered_by(&known));
+        if self.sync_clocks.len() > self.limits.sync_objects {
+            let swept = std::mem::take(&mut self.sync_clocks_swept);
+            self.forget_sync_clocks(|sync_clocks| sync_clocks.is_covered_by(&swept));
+            if is_nearly_full(self.sync_clocks.len(), self.limits.sync_objects) {
+                self.forget_sync_clocks(|_| true);
             }
         }
-        self.relays_swept = self.now();
+        self.sync_clocks_swept = self.now();
     }
 
-    /// Forgets relays, but not what they passed on.
-    fn forget_relays(&mut self, is_old: impl Fn(&Relay) -> bool) {
+    /// Forgets sync clocks, and keeps their maximum in `forgotten`.
+    fn forget_sync_clocks(&mut self, is_old: impl Fn(&SyncClocks) -> bool) {
         let forgotten = &mut self.forgotten;
-        self.relays.make_room(|relay| {
-            let is_old = is_old(relay);
+        self.sync_clocks.make_room(|sync_clocks| {
+            let is_old = is_old(sync_clocks);
             if is_old {
-                relay.add_to(forgotten);
+                sync_clocks.add_to(forgotten);
             }
             !is_old
         });
@@ -443,28 +452,28 @@ impl HappensBefore {
     fn finding(&self, race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
         let variable = Subject::Variable(race.variable);
         let threads = ThreadNames::new(tables, [race.first.0, race.second.0].into_iter());
-        let step = |role, (thread, doing): (ThreadId, Doing)| {
-            let mut step = findings::Step::at(role, place(tables, doing.site));
-            step.thread = Some(threads.name(thread));
-            step.does = Some(Does {
-                verb: doing.verb().words().to_string(),
-                subject: variable.name(tables, doing.site),
+        let thread_time = |role, (thread, operation_at): (ThreadId, OperationAt)| {
+            let mut thread_time = findings::Step::at(role, site_of(tables, operation_at.site));
+            thread_time.thread = Some(threads.name(thread));
+            thread_time.does = Some(Does {
+                verb: operation_at.verb().words().to_string(),
+                subject: variable.name(tables, operation_at.site),
             });
-            let context = self.contexts.innermost(doing.context());
-            step.stack = stacks.find(doing.site, thread, context, None);
-            step
+            let context = self.contexts.innermost(operation_at.context());
+            thread_time.stack = stacks.find(operation_at.site, thread, context, None);
+            thread_time
         };
         let site = race.second.1.site;
         Finding {
             rule: RULE,
             evidence: Evidence::Observed,
             severity: Severity::High,
-            blame: place(tables, site),
+            blame: site_of(tables, site),
             subjects: BTreeMap::from([("variable", variable.name(tables, site))]),
             stable_subjects: BTreeMap::from([("variable", variable.stable_name(tables, site))]),
             witnesses: vec![Witness::new(
-                MONITOR.name,
-                vec![step("first", race.first), step("second", race.second)],
+                CHECKER.name,
+                vec![thread_time("first", race.first), thread_time("second", race.second)],
             )],
             distance: 0,
             fingerprint: None,
@@ -472,65 +481,65 @@ impl HappensBefore {
     }
 }
 
-impl Monitor for HappensBefore {
+impl Checker for HappensBefore {
     fn event(&mut self, event: &Event) {
         match event.action {
             Action::Read(variable) => self.access(event, Access::Read, variable),
             Action::Write(variable) => self.access(event, Access::Write, variable),
             Action::Earlier(access, variable) => self.earlier(event, access, variable),
             Action::VolatileRead(variable) => {
-                self.receive(event, RelayKey::Volatile(variable), Mode::Exclusive);
+                self.receive(event, ClockKey::Volatile(variable), Mode::Exclusive);
             }
             Action::VolatileWrite(variable) => {
-                self.publish(event, RelayKey::Volatile(variable));
+                self.publish(event, ClockKey::Volatile(variable));
             }
             Action::AtomicUpdate(variable) => {
-                self.receive(event, RelayKey::Volatile(variable), Mode::Exclusive);
-                self.publish(event, RelayKey::Volatile(variable));
+                self.receive(event, ClockKey::Volatile(variable), Mode::Exclusive);
+                self.publish(event, ClockKey::Volatile(variable));
             }
-            Action::Acquire(lock, mode) => self.receive(event, RelayKey::Lock(lock), mode),
-            Action::Woken(lock) => self.receive(event, RelayKey::Lock(lock), Mode::Exclusive),
+            Action::Acquire(lock, mode) => self.receive(event, ClockKey::Lock(lock), mode),
+            Action::Woken(lock) => self.receive(event, ClockKey::Lock(lock), Mode::Exclusive),
             Action::Release(lock, mode) => self.release(event, lock, mode),
             Action::Wait(lock) => self.release(event, lock, Mode::Exclusive),
             Action::ThreadBegin | Action::Notify(_) | Action::NotifyAll(_) => {
                 self.advance(event);
             }
             Action::Begin => {
-                let lane = self.advance(event);
-                let thread = &mut self.threads[lane.index()];
+                let slot = self.advance(event);
+                let thread = &mut self.threads[slot.index()];
                 let context = self.contexts.enter(thread.context(), event.site);
                 thread.open.push((thread.timeline.now(), context));
             }
             Action::End => {
-                let lane = self.advance(event);
-                self.threads[lane.index()].open.pop();
+                let slot = self.advance(event);
+                self.threads[slot.index()].open.pop();
             }
             Action::ThreadEnd => {
-                let lane = self.advance(event);
-                self.threads[lane.index()].timeline.end();
-                self.lanes.end(lane);
+                let slot = self.advance(event);
+                self.threads[slot.index()].timeline.end();
+                self.slots.end(slot);
             }
             Action::Fork(child) => self.fork(event, child),
             Action::Join(child) => self.join(event, child),
-            Action::Submit(task) => self.publish(event, RelayKey::Submitted(task)),
+            Action::Submit(task) => self.publish(event, ClockKey::Submitted(task)),
             Action::TaskBegin(task) => {
-                self.receive(event, RelayKey::Submitted(task), Mode::Exclusive);
+                self.receive(event, ClockKey::Submitted(task), Mode::Exclusive);
             }
-            Action::TaskEnd(task) => self.publish(event, RelayKey::Ended(task)),
-            Action::TaskJoin(task) => self.receive(event, RelayKey::Ended(task), Mode::Exclusive),
-            Action::Publish(object) => self.publish(event, RelayKey::Published(object)),
+            Action::TaskEnd(task) => self.publish(event, ClockKey::Ended(task)),
+            Action::TaskJoin(task) => self.receive(event, ClockKey::Ended(task), Mode::Exclusive),
+            Action::Publish(object) => self.publish(event, ClockKey::Published(object)),
             Action::Receive(object) => {
-                self.receive(event, RelayKey::Published(object), Mode::Exclusive);
+                self.receive(event, ClockKey::Published(object), Mode::Exclusive);
             }
-            Action::LatchDown(latch) => self.publish(event, RelayKey::Latch(latch)),
+            Action::LatchDown(latch) => self.publish(event, ClockKey::Latch(latch)),
             Action::LatchPass(latch) => {
-                self.receive(event, RelayKey::Latch(latch), Mode::Exclusive);
+                self.receive(event, ClockKey::Latch(latch), Mode::Exclusive);
             }
             Action::BarrierArrive(barrier) => self.arrive(event, barrier),
             Action::BarrierPass(barrier) => self.pass(event, barrier),
-            Action::ClassInitialised(class) => self.publish(event, RelayKey::Class(class)),
+            Action::ClassInitialised(class) => self.publish(event, ClockKey::Class(class)),
             Action::ClassUsed(class) => {
-                self.receive(event, RelayKey::Class(class), Mode::Exclusive);
+                self.receive(event, ClockKey::Class(class), Mode::Exclusive);
             }
             Action::Escape(..) | Action::Branch(_) => {}
         }

@@ -1,4 +1,4 @@
-//! What locks, volatile variables, tasks and the like pass on from one thread to another.
+//! The vector clocks of locks, volatile variables, tasks and other synchronisation objects.
 
 use events::{ClassId, Mode, ObjectId, Variable};
 use rustc_hash::FxHashSet;
@@ -6,11 +6,11 @@ use rustc_hash::FxHashSet;
 use super::Thread;
 use super::clock::Clock;
 use crate::table::Key;
-use crate::timeline::{Lane, Step};
+use crate::timeline::{ThreadSlot, ThreadTime};
 
-/// Who passes something on.
+/// A synchronisation object that has clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RelayKey {
+pub(super) enum ClockKey {
     Lock(ObjectId),
     Volatile(Variable),
     Submitted(ObjectId),
@@ -20,94 +20,94 @@ pub(super) enum RelayKey {
     Class(ClassId),
 }
 
-impl From<RelayKey> for Key {
-    fn from(key: RelayKey) -> Key {
+impl From<ClockKey> for Key {
+    fn from(key: ClockKey) -> Key {
         let kind = Key::FIRST_OTHER_KIND;
         match key {
-            RelayKey::Volatile(variable) => Key::from(variable),
-            RelayKey::Lock(object) => Key::new(kind, object),
-            RelayKey::Submitted(object) => Key::new(kind + 1, object),
-            RelayKey::Ended(object) => Key::new(kind + 2, object),
-            RelayKey::Published(object) => Key::new(kind + 3, object),
-            RelayKey::Latch(object) => Key::new(kind + 4, object),
-            RelayKey::Class(class) => Key::of_class(kind + 5, class),
+            ClockKey::Volatile(variable) => Key::from(variable),
+            ClockKey::Lock(object) => Key::new(kind, object),
+            ClockKey::Submitted(object) => Key::new(kind + 1, object),
+            ClockKey::Ended(object) => Key::new(kind + 2, object),
+            ClockKey::Published(object) => Key::new(kind + 3, object),
+            ClockKey::Latch(object) => Key::new(kind + 4, object),
+            ClockKey::Class(class) => Key::of_class(kind + 5, class),
         }
     }
 }
 
-/// What is passed on.
+/// The clocks of one synchronisation object.
 #[derive(Debug, Default)]
-pub(super) struct Relay {
-    /// From those who had it to themselves, or published to it.
+pub(super) struct SyncClocks {
+    /// Joined by exclusive releases and publications.
     exclusive: Clock,
-    /// The step at which a thread knew exactly that; none if it comes from several.
-    by: Step,
-    /// Of what that thread knew of others.
+    /// The release whose clock `exclusive` is; none if several were joined.
+    by: ThreadTime,
+    /// The version of that thread's clock.
     version: u64,
-    /// From those who shared it.
+    /// Joined by shared releases.
     shared: Clock,
 }
 
-impl Relay {
-    /// Whether nothing was ever passed on.
+impl SyncClocks {
+    /// Whether no thread has released to it yet.
     pub(super) fn is_new(&self) -> bool {
         self.exclusive.is_empty() && self.shared.is_empty()
     }
 
-    /// Tells a thread.
-    pub(super) fn pass_on(&self, thread: &mut Thread, lane: Lane, mode: Mode) {
-        // Who knows the step knows what was known there: see deviation 5 of the monitor.
-        let is_known = !self.by.is_none() && thread.knows(lane, self.by);
+    /// Joins the clocks into that of an acquiring thread.
+    pub(super) fn join_into(&self, thread: &mut Thread, slot: ThreadSlot, mode: Mode) {
+        // A thread that is ordered after the release has its clock already: deviation 5 of the checker.
+        let is_known = !self.by.is_none() && thread.is_ordered_after(slot, self.by);
         if !is_known && !self.exclusive.is_empty() {
-            thread.learn(&self.exclusive);
+            thread.join_clock(&self.exclusive);
         }
         match mode {
-            Mode::Exclusive if !self.shared.is_empty() => thread.learn(&self.shared),
+            Mode::Exclusive if !self.shared.is_empty() => thread.join_clock(&self.shared),
             Mode::Exclusive | Mode::Shared => {}
         }
     }
 
-    /// What a thread knows takes the place of what was passed on before.
-    pub(super) fn replace(&mut self, thread: &mut Thread, lane: Lane) {
+    /// Replaces the clocks by that of an exclusively releasing thread.
+    pub(super) fn replace(&mut self, thread: &mut Thread, slot: ThreadSlot) {
         let now = thread.timeline.now();
         let is_same =
-            !self.by.is_none() && self.by.lane() == lane && self.version == thread.version;
+            !self.by.is_none() && self.by.slot() == slot && self.version == thread.version;
         if is_same {
-            self.exclusive.set(lane, now);
+            self.exclusive.set(slot, now);
         } else {
-            self.exclusive.assign(thread.knowledge(lane));
+            self.exclusive.assign(thread.full_clock(slot));
             self.version = thread.version;
         }
-        self.by = Step::new(lane, now);
+        self.by = ThreadTime::new(slot, now);
         self.shared.clear();
     }
 
-    /// What a thread knows is added to what is passed on.
-    pub(super) fn add(&mut self, thread: &mut Thread, lane: Lane) {
+    /// Joins the clock of a publishing thread.
+    pub(super) fn add(&mut self, thread: &mut Thread, slot: ThreadSlot) {
         let is_known = if self.by.is_none() {
-            thread.knowledge(lane).covers_all(&self.exclusive)
+            thread.full_clock(slot).covers_all(&self.exclusive)
         } else {
-            thread.knows(lane, self.by)
+            thread.is_ordered_after(slot, self.by)
         };
         if is_known {
-            self.replace(thread, lane);
+            self.replace(thread, slot);
         } else {
-            self.exclusive.join(thread.knowledge(lane));
-            self.by = Step::NONE;
+            self.exclusive.join(thread.full_clock(slot));
+            self.by = ThreadTime::NONE;
         }
     }
 
-    /// What a thread knows that had it together with others is added.
-    pub(super) fn share(&mut self, thread: &mut Thread, lane: Lane) {
-        self.shared.join(thread.knowledge(lane));
+    /// Joins the clock of a thread that releases a shared lock.
+    pub(super) fn share(&mut self, thread: &mut Thread, slot: ThreadSlot) {
+        self.shared.join(thread.full_clock(slot));
     }
 
-    /// Passes on what others did that were forgotten.
-    pub(super) fn remember(&mut self, forgotten: &Clock) {
+    /// Starts with the clock of what was forgotten.
+    pub(super) fn start_from(&mut self, forgotten: &Clock) {
         self.exclusive.assign(forgotten);
     }
 
-    pub(super) fn is_known_to(&self, known: &Clock) -> bool {
+    pub(super) fn is_covered_by(&self, known: &Clock) -> bool {
         known.covers_all(&self.exclusive) && known.covers_all(&self.shared)
     }
 
@@ -117,33 +117,33 @@ impl Relay {
     }
 }
 
-/// A barrier: who is waiting, and what those knew who came the last time it opened.
+/// A barrier: the threads that are waiting, and the clock of the last generation that passed.
 #[derive(Debug, Default)]
 pub(super) struct Barrier {
-    gathering: Clock,
-    waiting: FxHashSet<Lane>,
+    arrived: Clock,
+    waiting: FxHashSet<ThreadSlot>,
     released: Clock,
 }
 
 impl Barrier {
-    pub(super) fn arrive(&mut self, lane: Lane, knowledge: &Clock) {
-        self.gathering.join(knowledge);
-        self.waiting.insert(lane);
+    pub(super) fn arrive(&mut self, slot: ThreadSlot, full_clock: &Clock) {
+        self.arrived.join(full_clock);
+        self.waiting.insert(slot);
     }
 
-    /// What all knew that arrived before the barrier opened for this thread. A thread that passes was
-    /// waiting, or another one of its generation passed before.
-    pub(super) fn pass(&mut self, lane: Lane) -> &Clock {
-        if self.waiting.contains(&lane) {
-            std::mem::swap(&mut self.gathering, &mut self.released);
-            self.gathering.clear();
+    /// The joined clock of all threads that arrived before the barrier opened for this one. A thread that
+    /// passes was waiting, or another one of its generation has passed already.
+    pub(super) fn pass(&mut self, slot: ThreadSlot) -> &Clock {
+        if self.waiting.contains(&slot) {
+            std::mem::swap(&mut self.arrived, &mut self.released);
+            self.arrived.clear();
             self.waiting.clear();
         }
         &self.released
     }
 
-    /// Whether somebody may still learn from it.
-    pub(super) fn matters(&self, known: &Clock) -> bool {
+    /// Whether a thread may still join its clock.
+    pub(super) fn is_needed(&self, known: &Clock) -> bool {
         !self.waiting.is_empty() || !known.covers_all(&self.released)
     }
 }

@@ -17,17 +17,17 @@ struct Row<V> {
 /// What is known of variables or locks. Nothing says when an object is gone, so that a full table forgets
 /// what was not asked for since it was last full, and everything if that is not enough.
 #[derive(Debug)]
-pub(crate) struct Table<K, V> {
+pub(crate) struct BoundedTable<K, V> {
     rows: FxHashMap<K, Row<V>>,
 }
 
-impl<K, V> Default for Table<K, V> {
-    fn default() -> Table<K, V> {
-        Table { rows: FxHashMap::default() }
+impl<K, V> Default for BoundedTable<K, V> {
+    fn default() -> BoundedTable<K, V> {
+        BoundedTable { rows: FxHashMap::default() }
     }
 }
 
-impl<K: Eq + Hash, V> Table<K, V> {
+impl<K: Eq + Hash, V> BoundedTable<K, V> {
     /// What is known of a key; what `new` says if that is nothing.
     pub(crate) fn entry(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         if self.rows.len() >= MOST {
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_full_table_forgets_what_was_not_used_lately() {
-        let mut table: Table<usize, usize> = Table::default();
+        let mut table: BoundedTable<usize, usize> = BoundedTable::default();
         for number in 0..MOST {
             table.entry(number, || number);
         }

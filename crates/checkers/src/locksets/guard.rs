@@ -5,7 +5,7 @@ use events::{Access, ObjectId, ThreadId};
 use super::held::HeldLocks;
 use super::sets::{SetId, Sets};
 
-/// Who has used the variable. Before the first use there is no [`Guard`].
+/// Who has used the variable. Before the first use there is no [`GuardState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ownership {
     /// One thread, which needs no locks: it may be making the object.
@@ -18,9 +18,9 @@ enum Ownership {
 
 /// How one access stands to those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum GuardStatus {
     /// The variable is its thread's own.
-    Own,
+    ThreadLocal,
     /// Nobody writes the variable, or a lock is held that was held at every access.
     Guarded,
     /// A read that holds a lock that was held at every write: no write can come beside it, although
@@ -32,7 +32,7 @@ pub(crate) enum Use {
 
 /// Who has used a variable, and its GuardSet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Guard {
+pub(crate) struct GuardState {
     ownership: Ownership,
     /// The locks held at every access since the second thread came, at writes exclusively.
     guards: SetId,
@@ -40,11 +40,11 @@ pub(crate) struct Guard {
     write_guards: SetId,
 }
 
-impl Guard {
+impl GuardState {
     /// Of a variable that is used for the first time.
-    pub(crate) fn new(thread: ThreadId) -> Guard {
+    pub(crate) fn new(thread: ThreadId) -> GuardState {
         let ownership = Ownership::Exclusive(thread);
-        Guard { ownership, guards: SetId::ALL, write_guards: SetId::ALL }
+        GuardState { ownership, guards: SetId::ALL, write_guards: SetId::ALL }
     }
 
     /// Takes the next access.
@@ -54,9 +54,9 @@ impl Guard {
         access: Access,
         held: &mut HeldLocks,
         sets: &mut Sets<ObjectId>,
-    ) -> Use {
+    ) -> GuardStatus {
         if self.ownership == Ownership::Exclusive(thread) {
-            return Use::Own;
+            return GuardStatus::ThreadLocal;
         }
         self.leave_exclusive(access);
         let (all, exclusive) = held.sets(sets);
@@ -69,11 +69,11 @@ impl Guard {
             self.write_guards = sets.intersect(self.write_guards, held);
         }
         if self.is_guarded() {
-            Use::Guarded
+            GuardStatus::Guarded
         } else if access == Access::Read && sets.meet(self.write_guards, all) {
-            Use::GuardedFromWrites
+            GuardStatus::GuardedFromWrites
         } else {
-            Use::Unguarded
+            GuardStatus::Unguarded
         }
     }
 

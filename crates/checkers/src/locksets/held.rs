@@ -7,7 +7,7 @@ use super::sets::{SetId, Sets};
 
 /// A lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Held {
+pub(crate) struct Acquisition {
     pub(crate) lock: ObjectId,
     pub(crate) mode: Mode,
     /// Where it was taken.
@@ -17,17 +17,17 @@ pub(crate) struct Held {
 /// The locks that one thread holds, outermost first.
 #[derive(Debug, Default)]
 pub(crate) struct HeldLocks {
-    locks: Vec<Held>,
+    locks: Vec<Acquisition>,
     /// Their set, and that of those held exclusively, once somebody asked.
     sets: Option<(SetId, SetId)>,
 }
 
 impl HeldLocks {
-    pub(crate) fn locks(&self) -> &[Held] {
+    pub(crate) fn locks(&self) -> &[Acquisition] {
         &self.locks
     }
 
-    fn add(&mut self, held: Held) {
+    fn add(&mut self, held: Acquisition) {
         // Re-entrant acquisitions are not reported; one that is all the same changes nothing.
         if !self.locks.iter().any(|known| (known.lock, known.mode) == (held.lock, held.mode)) {
             self.locks.push(held);
@@ -35,7 +35,7 @@ impl HeldLocks {
         }
     }
 
-    fn remove(&mut self, lock: ObjectId, mode: Mode) -> Option<Held> {
+    fn remove(&mut self, lock: ObjectId, mode: Mode) -> Option<Acquisition> {
         let at = self.locks.iter().rposition(|held| (held.lock, held.mode) == (lock, mode))?;
         self.sets = None;
         Some(self.locks.remove(at))
@@ -59,23 +59,28 @@ impl HeldLocks {
 
 /// The locks that each thread holds.
 #[derive(Debug, Default)]
-pub(crate) struct Holders {
+pub(crate) struct HeldLocksByThread {
     threads: FxHashMap<ThreadId, HeldLocks>,
 }
 
-impl Holders {
+impl HeldLocksByThread {
     /// What a thread holds.
     pub(crate) fn of(&mut self, thread: ThreadId) -> &mut HeldLocks {
         self.threads.entry(thread).or_default()
     }
 
     /// A thread has a lock from here on.
-    pub(crate) fn acquire(&mut self, thread: ThreadId, held: Held) {
+    pub(crate) fn acquire(&mut self, thread: ThreadId, held: Acquisition) {
         self.of(thread).add(held);
     }
 
     /// A thread gives a lock back. How it was held, if it was.
-    pub(crate) fn release(&mut self, thread: ThreadId, lock: ObjectId, mode: Mode) -> Option<Held> {
+    pub(crate) fn release(
+        &mut self,
+        thread: ThreadId,
+        lock: ObjectId,
+        mode: Mode,
+    ) -> Option<Acquisition> {
         self.of(thread).remove(lock, mode)
     }
 

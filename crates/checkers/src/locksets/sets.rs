@@ -76,7 +76,7 @@ impl<T: Clone + Eq + Hash> Sets<T> {
     }
 
     /// Whether so many sets were made that it is worth looking which are still in use.
-    pub(crate) fn is_crowded(&self) -> bool {
+    pub(crate) fn needs_sweep(&self) -> bool {
         self.sets.len() >= self.sweep_at
     }
 
@@ -112,13 +112,13 @@ mod tests {
         let mut sets = Sets::default();
         let mut kept = [sets.intern(&[7]), SetId::ALL, sets.intern(&[8, 9])];
         let mut number = 0;
-        while !sets.is_crowded() {
+        while !sets.needs_sweep() {
             number += 1;
             sets.intern(&[number, 0]);
         }
         kept[0] = sets.intern(&[number, 0]);
         sets.sweep(kept.iter_mut());
-        assert!(!sets.is_crowded());
+        assert!(!sets.needs_sweep());
         assert_eq!(sets.sets.len(), 3);
         assert_eq!(kept[1], SetId::ALL);
         assert_eq!(kept.map(|id| sets.get(id).to_vec()), [vec![number, 0], vec![], vec![8, 9]]);

@@ -1,93 +1,98 @@
-//! What is remembered of variables, locks and the other things that threads meet at.
+//! The state of variables, locks and other objects through which threads conflict.
 
 use events::{ClassId, ObjectId};
 
-use super::graph::{End, Graph};
-use crate::by_lane::{ByLane, Stepped};
+use super::graph::{Endpoint, Graph};
+use crate::latest_by_thread::{LatestByThread, Timed};
 use crate::table::Key;
-use crate::timeline::{Lane, Step};
+use crate::timeline::{ThreadSlot, ThreadTime};
 
-/// A step, and what was done.
+/// An operation, and when it happened.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mark {
-    pub(super) step: Step,
-    pub(super) end: End,
+pub(super) struct TimedOperation {
+    pub(super) thread_time: ThreadTime,
+    pub(super) end: Endpoint,
 }
 
-impl Stepped for Mark {
-    fn step(&self) -> Step {
-        self.step
+impl Timed for TimedOperation {
+    fn thread_time(&self) -> ThreadTime {
+        self.thread_time
     }
 }
 
-/// The steps that the next step conflicts with: the last change, and what each thread did since that
-/// conflicts with changes only. Small, because there are many.
+/// The operations that the next one can conflict with: the last exclusive operation, and the shared ones
+/// of each thread since. Shared operations conflict with exclusive ones only. Small, because there are many.
 #[derive(Debug, Default)]
-pub(super) struct Trail {
-    pub(super) change: Mark,
+pub(super) struct AccessHistory {
+    pub(super) exclusive: TimedOperation,
     /// The only one.
-    look: Mark,
+    add_shared: TimedOperation,
     /// All of them, if there are several.
-    looks: Option<Box<ByLane<Mark>>>,
+    shared: Option<Box<LatestByThread<TimedOperation>>>,
 }
 
-impl Trail {
-    /// Notes what conflicts with changes only: a read, the release of a shared lock, a publication.
-    pub(super) fn look(&mut self, mark: Mark, graph: &Graph) {
-        if mark.step.is_none() {
+impl AccessHistory {
+    /// Adds a shared operation: a read, the release of a shared lock, a publication.
+    pub(super) fn add_shared(&mut self, operation: TimedOperation, graph: &Graph) {
+        if operation.thread_time.is_none() {
             return;
         }
-        if let Some(looks) = self.looks.as_deref_mut().filter(|looks| !looks.is_empty()) {
-            looks.add(mark);
+        if let Some(shared) = self.shared.as_deref_mut().filter(|shared| !shared.is_empty()) {
+            shared.add(operation);
             return;
         }
-        let known = self.look.step;
-        if !known.is_none() && known.lane() != mark.step.lane() && graph.node_of(known).is_some() {
-            let looks = self.looks.get_or_insert_default();
-            looks.add(self.look);
-            looks.add(mark);
-            self.look.step = Step::NONE;
-        } else if known.lane() != mark.step.lane() || known.time() <= mark.step.time() {
-            self.look = mark;
+        let known = self.add_shared.thread_time;
+        if !known.is_none()
+            && known.slot() != operation.thread_time.slot()
+            && graph.node_of(known).is_some()
+        {
+            let shared = self.shared.get_or_insert_default();
+            shared.add(self.add_shared);
+            shared.add(operation);
+            self.add_shared.thread_time = ThreadTime::NONE;
+        } else if known.slot() != operation.thread_time.slot()
+            || known.time() <= operation.thread_time.time()
+        {
+            self.add_shared = operation;
         }
     }
 
-    /// Notes a change. Everything before comes before it.
-    pub(super) fn change(&mut self, mark: Mark) {
-        self.change = mark;
-        self.look.step = Step::NONE;
-        if let Some(looks) = &mut self.looks {
-            looks.clear();
+    /// Sets the last exclusive operation, which is ordered after all earlier ones.
+    pub(super) fn exclusive(&mut self, operation: TimedOperation) {
+        self.exclusive = operation;
+        self.add_shared.thread_time = ThreadTime::NONE;
+        if let Some(shared) = &mut self.shared {
+            shared.clear();
         }
     }
 
-    /// Adds the looks to a list.
-    pub(super) fn add_looks_to(&self, list: &mut Vec<Mark>) {
-        if !self.look.step.is_none() {
-            list.push(self.look);
+    /// Appends the shared operations to a list.
+    pub(super) fn add_shared_to(&self, list: &mut Vec<TimedOperation>) {
+        if !self.add_shared.thread_time.is_none() {
+            list.push(self.add_shared);
         }
-        if let Some(looks) = &self.looks {
-            list.extend_from_slice(looks.as_slice());
+        if let Some(shared) = &self.shared {
+            list.extend_from_slice(shared.as_slice());
         }
     }
 
-    /// Forgets what cannot be on a cycle; whether anything is left.
+    /// Forgets what cannot be on a cycle; returns whether anything is left.
     pub(super) fn prune(&mut self, graph: &Graph) -> bool {
-        if let Some(looks) = &mut self.looks {
-            looks.retain(|mark| graph.node_of(mark.step).is_some());
-            if looks.is_empty() {
-                self.looks = None;
+        if let Some(shared) = &mut self.shared {
+            shared.retain(|operation| graph.node_of(operation.thread_time).is_some());
+            if shared.is_empty() {
+                self.shared = None;
             }
         }
-        self.looks.is_some()
-            || graph.node_of(self.look.step).is_some()
-            || graph.node_of(self.change.step).is_some()
+        self.shared.is_some()
+            || graph.node_of(self.add_shared.thread_time).is_some()
+            || graph.node_of(self.exclusive.thread_time).is_some()
     }
 }
 
-/// What a trail is about.
+/// The synchronisation object that a history belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Channel {
+pub(super) enum HistoryKey {
     Lock(ObjectId),
     Barrier(ObjectId),
     Submitted(ObjectId),
@@ -96,46 +101,46 @@ pub(super) enum Channel {
     Class(ClassId),
 }
 
-impl From<Channel> for Key {
-    fn from(channel: Channel) -> Key {
+impl From<HistoryKey> for Key {
+    fn from(key: HistoryKey) -> Key {
         let kind = Key::FIRST_OTHER_KIND;
-        match channel {
-            Channel::Lock(object) => Key::new(kind, object),
-            Channel::Barrier(object) => Key::new(kind + 1, object),
-            Channel::Submitted(object) => Key::new(kind + 2, object),
-            Channel::Ended(object) => Key::new(kind + 3, object),
-            Channel::Latch(object) => Key::new(kind + 4, object),
-            Channel::Class(class) => Key::of_class(kind + 5, class),
+        match key {
+            HistoryKey::Lock(object) => Key::new(kind, object),
+            HistoryKey::Barrier(object) => Key::new(kind + 1, object),
+            HistoryKey::Submitted(object) => Key::new(kind + 2, object),
+            HistoryKey::Ended(object) => Key::new(kind + 3, object),
+            HistoryKey::Latch(object) => Key::new(kind + 4, object),
+            HistoryKey::Class(class) => Key::of_class(kind + 5, class),
         }
     }
 }
 
-/// A barrier: who is waiting, and who came the last time it opened.
+/// A barrier: the threads that are waiting, and those of the last generation that passed.
 #[derive(Debug, Default)]
 pub(super) struct Barrier {
-    gathering: Vec<(Lane, Mark)>,
-    released: Vec<(Lane, Mark)>,
+    arrived: Vec<(ThreadSlot, TimedOperation)>,
+    released: Vec<(ThreadSlot, TimedOperation)>,
 }
 
 impl Barrier {
-    pub(super) fn arrive(&mut self, lane: Lane, mark: Mark) {
-        self.gathering.retain(|(known, _)| *known != lane);
-        self.gathering.push((lane, mark));
+    pub(super) fn arrive(&mut self, slot: ThreadSlot, operation: TimedOperation) {
+        self.arrived.retain(|(known, _)| *known != slot);
+        self.arrived.push((slot, operation));
     }
 
-    /// All that arrived before the barrier opened for this thread. A thread that passes was waiting, or
-    /// another one of its generation passed before.
-    pub(super) fn pass(&mut self, lane: Lane) -> impl Iterator<Item = Mark> {
-        if self.gathering.iter().any(|(known, _)| *known == lane) {
-            std::mem::swap(&mut self.gathering, &mut self.released);
-            self.gathering.clear();
+    /// All arrivals before the barrier opened for this thread. A thread that passes was waiting, or
+    /// another one of its generation has passed already.
+    pub(super) fn pass(&mut self, slot: ThreadSlot) -> impl Iterator<Item = TimedOperation> {
+        if self.arrived.iter().any(|(known, _)| *known == slot) {
+            std::mem::swap(&mut self.arrived, &mut self.released);
+            self.arrived.clear();
         }
-        self.released.iter().map(|(_, mark)| *mark)
+        self.released.iter().map(|(_, operation)| *operation)
     }
 
-    /// Whether somebody may still come after one who arrived.
-    pub(super) fn matters(&mut self, graph: &Graph) -> bool {
-        self.released.retain(|(_, mark)| graph.node_of(mark.step).is_some());
-        !self.gathering.is_empty() || !self.released.is_empty()
+    /// Whether a thread may still be ordered after an arrival.
+    pub(super) fn is_needed(&mut self, graph: &Graph) -> bool {
+        self.released.retain(|(_, operation)| graph.node_of(operation.thread_time).is_some());
+        !self.arrived.is_empty() || !self.released.is_empty()
     }
 }

@@ -9,19 +9,19 @@
 use rustc_hash::FxHashMap;
 
 use super::graph::{Edge, Graph, NodeId};
-use crate::timeline::Step;
+use crate::timeline::ThreadTime;
 
-/// A path from a node to a step.
+/// A path from a node to a thread time.
 #[derive(Debug)]
 pub(super) struct Path {
-    /// The edges, first one first; the last one leads to the node of the step.
+    /// The edges, first one first; the last one leads to the node of the thread time.
     pub(super) edges: Vec<Edge>,
     /// Whether each node is left no earlier than entered.
     pub(super) is_increasing: bool,
 }
 
 /// The increasing path with the latest root; or any path, if there is no increasing one.
-pub(super) fn path(graph: &Graph, from: NodeId, to: Step) -> Path {
+pub(super) fn path(graph: &Graph, from: NodeId, to: ThreadTime) -> Path {
     match search(graph, from, to, true) {
         Some(edges) => Path { edges, is_increasing: true },
         None => {
@@ -39,7 +39,7 @@ struct Visit {
     next: Option<(usize, Edge)>,
 }
 
-fn search(graph: &Graph, from: NodeId, to: Step, increasing: bool) -> Option<Vec<Edge>> {
+fn search(graph: &Graph, from: NodeId, to: ThreadTime, increasing: bool) -> Option<Vec<Edge>> {
     let mut visits = vec![Visit { node: graph.node_of(to)?, until: to.time(), next: None }];
     let mut latest: FxHashMap<u64, u64> = FxHashMap::default();
     let mut best: Option<(usize, Edge)> = None;
@@ -75,9 +75,9 @@ fn search(graph: &Graph, from: NodeId, to: Step, increasing: bool) -> Option<Vec
     Some(edges)
 }
 
-/// The edges by which the transactions that are not over reach a step, each with its latest root: along
-/// increasing paths, or along any. `last` is the edge that leads on from the step.
-pub(super) fn roots(graph: &Graph, to: Step, last: &Edge, increasing: bool) -> Vec<Edge> {
+/// The edges by which the transactions that are not over reach a thread time, each with its latest root: along
+/// increasing paths, or along any. `last` is the edge that leads on from the thread time.
+pub(super) fn roots(graph: &Graph, to: ThreadTime, last: &Edge, increasing: bool) -> Vec<Edge> {
     let Some(node) = graph.node_of(to) else { return Vec::new() };
     if !graph.is_over(node) {
         return vec![*last];

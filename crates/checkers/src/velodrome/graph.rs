@@ -1,8 +1,8 @@
-//! The happens-before graph of transactions, and which of them a step belongs to.
+//! The happens-before graph of transactions, and which of them a thread time belongs to.
 //!
-//! A node is a stretch of one thread's time: a transaction, and whatever the thread does outside of
-//! transactions after it. So a step, a thread and a time, finds its node by the time alone, also when
-//! the step is reported long after it happened; and what is not in a live node any more is in one
+//! A node is an interval of one thread's time: a transaction, and whatever the thread does outside of
+//! transactions after it. So an operation finds its node by its thread time alone, also when
+//! it is reported long after it happened; and what is not in a live node any more is in one
 //! that was collected, and cannot be on a cycle.
 
 use std::collections::VecDeque;
@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 use events::{Block, SiteId, ThreadId};
 
 use super::{Config, blame};
-use crate::doing::Doing;
+use crate::operation_at::OperationAt;
 use crate::subject::Subject;
-use crate::timeline::{Lane, Step};
+use crate::timeline::{ThreadSlot, ThreadTime};
 use crate::verb::Verb;
 
 /// A node of the graph; numbers are reused.
@@ -32,14 +32,17 @@ impl NodeId {
 /// One end of an edge: who does what. An operation that was merged into a node of another thread is still its
 /// own thread's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    pub(super) doing: Doing,
+pub(super) struct Endpoint {
+    pub(super) operation_at: OperationAt,
     pub(super) thread: ThreadId,
 }
 
-impl Default for End {
-    fn default() -> End {
-        End { doing: Doing::somewhere(Verb::Precedes), thread: ThreadId(u32::MAX) }
+impl Default for Endpoint {
+    fn default() -> Endpoint {
+        Endpoint {
+            operation_at: OperationAt::somewhere(Verb::Precedes),
+            thread: ThreadId(u32::MAX),
+        }
     }
 }
 
@@ -47,19 +50,20 @@ impl Default for End {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label {
     pub(super) subject: Subject,
-    pub(super) from: End,
-    pub(super) to: End,
+    pub(super) from: Endpoint,
+    pub(super) to: Endpoint,
 }
 
 impl Label {
     /// An edge that stands for no operations: its ends are known by their nodes only.
     pub(super) fn of_nodes(subject: Subject) -> Label {
-        let to = End { doing: Doing::somewhere(Verb::Follows), ..End::default() };
-        Label { subject, from: End::default(), to }
+        let to =
+            Endpoint { operation_at: OperationAt::somewhere(Verb::Follows), ..Endpoint::default() };
+        Label { subject, from: Endpoint::default(), to }
     }
 
     /// Whether its ends are operations.
-    pub(super) fn has_ends(&self) -> bool {
+    pub(super) fn has_endpoints(&self) -> bool {
         !matches!(self.subject, Subject::Order | Subject::Omitted)
     }
 }
@@ -67,7 +71,7 @@ impl Label {
 /// An edge as its target keeps it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
-    pub(super) source: Step,
+    pub(super) source: ThreadTime,
     /// The time of the target's thread.
     pub(super) at: u64,
     pub(super) label: Label,
@@ -90,7 +94,7 @@ enum State {
     Free,
     /// More edges may come in.
     Running,
-    /// A step that was reported before anything else of its thread: it may be part of a transaction
+    /// A thread time that was reported before anything else of its thread: it may be part of a transaction
     /// whose beginning is not reported yet. More edges may come in.
     Tentative,
     /// No edge comes in any more, but for what is known to be reachable already.
@@ -100,7 +104,7 @@ enum State {
 #[derive(Debug)]
 struct Node {
     state: State,
-    lane: Lane,
+    slot: ThreadSlot,
     /// How many nodes were made before it.
     number: u64,
     /// The outermost block of the transaction; the unknown site outside of blocks, and where several
@@ -114,26 +118,26 @@ struct Node {
     ancestors: NodeSet,
 }
 
-/// What the times of a lane belong to, from `begin` to the next entry.
+/// What the times of a slot belong to, from `begin` to the next entry.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct Interval {
     begin: u64,
-    place: Place,
+    owner: IntervalOwner,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum IntervalOwner {
     Node(NodeId),
     /// Operations outside of transactions that were merged into another thread's node: they count
-    /// as done right after this step of it.
-    After(Step),
+    /// as done right after this thread time of it.
+    MergedAfter(ThreadTime),
 }
 
 /// The time of an edge that stands for a path of nodes, but not one of operations: it helps no blame.
 const PATH_OF_NODES: u64 = u64::MAX;
 
 /// Beyond this many, operations that were merged elsewhere are taken for earlier than they were.
-const MOST_STRETCHES_ELSEWHERE: usize = 16;
+const MOST_MERGED_INTERVALS: usize = 16;
 
 /// Beyond this many edges into one node, those that only help blame are thinned out.
 const MOST_INCOMING: usize = 256;
@@ -141,11 +145,11 @@ const MOST_INCOMING: usize = 256;
 /// How many edges of one source thread remain then.
 const KEPT_OF_ONE_THREAD: usize = 8;
 
-/// How many steps may wait for the beginning of their transaction to be reported, for each thread.
+/// How many thread times may wait for the beginning of their transaction to be reported, for each thread.
 const MOST_TENTATIVE: usize = 256;
 
 /// How many nodes that are gone are forgotten together.
-const GONE_TOGETHER: usize = 32;
+const REMOVED_TOGETHER: usize = 32;
 
 /// The graph.
 #[derive(Debug)]
@@ -155,15 +159,15 @@ pub(super) struct Graph {
     /// Numbers that can be used.
     free: Vec<NodeId>,
     /// Numbers of nodes that are gone, and may still be among the ancestors of others.
-    gone: Vec<NodeId>,
-    stretches: Vec<VecDeque<Stretch>>,
+    removed: Vec<NodeId>,
+    intervals: Vec<VecDeque<Interval>>,
     alive: usize,
     /// How many nodes were ever made.
     pub(super) allocated: u64,
     /// The most nodes that were alive at a time.
     pub(super) most_alive: usize,
     /// Beyond this many nodes alive, they are condensed.
-    crowded_at: usize,
+    condense_at: usize,
     worklist: Vec<NodeId>,
 }
 
@@ -173,136 +177,136 @@ impl Graph {
             config,
             nodes: Vec::new(),
             free: Vec::new(),
-            gone: Vec::new(),
-            stretches: Vec::new(),
+            removed: Vec::new(),
+            intervals: Vec::new(),
             alive: 0,
             allocated: 0,
             most_alive: 0,
-            crowded_at: config.crowd,
+            condense_at: config.condense_above,
             worklist: Vec::new(),
         }
     }
 
-    /// Makes sure that the lane is there.
-    pub(super) fn add_lane(&mut self, lane: Lane) {
-        while self.stretches.len() <= lane.index() {
-            self.stretches.push(VecDeque::new());
+    /// Makes sure that the slot is there.
+    pub(super) fn add_slot(&mut self, slot: ThreadSlot) {
+        while self.intervals.len() <= slot.index() {
+            self.intervals.push(VecDeque::new());
         }
     }
 
-    /// Whether nothing of the lane can be on a cycle any more.
-    pub(super) fn is_settled(&self, lane: Lane) -> bool {
-        self.stretches[lane.index()].iter().all(|stretch| match stretch.place {
-            Place::Node(_) => false,
-            Place::After(step) => self.node_of(step).is_none(),
+    /// Whether nothing of the slot can be on a cycle any more.
+    pub(super) fn is_collected(&self, slot: ThreadSlot) -> bool {
+        self.intervals[slot.index()].iter().all(|interval| match interval.owner {
+            IntervalOwner::Node(_) => false,
+            IntervalOwner::MergedAfter(thread_time) => self.node_of(thread_time).is_none(),
         })
     }
 
-    /// The node of a step, unless it was collected.
-    pub(super) fn node_of(&self, step: Step) -> Option<NodeId> {
-        if step.is_none() {
+    /// The node of a thread time, unless it was collected.
+    pub(super) fn node_of(&self, thread_time: ThreadTime) -> Option<NodeId> {
+        if thread_time.is_none() {
             return None;
         }
-        let stretches = &self.stretches[step.lane().index()];
-        let found = stretches.iter().rev().find(|stretch| stretch.begin <= step.time())?;
-        match found.place {
-            Place::Node(node) => Some(node),
-            Place::After(_) => None,
+        let intervals = &self.intervals[thread_time.slot().index()];
+        let found = intervals.iter().rev().find(|interval| interval.begin <= thread_time.time())?;
+        match found.owner {
+            IntervalOwner::Node(node) => Some(node),
+            IntervalOwner::MergedAfter(_) => None,
         }
     }
 
-    /// The step that stands for a time of a thread: itself, the step it was merged with, or none when
+    /// The thread time that stands for a time of a thread: itself, the thread time it was merged with, or none when
     /// it cannot be on a cycle.
-    pub(super) fn step_at(&self, lane: Lane, time: u64) -> Step {
-        let stretches = &self.stretches[lane.index()];
-        match stretches.iter().rev().find(|stretch| stretch.begin <= time) {
-            None => Step::NONE,
-            Some(Stretch { place: Place::Node(_), .. }) => Step::new(lane, time),
-            Some(Stretch { place: Place::After(step), .. }) => {
-                if self.node_of(*step).is_some() {
-                    *step
-                } else {
-                    Step::NONE
-                }
+    pub(super) fn thread_time_at(&self, slot: ThreadSlot, time: u64) -> ThreadTime {
+        let intervals = &self.intervals[slot.index()];
+        match intervals.iter().rev().find(|interval| interval.begin <= time) {
+            None => ThreadTime::NONE,
+            Some(Interval { owner: IntervalOwner::Node(_), .. }) => ThreadTime::new(slot, time),
+            Some(Interval { owner: IntervalOwner::MergedAfter(thread_time), .. }) => {
+                if self.node_of(*thread_time).is_some() { *thread_time } else { ThreadTime::NONE }
             }
         }
     }
 
-    /// The step that stands for a time that the thread has not reported anything about: the first of
+    /// The thread time that stands for a time that the thread has not reported anything about: the first of
     /// a transaction, or an operation outside.
-    pub(super) fn tentative_step(&mut self, lane: Lane, time: u64) -> Step {
-        let stretches = &self.stretches[lane.index()];
+    pub(super) fn tentative_time(&mut self, slot: ThreadSlot, time: u64) -> ThreadTime {
+        let intervals = &self.intervals[slot.index()];
         let mut waiting = 0;
-        for stretch in stretches.iter().rev() {
-            match stretch.place {
-                Place::Node(node) if self.nodes[node.index()].state == State::Tentative => {
-                    if stretch.begin == time {
-                        return Step::new(lane, time);
+        for interval in intervals.iter().rev() {
+            match interval.owner {
+                IntervalOwner::Node(node) if self.nodes[node.index()].state == State::Tentative => {
+                    if interval.begin == time {
+                        return ThreadTime::new(slot, time);
                     }
                     waiting += 1;
                 }
-                Place::Node(_) | Place::After(_) => break,
+                IntervalOwner::Node(_) | IntervalOwner::MergedAfter(_) => break,
             }
         }
         if waiting >= MOST_TENTATIVE {
-            self.settle(lane, Some(time));
+            self.resolve_tentative(slot, Some(time));
         }
-        let last = self.last_settled(lane, time);
-        let node = self.add_node(lane, time, State::Tentative);
+        let last = self.last_non_tentative(slot, time);
+        let node = self.add_node(slot, time, State::Tentative);
         if !last.is_none() {
             self.order(last, node, time);
         }
-        Step::new(lane, time)
+        ThreadTime::new(slot, time)
     }
 
-    /// The last step of the thread before this time that is not tentative.
-    fn last_settled(&self, lane: Lane, time: u64) -> Step {
+    /// The last thread time of the thread before this time that is not tentative.
+    fn last_non_tentative(&self, slot: ThreadSlot, time: u64) -> ThreadTime {
         let mut limit = time;
-        for stretch in self.stretches[lane.index()].iter().rev() {
-            if self.is_tentative(stretch) {
-                limit = limit.min(stretch.begin);
+        for interval in self.intervals[slot.index()].iter().rev() {
+            if self.is_tentative(interval) {
+                limit = limit.min(interval.begin);
             } else {
-                return self.step_at(lane, stretch.begin.max(limit.saturating_sub(1)));
+                return self.thread_time_at(slot, interval.begin.max(limit.saturating_sub(1)));
             }
         }
-        Step::NONE
+        ThreadTime::NONE
     }
 
-    fn is_tentative(&self, stretch: &Stretch) -> bool {
-        match stretch.place {
-            Place::Node(node) => self.nodes[node.index()].state == State::Tentative,
-            Place::After(_) => false,
+    fn is_tentative(&self, interval: &Interval) -> bool {
+        match interval.owner {
+            IntervalOwner::Node(node) => self.nodes[node.index()].state == State::Tentative,
+            IntervalOwner::MergedAfter(_) => false,
         }
     }
 
     /// The thread did something outside of transactions, or begins one at `transaction`: whatever is
     /// tentative before is over. Returns the node that is made of what is not before.
-    pub(super) fn settle(&mut self, lane: Lane, transaction: Option<u64>) -> Option<NodeId> {
-        let stretches = &self.stretches[lane.index()];
-        if !stretches.back().is_some_and(|last| self.is_tentative(last)) {
+    pub(super) fn resolve_tentative(
+        &mut self,
+        slot: ThreadSlot,
+        transaction: Option<u64>,
+    ) -> Option<NodeId> {
+        let intervals = &self.intervals[slot.index()];
+        if !intervals.back().is_some_and(|last| self.is_tentative(last)) {
             return None;
         }
-        let tentative = stretches.iter().filter(|stretch| self.is_tentative(stretch));
-        let tentative: Vec<Stretch> = tentative.copied().collect();
+        let tentative = intervals.iter().filter(|interval| self.is_tentative(interval));
+        let tentative: Vec<Interval> = tentative.copied().collect();
         let limit = transaction.unwrap_or(u64::MAX);
         let mut first: Option<NodeId> = None;
-        for stretch in tentative {
-            let Place::Node(node) = stretch.place else { continue };
-            if stretch.begin < limit {
+        for interval in tentative {
+            let IntervalOwner::Node(node) = interval.owner else { continue };
+            if interval.begin < limit {
                 self.nodes[node.index()].state = State::Finished;
                 self.finish(node);
             } else if let Some(first) = first {
-                self.unite(first, node);
+                self.merge_nodes(first, node);
             } else {
-                // The transaction begins before the step that was the first to be known of it.
+                // The transaction begins before the thread time that was the first to be known of it.
                 for edge in &mut self.nodes[node.index()].incoming {
                     edge.at = limit;
-                    if edge.source.lane() == lane {
-                        edge.source = Step::new(lane, edge.source.time().min(limit - 1));
+                    if edge.source.slot() == slot {
+                        edge.source = ThreadTime::new(slot, edge.source.time().min(limit - 1));
                     }
                 }
-                let stretches = self.stretches[lane.index()].iter_mut();
-                stretches.filter(|found| found.place == stretch.place).for_each(|found| {
+                let intervals = self.intervals[slot.index()].iter_mut();
+                intervals.filter(|found| found.owner == interval.owner).for_each(|found| {
                     found.begin = limit;
                 });
                 first = Some(node);
@@ -311,13 +315,14 @@ impl Graph {
         first
     }
 
-    /// Makes one node of two that turn out to be one transaction. The second has no edges in but the
+    /// Makes one node of two that round out to be one transaction. The second has no edges in but the
     /// one from the operation before, which the first has too.
-    fn unite(&mut self, first: NodeId, second: NodeId) {
+    fn merge_nodes(&mut self, first: NodeId, second: NodeId) {
         self.replace(second, first);
         self.merge_blocks(first, second);
-        let lane = self.nodes[second.index()].lane;
-        self.stretches[lane.index()].retain(|stretch| stretch.place != Place::Node(second));
+        let slot = self.nodes[second.index()].slot;
+        self.intervals[slot.index()]
+            .retain(|interval| interval.owner != IntervalOwner::Node(second));
         let bit = second.index();
         for node in &mut self.nodes {
             if node.ancestors.remove(bit) {
@@ -328,9 +333,9 @@ impl Graph {
     }
 
     /// One node is to stand for another too: unless both execute the same block, nobody knows any more which
-    /// one a step of it was in.
-    fn merge_blocks(&mut self, kept: NodeId, gone: NodeId) {
-        if self.nodes[kept.index()].block != self.nodes[gone.index()].block {
+    /// one a thread time of it was in.
+    fn merge_blocks(&mut self, kept: NodeId, removed: NodeId) {
+        if self.nodes[kept.index()].block != self.nodes[removed.index()].block {
             self.nodes[kept.index()].block = SiteId(0);
         }
     }
@@ -372,14 +377,14 @@ impl Graph {
     }
 
     /// A transaction begins: an execution of this block.
-    pub(super) fn begin(&mut self, lane: Lane, time: u64, block: Block) -> NodeId {
-        if let Some(node) = self.settle(lane, Some(time)) {
+    pub(super) fn begin(&mut self, slot: ThreadSlot, time: u64, block: Block) -> NodeId {
+        if let Some(node) = self.resolve_tentative(slot, Some(time)) {
             self.nodes[node.index()].state = State::Running;
             self.nodes[node.index()].block = block;
             return node;
         }
-        let last = self.last_settled(lane, time);
-        let node = self.add_node(lane, time, State::Running);
+        let last = self.last_non_tentative(slot, time);
+        let node = self.add_node(slot, time, State::Running);
         self.nodes[node.index()].block = block;
         if !last.is_none() {
             self.order(last, node, time);
@@ -388,10 +393,10 @@ impl Graph {
     }
 
     /// The transaction of the thread, which is in one.
-    pub(super) fn running(&self, lane: Lane) -> Option<NodeId> {
-        match self.stretches[lane.index()].back()?.place {
-            Place::Node(node) => Some(node),
-            Place::After(_) => None,
+    pub(super) fn running(&self, slot: ThreadSlot) -> Option<NodeId> {
+        match self.intervals[slot.index()].back()?.owner {
+            IntervalOwner::Node(node) => Some(node),
+            IntervalOwner::MergedAfter(_) => None,
         }
     }
 
@@ -401,131 +406,140 @@ impl Graph {
         self.finish(node);
     }
 
-    /// An operation outside of transactions that comes after `sources`. Returns the step that stands
+    /// An operation outside of transactions that comes after `sources`. Returns the thread time that stands
     /// for it.
-    pub(super) fn outside(
+    pub(super) fn operation_outside(
         &mut self,
-        lane: Lane,
+        slot: ThreadSlot,
         time: u64,
         is_new_epoch: bool,
-        sources: &[(Step, Label)],
-    ) -> Step {
-        let last = self.last_settled(lane, time);
+        sources: &[(ThreadTime, Label)],
+    ) -> ThreadTime {
+        let last = self.last_non_tentative(slot, time);
         if !self.config.merge {
             // What a thread does in one epoch is not told apart, and only the first of it can come after
             // something new.
-            let last_begin = self.stretches[lane.index()].back().map(|last| last.begin);
-            let is_dead = |(step, _): &(Step, Label)| self.node_of(*step).is_none();
-            if last_begin == Some(time) || (!is_new_epoch && sources.iter().all(is_dead)) {
-                return self.step_at(lane, time);
+            let last_begin = self.intervals[slot.index()].back().map(|last| last.begin);
+            let is_unreachable =
+                |(thread_time, _): &(ThreadTime, Label)| self.node_of(*thread_time).is_none();
+            if last_begin == Some(time) || (!is_new_epoch && sources.iter().all(is_unreachable)) {
+                return self.thread_time_at(slot, time);
             }
-            return self.unary(lane, time, last, sources);
+            return self.add_outside_node(slot, time, last, sources);
         }
-        let mut others = sources.iter().filter_map(|(step, _)| Some((*step, self.node_of(*step)?)));
+        let mut others = sources
+            .iter()
+            .filter_map(|(thread_time, _)| Some((*thread_time, self.node_of(*thread_time)?)));
         let Some(last_node) = self.node_of(last) else {
             // Nothing of the thread itself is left: the operation can be part of what it comes after,
             // if that is one node, and over.
-            let Some((first, node)) = others.next() else { return Step::NONE };
+            let Some((first, node)) = others.next() else { return ThreadTime::NONE };
             let mut latest = first;
-            for (step, other) in others {
+            for (thread_time, other) in others {
                 if other != node {
-                    return self.unary(lane, time, last, sources);
+                    return self.add_outside_node(slot, time, last, sources);
                 }
-                latest = latest.max(step);
+                latest = latest.max(thread_time);
             }
-            return self.outside_after(lane, time, latest, node, last, sources);
+            return self.merge_outside_after(slot, time, latest, node, last, sources);
         };
-        if last.lane() == lane {
+        if last.slot() == slot {
             let ancestors = &self.nodes[last_node.index()].ancestors;
             if others.all(|(_, node)| node == last_node || ancestors.contains(node.index())) {
-                for (step, label) in sources {
-                    self.add_edge(*step, last_node, time, *label);
+                for (thread_time, label) in sources {
+                    self.add_edge(*thread_time, last_node, time, *label);
                 }
-                return Step::new(lane, time);
+                return ThreadTime::new(slot, time);
             }
-            return self.unary(lane, time, last, sources);
+            return self.add_outside_node(slot, time, last, sources);
         }
         // The last operation was merged into a node of another thread.
         let mut latest = last;
-        for (step, node) in others {
+        for (thread_time, node) in others {
             if node != last_node {
-                return self.unary(lane, time, last, sources);
+                return self.add_outside_node(slot, time, last, sources);
             }
-            latest = latest.max(step);
+            latest = latest.max(thread_time);
         }
-        self.outside_after(lane, time, latest, last_node, last, sources)
+        self.merge_outside_after(slot, time, latest, last_node, last, sources)
     }
 
-    fn outside_after(
+    fn merge_outside_after(
         &mut self,
-        lane: Lane,
+        slot: ThreadSlot,
         time: u64,
-        latest: Step,
+        latest: ThreadTime,
         node: NodeId,
-        last: Step,
-        sources: &[(Step, Label)],
-    ) -> Step {
+        last: ThreadTime,
+        sources: &[(ThreadTime, Label)],
+    ) -> ThreadTime {
         if self.nodes[node.index()].state != State::Finished {
             // A transaction that goes on may still receive edges, and this operation must not.
-            return self.unary(lane, time, last, sources);
+            return self.add_outside_node(slot, time, last, sources);
         }
-        if latest.lane() == lane {
-            return Step::new(lane, time);
+        if latest.slot() == slot {
+            return ThreadTime::new(slot, time);
         }
         if latest != last {
-            self.forget_settled(lane);
-            let place = Place::After(latest);
-            self.stretches[lane.index()].push_back(Stretch { begin: time, place });
+            self.drop_collected_intervals(slot);
+            let owner = IntervalOwner::MergedAfter(latest);
+            self.intervals[slot.index()].push_back(Interval { begin: time, owner });
         }
         latest
     }
 
-    /// Drops stretches that were merged elsewhere and matter no more.
-    fn forget_settled(&mut self, lane: Lane) {
-        let mut elsewhere = 0;
-        while let Some(Stretch { place: Place::After(step), .. }) =
-            self.stretches[lane.index()].front()
-            && self.node_of(*step).is_none()
+    /// Drops intervals that were merged elsewhere and matter no more.
+    fn drop_collected_intervals(&mut self, slot: ThreadSlot) {
+        let mut merged = 0;
+        while let Some(Interval { owner: IntervalOwner::MergedAfter(thread_time), .. }) =
+            self.intervals[slot.index()].front()
+            && self.node_of(*thread_time).is_none()
         {
-            self.stretches[lane.index()].pop_front();
+            self.intervals[slot.index()].pop_front();
         }
-        for stretch in self.stretches[lane.index()].iter().rev() {
-            match stretch.place {
-                Place::Node(_) => break,
-                Place::After(_) => elsewhere += 1,
+        for interval in self.intervals[slot.index()].iter().rev() {
+            match interval.owner {
+                IntervalOwner::Node(_) => break,
+                IntervalOwner::MergedAfter(_) => merged += 1,
             }
         }
-        if elsewhere >= MOST_STRETCHES_ELSEWHERE {
-            self.stretches[lane.index()].pop_back();
+        if merged >= MOST_MERGED_INTERVALS {
+            self.intervals[slot.index()].pop_back();
         }
     }
 
     /// A node of its own for an operation outside of transactions.
-    fn unary(&mut self, lane: Lane, time: u64, last: Step, sources: &[(Step, Label)]) -> Step {
-        self.forget_settled(lane);
-        let node = self.add_node(lane, time, State::Running);
+    fn add_outside_node(
+        &mut self,
+        slot: ThreadSlot,
+        time: u64,
+        last: ThreadTime,
+        sources: &[(ThreadTime, Label)],
+    ) -> ThreadTime {
+        self.drop_collected_intervals(slot);
+        let node = self.add_node(slot, time, State::Running);
         if !last.is_none() {
             self.order(last, node, time);
         }
-        for (step, label) in sources {
-            self.add_edge(*step, node, time, *label);
+        for (thread_time, label) in sources {
+            self.add_edge(*thread_time, node, time, *label);
         }
         self.nodes[node.index()].state = State::Finished;
         self.collect_if_unreached(node);
-        self.step_at(lane, time)
+        self.thread_time_at(slot, time)
     }
 
     /// Adds the edge from the operation before of the same thread.
-    fn order(&mut self, last: Step, node: NodeId, time: u64) {
+    fn order(&mut self, last: ThreadTime, node: NodeId, time: u64) {
         self.add_edge(last, node, time, Label::of_nodes(Subject::Order));
     }
 
-    fn is_redundant(&self, source: Step, target: NodeId) -> bool {
-        // A later step of the same thread comes after this one; that there is an edge from it already
+    fn is_redundant(&self, source: ThreadTime, target: NodeId) -> bool {
+        // A later thread time of the same thread comes after this one; that there is an edge from it already
         // says more, of the nodes as of the operations.
         let mut known = self.nodes[target.index()].incoming.iter().rev();
         known
-            .find(|edge| edge.source.lane() == source.lane() && edge.at != PATH_OF_NODES)
+            .find(|edge| edge.source.slot() == source.slot() && edge.at != PATH_OF_NODES)
             .is_some_and(|edge| edge.source.time() >= source.time())
     }
 
@@ -533,7 +547,7 @@ impl Graph {
     /// it. Edges that close a cycle are added too: what follows is judged by the whole run.
     pub(super) fn add_edge(
         &mut self,
-        source: Step,
+        source: ThreadTime,
         target: NodeId,
         at: u64,
         label: Label,
@@ -544,31 +558,31 @@ impl Graph {
         }
         self.nodes[target.index()].incoming.push(Edge { source, at, label });
         if self.nodes[target.index()].incoming.len() > MOST_INCOMING {
-            self.thin_out(target);
+            self.drop_early_edges(target);
         }
         let closes = self.nodes[from.index()].ancestors.contains(target.index());
         add_once(&mut self.nodes[from.index()].outgoing, target);
-        self.spread(from, target);
+        self.propagate_ancestors(from, target);
         if closes { Added::Cycle } else { Added::Edge }
     }
 
     /// Leaves of each source thread only the latest edges. The others help to find the innermost
     /// block to blame; the nodes they come from have a path to the later ones.
-    fn thin_out(&mut self, target: NodeId) {
+    fn drop_early_edges(&mut self, target: NodeId) {
         let mut incoming = std::mem::take(&mut self.nodes[target.index()].incoming);
-        let mut kept: Vec<(Lane, usize)> = Vec::new();
+        let mut kept: Vec<(ThreadSlot, usize)> = Vec::new();
         let mut keep: Vec<bool> = incoming
             .iter()
             .rev()
             .map(|edge| {
-                let lane = edge.source.lane();
-                match kept.iter_mut().find(|(known, _)| *known == lane) {
+                let slot = edge.source.slot();
+                match kept.iter_mut().find(|(known, _)| *known == slot) {
                     Some((_, count)) => {
                         *count += 1;
                         *count <= KEPT_OF_ONE_THREAD
                     }
                     None => {
-                        kept.push((lane, 1));
+                        kept.push((slot, 1));
                         true
                     }
                 }
@@ -579,7 +593,7 @@ impl Graph {
     }
 
     /// Everything that reaches `from` now reaches `target` and all that is reached from there.
-    fn spread(&mut self, from: NodeId, target: NodeId) {
+    fn propagate_ancestors(&mut self, from: NodeId, target: NodeId) {
         let mut pending = std::mem::take(&mut self.worklist);
         pending.push(from);
         pending.push(target);
@@ -602,21 +616,21 @@ impl Graph {
         self.worklist = pending;
     }
 
-    fn add_node(&mut self, lane: Lane, begin: u64, state: State) -> NodeId {
-        if self.alive >= self.crowded_at && self.config.collect {
+    fn add_node(&mut self, slot: ThreadSlot, begin: u64, state: State) -> NodeId {
+        if self.alive >= self.condense_at && self.config.collect {
             self.condense();
-            self.crowded_at = (2 * self.alive).max(self.config.crowd);
+            self.condense_at = (2 * self.alive).max(self.config.condense_above);
         }
         self.allocated += 1;
         self.alive += 1;
         self.most_alive = self.most_alive.max(self.alive);
-        if self.free.is_empty() && self.gone.len() >= GONE_TOGETHER {
-            self.forget_gone();
+        if self.free.is_empty() && self.removed.len() >= REMOVED_TOGETHER {
+            self.forget_removed();
         }
         let id = self.free.pop().unwrap_or_else(|| {
             self.nodes.push(Node {
                 state: State::Free,
-                lane,
+                slot,
                 number: 0,
                 block: SiteId(0),
                 incoming: Vec::new(),
@@ -627,13 +641,14 @@ impl Graph {
         });
         let node = &mut self.nodes[id.index()];
         node.state = state;
-        node.lane = lane;
+        node.slot = slot;
         node.number = self.allocated;
         node.block = SiteId(0);
-        // Tentative steps are not reported in the order of their times.
-        let stretches = &mut self.stretches[lane.index()];
-        let after = stretches.iter().rev().take_while(|stretch| stretch.begin > begin).count();
-        stretches.insert(stretches.len() - after, Stretch { begin, place: Place::Node(id) });
+        // Tentative thread times are not reported in the order of their times.
+        let intervals = &mut self.intervals[slot.index()];
+        let after = intervals.iter().rev().take_while(|interval| interval.begin > begin).count();
+        intervals
+            .insert(intervals.len() - after, Interval { begin, owner: IntervalOwner::Node(id) });
         id
     }
 
@@ -649,14 +664,15 @@ impl Graph {
     /// Makes a node part of the one before it in its thread, if all its edges come from there or from
     /// where that can be reached from: then it is on a cycle only if the other is.
     fn append_to_previous(&mut self, node: NodeId) {
-        let lane = self.nodes[node.index()].lane;
-        let stretches = &self.stretches[lane.index()];
-        let Some(at) = stretches.iter().rposition(|stretch| stretch.place == Place::Node(node))
+        let slot = self.nodes[node.index()].slot;
+        let intervals = &self.intervals[slot.index()];
+        let Some(at) =
+            intervals.iter().rposition(|interval| interval.owner == IntervalOwner::Node(node))
         else {
             return;
         };
-        let Some(Stretch { place: Place::Node(previous), .. }) =
-            at.checked_sub(1).and_then(|before| stretches.get(before)).copied()
+        let Some(Interval { owner: IntervalOwner::Node(previous), .. }) =
+            at.checked_sub(1).and_then(|before| intervals.get(before)).copied()
         else {
             return;
         };
@@ -673,22 +689,22 @@ impl Graph {
         }
         self.replace(node, previous);
         self.merge_blocks(previous, node);
-        self.stretches[lane.index()].remove(at);
+        self.intervals[slot.index()].remove(at);
         self.release(node);
     }
 
     /// Nobody asks whether a node that is gone is an ancestor, so it is enough to forget it before its
     /// number is used again, together with others.
     #[cold]
-    fn forget_gone(&mut self) {
-        let mut gone = NodeSet::default();
-        for id in &self.gone {
-            gone.insert(id.index());
+    fn forget_removed(&mut self) {
+        let mut removed = NodeSet::default();
+        for id in &self.removed {
+            removed.insert(id.index());
         }
         for node in &mut self.nodes {
-            node.ancestors.remove_all(&gone);
+            node.ancestors.remove_all(&removed);
         }
-        self.free.append(&mut self.gone);
+        self.free.append(&mut self.removed);
     }
 
     fn release(&mut self, id: NodeId) {
@@ -697,7 +713,7 @@ impl Graph {
         node.incoming.clear();
         node.outgoing.clear();
         node.ancestors.clear();
-        self.gone.push(id);
+        self.removed.push(id);
         self.alive -= 1;
     }
 
@@ -717,18 +733,21 @@ impl Graph {
     }
 
     fn collect(&mut self, id: NodeId, pending: &mut Vec<NodeId>) {
-        let lane = self.nodes[id.index()].lane;
-        let stretches = &mut self.stretches[lane.index()];
-        let Some(at) = stretches.iter().position(|stretch| stretch.place == Place::Node(id)) else {
+        let slot = self.nodes[id.index()].slot;
+        let intervals = &mut self.intervals[slot.index()];
+        let Some(at) =
+            intervals.iter().position(|interval| interval.owner == IntervalOwner::Node(id))
+        else {
             return;
         };
         // Everything of the thread before is collected too.
-        stretches.remove(at);
-        let limit = stretches.get(at).map_or(u64::MAX, |next| next.begin);
+        intervals.remove(at);
+        let limit = intervals.get(at).map_or(u64::MAX, |next| next.begin);
         let outgoing = std::mem::take(&mut self.nodes[id.index()].outgoing);
         for target in &outgoing {
-            let is_gone = |step: Step| step.lane() == lane && step.time() < limit;
-            self.nodes[target.index()].incoming.retain(|edge| !is_gone(edge.source));
+            let is_removed =
+                |thread_time: ThreadTime| thread_time.slot() == slot && thread_time.time() < limit;
+            self.nodes[target.index()].incoming.retain(|edge| !is_removed(edge.source));
             pending.push(*target);
         }
         self.keep_capacity(id, outgoing);
@@ -738,7 +757,7 @@ impl Graph {
     /// Makes room when many nodes are alive.
     ///
     /// Cycles are closed by edges into transactions that are not over. So all that matters of a node
-    /// that is over is from which of those it can be reached, and after which of their steps. Its
+    /// that is over is from which of those it can be reached, and after which of their thread times. Its
     /// edges are replaced by edges straight from there; what nothing reaches any more is collected,
     /// cycles included; and neighbours of one thread that are reached from the same transactions
     /// become one.
@@ -757,13 +776,13 @@ impl Graph {
         }
         // Most edges come from older nodes, which have straight edges already.
         oldest_first.sort_unstable_by_key(|id| self.nodes[id.index()].number);
-        let mut scratch = Scratch::new(self.nodes.len(), self.stretches.len());
+        let mut scratch = Scratch::new(self.nodes.len(), self.intervals.len());
         for id in oldest_first {
-            self.straighten(id, &mut scratch);
+            self.replace_by_root_edges(id, &mut scratch);
         }
         if self.config.merge {
-            for lane in 0..self.stretches.len() {
-                self.condense_lane(lane, &not_over, &mut scratch);
+            for slot in 0..self.intervals.len() {
+                self.condense_thread(slot, &not_over, &mut scratch);
             }
         }
         self.rebuild(&mut scratch);
@@ -773,10 +792,10 @@ impl Graph {
     }
 
     /// Replaces the edges into a node that is over by edges straight from transactions that are not.
-    fn straighten(&mut self, id: NodeId, scratch: &mut Scratch) {
+    fn replace_by_root_edges(&mut self, id: NodeId, scratch: &mut Scratch) {
         let incoming = std::mem::take(&mut self.nodes[id.index()].incoming);
         let mut found: Vec<Edge> = std::mem::take(&mut scratch.edges);
-        let mut reached: Vec<Step> = std::mem::take(&mut scratch.steps);
+        let mut reached: Vec<ThreadTime> = std::mem::take(&mut scratch.thread_times);
         scratch.next();
         for edge in &incoming {
             let Some(source) = self.node_of(edge.source) else { continue };
@@ -785,7 +804,7 @@ impl Graph {
                     scratch.add_later(&mut found, *edge, edge.at);
                 }
                 reached.push(edge.source);
-            } else if scratch.is_straight[source.index()] {
+            } else if scratch.has_root_edges[source.index()] {
                 for root in &self.nodes[source.index()].incoming {
                     if edge.at != PATH_OF_NODES && root.at <= edge.source.time() {
                         scratch.add_later(&mut found, *root, edge.at);
@@ -813,42 +832,44 @@ impl Graph {
         }
         self.nodes[id.index()].incoming.clone_from(&found);
         found.clear();
-        scratch.is_straight[id.index()] = true;
-        (scratch.edges, scratch.steps) = (found, reached);
+        scratch.has_root_edges[id.index()] = true;
+        (scratch.edges, scratch.thread_times) = (found, reached);
     }
 
-    /// Whether the node of a step was not noted yet.
-    fn note_source(&self, source: Step, scratch: &mut Scratch) -> bool {
+    /// Whether the node of a thread time was not noted yet.
+    fn note_source(&self, source: ThreadTime, scratch: &mut Scratch) -> bool {
         self.node_of(source).is_some_and(|node| scratch.note(node))
     }
 
     /// Makes one node of neighbours that are reached from the same transactions.
-    fn condense_lane(&mut self, lane: usize, not_over: &NodeSet, scratch: &mut Scratch) {
-        let mut kept = VecDeque::with_capacity(self.stretches[lane].len());
-        let mut stretches = self.stretches[lane].clone().into_iter();
-        kept.extend(stretches.next());
-        let mut gone = Vec::new();
-        for stretch in stretches {
-            let before = kept.back().map(|last: &Stretch| last.place);
-            let (Some(Place::Node(first)), Place::Node(second)) = (before, stretch.place) else {
-                kept.push_back(stretch);
+    fn condense_thread(&mut self, slot: usize, not_over: &NodeSet, scratch: &mut Scratch) {
+        let mut kept = VecDeque::with_capacity(self.intervals[slot].len());
+        let mut intervals = self.intervals[slot].clone().into_iter();
+        kept.extend(intervals.next());
+        let mut removed = Vec::new();
+        for interval in intervals {
+            let before = kept.back().map(|last: &Interval| last.owner);
+            let (Some(IntervalOwner::Node(first)), IntervalOwner::Node(second)) =
+                (before, interval.owner)
+            else {
+                kept.push_back(interval);
                 continue;
             };
             let (one, other) = (&self.nodes[first.index()], &self.nodes[second.index()]);
             let are_over = one.state == State::Finished && other.state == State::Finished;
             if are_over && one.ancestors.agree(&other.ancestors, not_over) {
-                self.merge_straight(first, second, scratch);
-                gone.push(second);
+                self.merge_root_edges(first, second, scratch);
+                removed.push(second);
             } else {
-                kept.push_back(stretch);
+                kept.push_back(interval);
             }
         }
-        self.stretches[lane] = kept;
-        gone.into_iter().for_each(|id| self.release(id));
+        self.intervals[slot] = kept;
+        removed.into_iter().for_each(|id| self.release(id));
     }
 
     /// Adds the straight edges of a node to those of the one before it.
-    fn merge_straight(&mut self, first: NodeId, second: NodeId, scratch: &mut Scratch) {
+    fn merge_root_edges(&mut self, first: NodeId, second: NodeId, scratch: &mut Scratch) {
         scratch.next();
         let mut known = std::mem::take(&mut self.nodes[first.index()].incoming);
         for (at, edge) in known.iter().enumerate() {
@@ -884,7 +905,7 @@ impl Graph {
                     && scratch.note(source)
                 {
                     self.nodes[source.index()].outgoing.push(target);
-                    self.spread(source, target);
+                    self.propagate_ancestors(source, target);
                 }
             }
         }
@@ -896,8 +917,8 @@ impl Graph {
     }
 
     /// The place of the thread whose node it is.
-    pub(super) fn lane_of(&self, node: NodeId) -> Lane {
-        self.nodes[node.index()].lane
+    pub(super) fn slot_of(&self, node: NodeId) -> ThreadSlot {
+        self.nodes[node.index()].slot
     }
 
     /// The outermost block of a transaction; the unknown site outside of blocks, and where it is not known.
@@ -920,48 +941,48 @@ fn add_once(list: &mut Vec<NodeId>, node: NodeId) {
 /// What is noted while nodes are condensed.
 struct Scratch {
     /// Nodes, by number, that have straight edges.
-    is_straight: Vec<bool>,
-    /// For each node the turn in which it was noted.
+    has_root_edges: Vec<bool>,
+    /// For each node the round in which it was noted.
     noted: Vec<u32>,
-    /// For each lane the turn in which an edge from it was added, and where that is in the list.
+    /// For each slot the round in which an edge from it was added, and where that is in the list.
     latest: Vec<(u32, usize)>,
-    turn: u32,
+    round: u32,
     edges: Vec<Edge>,
-    steps: Vec<Step>,
+    thread_times: Vec<ThreadTime>,
 }
 
 impl Scratch {
-    fn new(nodes: usize, lanes: usize) -> Scratch {
+    fn new(nodes: usize, slots: usize) -> Scratch {
         Scratch {
-            is_straight: vec![false; nodes],
+            has_root_edges: vec![false; nodes],
             noted: vec![0; nodes],
-            latest: vec![(0, 0); lanes],
-            turn: 0,
+            latest: vec![(0, 0); slots],
+            round: 0,
             edges: Vec::new(),
-            steps: Vec::new(),
+            thread_times: Vec::new(),
         }
     }
 
     /// Nothing is noted any more.
     fn next(&mut self) {
-        self.turn += 1;
+        self.round += 1;
     }
 
     /// Whether a node was not noted yet.
     fn note(&mut self, node: NodeId) -> bool {
-        std::mem::replace(&mut self.noted[node.index()], self.turn) != self.turn
+        std::mem::replace(&mut self.noted[node.index()], self.round) != self.round
     }
 
-    fn note_latest(&mut self, source: Step, at: usize) {
-        self.latest[source.lane().index()] = (self.turn, at);
+    fn note_latest(&mut self, source: ThreadTime, at: usize) {
+        self.latest[source.slot().index()] = (self.round, at);
     }
 
     /// Adds an edge that arrives at a time, not before those in the list, unless there is one from a later
-    /// step of the same thread.
+    /// thread time of the same thread.
     fn add_later(&mut self, list: &mut Vec<Edge>, edge: Edge, at: u64) {
-        let (turn, known) = self.latest[edge.source.lane().index()];
+        let (round, known) = self.latest[edge.source.slot().index()];
         let edge = Edge { at, ..edge };
-        if turn == self.turn {
+        if round == self.round {
             if list[known].source.time() >= edge.source.time() {
                 return;
             }

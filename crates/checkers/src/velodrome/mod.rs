@@ -9,8 +9,8 @@
 //! not observed (library code without a model, native code) can hide violations and cannot make any.
 //!
 //! Deviations from the paper, with the reason:
-//! 1. A step is a thread and a time of that thread in 64 bits, not a node and a time of that node. A node
-//!    is a stretch of a thread's time, so that an access that is reported late
+//! 1. A step of the paper is a [`ThreadTime`], a thread and a time of that thread, not a node and a time of
+//!    that node. A node is an interval of a thread's time, so that an access that is reported late
 //!    ([`events::Action::Earlier`]) finds the transaction it was part of, running, finished or collected,
 //!    and no table of past epochs is needed. Times are epochs: what a thread does in one epoch has
 //!    the same edges before it.
@@ -35,10 +35,10 @@
 //!    whoever comes in between receives that too early; the change stands for the whole call. What is
 //!    ordered by permits alone can be missed.
 
+mod access_history;
 mod blame;
 mod graph;
 mod report;
-mod trails;
 mod witness;
 
 use std::collections::BTreeSet;
@@ -48,23 +48,23 @@ use events::{
 };
 use findings::Finding;
 
-use crate::doing::{ContextId, Contexts, Doing};
+use crate::operation_at::{ContextId, Contexts, OperationAt};
 use crate::subject::Subject;
-use crate::table::{Key, Place, Table};
-use crate::timeline::{Lane, Lanes, Step, Timeline};
+use crate::table::{Key, Position, Table};
+use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
-use crate::{Monitor, Needs, Registration};
-use graph::{Added, End, Graph, Label, NodeId};
+use crate::{Checker, Needs, Registration};
+use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
+use graph::{Added, Endpoint, Graph, Label, NodeId};
 use report::{Group, Violations};
-use trails::{Barrier, Channel, Mark, Trail};
-use witness::Chains;
+use witness::CycleBuilder;
 
 pub use report::Shape;
 
 const RULE: &str = "not-serializable";
 
-/// Its entry in the list of monitors.
-pub const MONITOR: Registration = Registration {
+/// Its entry in the list of checkers.
+pub const CHECKER: Registration = Registration {
     name: "velodrome",
     rules: &[RULE],
     on_by_default: true,
@@ -81,12 +81,12 @@ pub struct Config {
     pub collect: bool,
     /// How many nodes may be alive before those that are over are condensed: their findings name the
     /// ends of the cycle and not all that is in between.
-    pub crowd: usize,
+    pub condense_above: usize,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { merge: true, collect: true, crowd: 128 }
+        Config { merge: true, collect: true, condense_above: 128 }
     }
 }
 
@@ -98,7 +98,7 @@ pub struct Statistics {
     /// The most nodes that were alive at a time.
     pub most_alive: usize,
     /// Threads that there was room for: threads that have ended leave theirs to others.
-    pub lanes: usize,
+    pub slots: usize,
 }
 
 /// An atomic block that has begun and not ended.
@@ -119,7 +119,7 @@ struct Thread {
     /// Outermost first.
     open: Vec<OpenBlock>,
     /// Where it was started, until it does something.
-    started: Mark,
+    started: TimedOperation,
 }
 
 impl Thread {
@@ -135,32 +135,32 @@ impl Thread {
     }
 }
 
-/// The monitor.
+/// The checker.
 #[derive(Debug)]
 pub struct Velodrome {
     graph: Graph,
-    lanes: Lanes,
+    slots: ThreadSlots,
     threads: Vec<Thread>,
-    variables: Table<Trail>,
+    variables: Table<AccessHistory>,
     /// Locks, tasks and the like.
-    channels: Table<Trail>,
+    sync_histories: Table<AccessHistory>,
     barriers: Table<Barrier>,
     contexts: Contexts,
     violations: Violations,
-    sources: Vec<Mark>,
-    labelled: Vec<(Step, Label)>,
+    sources: Vec<TimedOperation>,
+    labelled: Vec<(ThreadTime, Label)>,
 }
 
 impl Velodrome {
-    /// A monitor that has seen nothing yet.
+    /// A checker that has seen nothing yet.
     #[must_use]
     pub fn new(config: Config) -> Velodrome {
         Velodrome {
             graph: Graph::new(config),
-            lanes: Lanes::default(),
+            slots: ThreadSlots::default(),
             threads: Vec::new(),
             variables: Table::default(),
-            channels: Table::default(),
+            sync_histories: Table::default(),
             barriers: Table::default(),
             contexts: Contexts::default(),
             violations: Violations::default(),
@@ -192,120 +192,133 @@ impl Velodrome {
         Statistics {
             allocated: self.graph.allocated,
             most_alive: self.graph.most_alive,
-            lanes: self.lanes.len(),
+            slots: self.slots.len(),
         }
     }
 
-    /// The lane of a thread, which gets one if it has none.
-    fn lane(&mut self, thread: ThreadId) -> Lane {
-        if let Some(lane) = self.lanes.find(thread) {
-            return lane;
+    /// The slot of a thread, which gets one if it has none.
+    fn slot(&mut self, thread: ThreadId) -> ThreadSlot {
+        if let Some(slot) = self.slots.find(thread) {
+            return slot;
         }
-        if let Some(lane) = self.lanes.reuse(thread, |lane| self.graph.is_settled(lane)) {
-            let reused = &mut self.threads[lane.index()];
+        if let Some(slot) = self.slots.reuse(thread, |slot| self.graph.is_collected(slot)) {
+            let reused = &mut self.threads[slot.index()];
             reused.timeline.restart();
             reused.open.clear();
-            reused.started = Mark::default();
-            return lane;
+            reused.started = TimedOperation::default();
+            return slot;
         }
-        let lane = self.lanes.add(thread);
-        self.graph.add_lane(lane);
+        let slot = self.slots.add(thread);
+        self.graph.add_slot(slot);
         self.threads.push(Thread::default());
-        lane
+        slot
     }
 
-    /// An operation that comes after those in `self.sources`. Returns the step that stands for it, with what
+    /// An operation that comes after those in `self.sources`. Returns the thread time that stands for it, with what
     /// is done.
-    fn operation(&mut self, event: &Event, subject: Subject) -> Mark {
-        let lane = self.lane(event.thread);
-        self.start(lane);
-        let context = self.threads[lane.index()].context();
-        let doing = Doing::new(Verb::of(event.action), event.site, context);
-        let end = End { doing, thread: event.thread };
-        let step = self.operation_in(lane, event.epoch, end, subject);
-        Mark { step, end }
+    fn operation(&mut self, event: &Event, subject: Subject) -> TimedOperation {
+        let slot = self.slot(event.thread);
+        self.start(slot);
+        let context = self.threads[slot.index()].context();
+        let operation_at = OperationAt::new(Verb::of(event.action), event.site, context);
+        let end = Endpoint { operation_at, thread: event.thread };
+        let thread_time = self.operation_in(slot, event.epoch, end, subject);
+        TimedOperation { thread_time, end }
     }
 
-    fn operation_in(&mut self, lane: Lane, epoch: Epoch, end: End, subject: Subject) -> Step {
-        let timeline = &mut self.threads[lane.index()].timeline;
+    fn operation_in(
+        &mut self,
+        slot: ThreadSlot,
+        epoch: Epoch,
+        end: Endpoint,
+        subject: Subject,
+    ) -> ThreadTime {
+        let timeline = &mut self.threads[slot.index()].timeline;
         let before = timeline.now();
         let time = timeline.advance(epoch);
-        let label = |mark: &Mark| Label { subject, from: mark.end, to: end };
-        if self.threads[lane.index()].open.is_empty() {
-            self.graph.settle(lane, None);
+        let label = |operation: &TimedOperation| Label { subject, from: operation.end, to: end };
+        if self.threads[slot.index()].open.is_empty() {
+            self.graph.resolve_tentative(slot, None);
             self.labelled.clear();
-            self.labelled.extend(self.sources.iter().map(|mark| (mark.step, label(mark))));
-            return self.graph.outside(lane, time, time > before, &self.labelled);
+            self.labelled.extend(
+                self.sources.iter().map(|operation| (operation.thread_time, label(operation))),
+            );
+            return self.graph.operation_outside(slot, time, time > before, &self.labelled);
         }
-        let Some(node) = self.graph.running(lane) else { return Step::NONE };
+        let Some(node) = self.graph.running(slot) else { return ThreadTime::NONE };
         for at in 0..self.sources.len() {
             let source = self.sources[at];
             let label = label(&source);
-            if self.graph.add_edge(source.step, node, time, label) == Added::Cycle {
-                self.violation(lane, node, source.step, label);
+            if self.graph.add_edge(source.thread_time, node, time, label) == Added::Cycle {
+                self.violation(slot, node, source.thread_time, label);
             }
         }
-        Step::new(lane, time)
+        ThreadTime::new(slot, time)
     }
 
     /// The first thing a thread does comes after the start of the thread.
-    fn start(&mut self, lane: Lane) {
-        let started = std::mem::take(&mut self.threads[lane.index()].started);
-        if !started.step.is_none() {
+    fn start(&mut self, slot: ThreadSlot) {
+        let started = std::mem::take(&mut self.threads[slot.index()].started);
+        if !started.thread_time.is_none() {
             let others = std::mem::replace(&mut self.sources, vec![started]);
-            let thread = self.lanes.thread(lane);
-            let doing = Doing::new(Verb::Begins, SiteId(0), ContextId::OUTSIDE);
-            self.operation_in(lane, Epoch(0), End { doing, thread }, Subject::Thread(thread));
+            let thread = self.slots.thread(slot);
+            let operation_at = OperationAt::new(Verb::Begins, SiteId(0), ContextId::OUTSIDE);
+            self.operation_in(
+                slot,
+                Epoch(0),
+                Endpoint { operation_at, thread },
+                Subject::Thread(thread),
+            );
             self.sources = others;
         }
     }
 
-    fn look_at(&mut self, event: &Event, variable: Variable) {
+    fn shared_access(&mut self, event: &Event, variable: Variable) {
         self.make_room_for_variables();
-        let place = self.variables.place(Key::from(variable));
+        let position = self.variables.position(Key::from(variable));
         self.sources.clear();
-        self.sources.extend(self.variables.at(place).map(|trail| trail.change));
-        let mark = self.operation(event, Subject::Variable(variable));
-        if !mark.step.is_none() {
-            self.variables.entry_at(place).look(mark, &self.graph);
+        self.sources.extend(self.variables.at(position).map(|history| history.exclusive));
+        let operation = self.operation(event, Subject::Variable(variable));
+        if !operation.thread_time.is_none() {
+            self.variables.entry_at(position).add_shared(operation, &self.graph);
         }
     }
 
-    fn change(&mut self, event: &Event, variable: Variable) {
+    fn exclusive(&mut self, event: &Event, variable: Variable) {
         self.make_room_for_variables();
-        let place = self.variables.place(Key::from(variable));
+        let position = self.variables.position(Key::from(variable));
         self.sources.clear();
-        if let Some(trail) = self.variables.at(place) {
-            self.sources.push(trail.change);
-            trail.add_looks_to(&mut self.sources);
+        if let Some(history) = self.variables.at(position) {
+            self.sources.push(history.exclusive);
+            history.add_shared_to(&mut self.sources);
         }
-        let mark = self.operation(event, Subject::Variable(variable));
+        let operation = self.operation(event, Subject::Variable(variable));
         // What cannot be on a cycle need not be remembered, but takes the place of what is.
-        if !mark.step.is_none() || self.variables.at(place).is_some() {
-            self.variables.entry_at(place).change(mark);
+        if !operation.thread_time.is_none() || self.variables.at(position).is_some() {
+            self.variables.entry_at(position).exclusive(operation);
         }
     }
 
     fn make_room_for_variables(&mut self) {
         if self.variables.is_full() {
-            self.variables.make_room(|trail| trail.prune(&self.graph));
+            self.variables.make_room(|history| history.prune(&self.graph));
         }
     }
 
-    /// Where the trail of a channel is.
-    fn channel(&mut self, channel: Channel) -> Place {
-        if self.channels.is_full() {
-            self.channels.make_room(|trail| trail.prune(&self.graph));
+    /// Where the history of a channel is.
+    fn key(&mut self, key: HistoryKey) -> Position {
+        if self.sync_histories.is_full() {
+            self.sync_histories.make_room(|history| history.prune(&self.graph));
         }
-        self.channels.place(channel.into())
+        self.sync_histories.position(key.into())
     }
 
     fn acquire(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
         self.sources.clear();
-        if let Some(trail) = self.channels.get(Channel::Lock(lock).into()) {
-            self.sources.push(trail.change);
+        if let Some(history) = self.sync_histories.get(HistoryKey::Lock(lock).into()) {
+            self.sources.push(history.exclusive);
             match mode {
-                Mode::Exclusive => trail.add_looks_to(&mut self.sources),
+                Mode::Exclusive => history.add_shared_to(&mut self.sources),
                 Mode::Shared => {}
             }
         }
@@ -314,72 +327,72 @@ impl Velodrome {
 
     fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
         self.sources.clear();
-        let mark = self.operation(event, Subject::Lock(lock));
-        let place = self.channel(Channel::Lock(lock));
-        if mark.step.is_none() && self.channels.at(place).is_none() {
+        let operation = self.operation(event, Subject::Lock(lock));
+        let position = self.key(HistoryKey::Lock(lock));
+        if operation.thread_time.is_none() && self.sync_histories.at(position).is_none() {
             return;
         }
-        let trail = self.channels.entry_at(place);
+        let history = self.sync_histories.entry_at(position);
         match mode {
-            Mode::Exclusive => trail.change(mark),
-            Mode::Shared => trail.look(mark, &self.graph),
+            Mode::Exclusive => history.exclusive(operation),
+            Mode::Shared => history.add_shared(operation, &self.graph),
         }
     }
 
-    fn publish(&mut self, event: &Event, channel: Channel, subject: Subject) {
+    fn publish(&mut self, event: &Event, key: HistoryKey, subject: Subject) {
         self.sources.clear();
-        let mark = self.operation(event, subject);
-        if !mark.step.is_none() {
-            let place = self.channel(channel);
-            self.channels.entry_at(place).look(mark, &self.graph);
+        let operation = self.operation(event, subject);
+        if !operation.thread_time.is_none() {
+            let position = self.key(key);
+            self.sync_histories.entry_at(position).add_shared(operation, &self.graph);
         }
     }
 
-    fn receive(&mut self, event: &Event, channel: Channel, subject: Subject) {
+    fn receive(&mut self, event: &Event, key: HistoryKey, subject: Subject) {
         self.sources.clear();
-        if let Some(trail) = self.channels.get(channel.into()) {
-            trail.add_looks_to(&mut self.sources);
+        if let Some(history) = self.sync_histories.get(key.into()) {
+            history.add_shared_to(&mut self.sources);
         }
         self.operation(event, subject);
     }
 
     fn arrive(&mut self, event: &Event, barrier: ObjectId) {
         self.sources.clear();
-        let mark = self.operation(event, Subject::Object(barrier));
-        let lane = self.lane(event.thread);
+        let operation = self.operation(event, Subject::Object(barrier));
+        let slot = self.slot(event.thread);
         if self.barriers.is_full() {
-            self.barriers.make_room(|barrier| barrier.matters(&self.graph));
+            self.barriers.make_room(|barrier| barrier.is_needed(&self.graph));
         }
-        self.barriers.entry(Channel::Barrier(barrier).into()).arrive(lane, mark);
+        self.barriers.entry(HistoryKey::Barrier(barrier).into()).arrive(slot, operation);
     }
 
     fn pass(&mut self, event: &Event, barrier: ObjectId) {
-        let lane = self.lane(event.thread);
+        let slot = self.slot(event.thread);
         self.sources.clear();
-        let passed = self.barriers.entry(Channel::Barrier(barrier).into()).pass(lane);
+        let passed = self.barriers.entry(HistoryKey::Barrier(barrier).into()).pass(slot);
         self.sources.extend(passed);
         self.operation(event, Subject::Object(barrier));
     }
 
     fn fork(&mut self, event: &Event, child: ThreadId) {
         self.sources.clear();
-        let mark = self.operation(event, Subject::Thread(child));
-        let child = self.lane(child);
-        self.threads[child.index()].started = mark;
+        let operation = self.operation(event, Subject::Thread(child));
+        let child = self.slot(child);
+        self.threads[child.index()].started = operation;
     }
 
     fn join(&mut self, event: &Event, child: ThreadId) {
         self.sources.clear();
-        if let Some(lane) = self.lanes.find(child) {
-            self.start(lane);
-            if self.threads[lane.index()].open.is_empty() {
-                self.graph.settle(lane, None);
+        if let Some(slot) = self.slots.find(child) {
+            self.start(slot);
+            if self.threads[slot.index()].open.is_empty() {
+                self.graph.resolve_tentative(slot, None);
             }
-            let now = self.threads[lane.index()].timeline.now();
-            let step = self.graph.step_at(lane, now);
-            let end = End { doing: Doing::somewhere(Verb::Ends), thread: child };
+            let now = self.threads[slot.index()].timeline.now();
+            let thread_time = self.graph.thread_time_at(slot, now);
+            let end = Endpoint { operation_at: OperationAt::somewhere(Verb::Ends), thread: child };
             self.sources.clear();
-            self.sources.push(Mark { step, end });
+            self.sources.push(TimedOperation { thread_time, end });
         }
         self.operation(event, Subject::Thread(child));
     }
@@ -387,32 +400,32 @@ impl Velodrome {
     fn thread_end(&mut self, event: &Event) {
         self.sources.clear();
         self.operation(event, Subject::Thread(event.thread));
-        let lane = self.lane(event.thread);
-        while !self.threads[lane.index()].open.is_empty() {
-            self.end(lane);
+        let slot = self.slot(event.thread);
+        while !self.threads[slot.index()].open.is_empty() {
+            self.end(slot);
         }
-        self.threads[lane.index()].timeline.end();
-        self.lanes.end(lane);
+        self.threads[slot.index()].timeline.end();
+        self.slots.end(slot);
     }
 
     fn begin(&mut self, event: &Event) {
-        let lane = self.lane(event.thread);
-        self.start(lane);
-        let time = self.threads[lane.index()].timeline.advance(event.epoch);
-        if self.threads[lane.index()].open.is_empty() {
-            self.graph.begin(lane, time, event.site);
+        let slot = self.slot(event.thread);
+        self.start(slot);
+        let time = self.threads[slot.index()].timeline.advance(event.epoch);
+        if self.threads[slot.index()].open.is_empty() {
+            self.graph.begin(slot, time, event.site);
         }
-        let around = self.threads[lane.index()].context();
+        let around = self.threads[slot.index()].context();
         let context = self.contexts.enter(around, event.site);
         let block = OpenBlock { block: event.site, begin: time, waits: false, context };
-        self.threads[lane.index()].open.push(block);
+        self.threads[slot.index()].open.push(block);
     }
 
-    fn end(&mut self, lane: Lane) {
-        let thread = &mut self.threads[lane.index()];
+    fn end(&mut self, slot: ThreadSlot) {
+        let thread = &mut self.threads[slot.index()];
         if thread.open.pop().is_some()
             && thread.open.is_empty()
-            && let Some(node) = self.graph.running(lane)
+            && let Some(node) = self.graph.running(slot)
         {
             self.graph.end(node);
         }
@@ -420,39 +433,40 @@ impl Velodrome {
 
     /// An access that happened before and receives no edge.
     fn earlier(&mut self, event: &Event, access: Access, variable: Variable) {
-        // A thread without a lane has ended, and all it did cannot be on a cycle any more.
-        let Some(lane) = self.lanes.find(event.thread) else { return };
-        self.start(lane);
-        let thread = &mut self.threads[lane.index()];
-        let time = thread.timeline.past(event.epoch);
+        // A thread without a slot has ended, and all it did cannot be on a cycle any more.
+        let Some(slot) = self.slots.find(event.thread) else { return };
+        self.start(slot);
+        let thread = &mut self.threads[slot.index()];
+        let time = thread.timeline.time_of(event.epoch);
         let is_unknown = time > thread.timeline.now() && thread.open.is_empty();
-        let step = if is_unknown && !thread.timeline.has_ended() {
-            self.graph.tentative_step(lane, time)
+        let thread_time = if is_unknown && !thread.timeline.has_ended() {
+            self.graph.tentative_time(slot, time)
         } else {
-            self.graph.step_at(lane, time)
+            self.graph.thread_time_at(slot, time)
         };
-        if step.is_none() {
+        if thread_time.is_none() {
             return;
         }
-        let context = self.threads[lane.index()].context_at(time);
-        let doing = Doing::new(Verb::of(event.action), event.site, context);
-        let mark = Mark { step, end: End { doing, thread: event.thread } };
+        let context = self.threads[slot.index()].context_at(time);
+        let operation_at = OperationAt::new(Verb::of(event.action), event.site, context);
+        let operation =
+            TimedOperation { thread_time, end: Endpoint { operation_at, thread: event.thread } };
         self.make_room_for_variables();
-        let trail = self.variables.entry(Key::from(variable));
+        let history = self.variables.entry(Key::from(variable));
         match access {
-            Access::Read => trail.look(mark, &self.graph),
+            Access::Read => history.add_shared(operation, &self.graph),
             Access::Write => {
-                let known = trail.change.step;
-                if known.lane() != step.lane() || known.time() < step.time() {
-                    trail.change = mark;
+                let known = history.exclusive.thread_time;
+                if known.slot() != thread_time.slot() || known.time() < thread_time.time() {
+                    history.exclusive = operation;
                 }
             }
         }
     }
 
-    fn violation(&mut self, lane: Lane, node: NodeId, source: Step, closing: Label) {
+    fn violation(&mut self, slot: ThreadSlot, node: NodeId, source: ThreadTime, closing: Label) {
         let path = blame::path(&self.graph, node, source);
-        let open = &self.threads[lane.index()].open;
+        let open = &self.threads[slot.index()].open;
         let root = path.edges.first();
         let until = match root {
             Some(root) if path.is_increasing => root.source.time(),
@@ -460,49 +474,49 @@ impl Velodrome {
         };
         let refuted: Vec<OpenBlock> =
             open.iter().filter(|block| block.begin <= until).copied().collect();
-        let mut interferes: Vec<(End, Subject)> = Vec::new();
+        let mut interferes: Vec<(Endpoint, Subject)> = Vec::new();
         for (at, edge) in path.edges.iter().enumerate() {
-            if edge.label.has_ends() {
+            if edge.label.has_endpoints() {
                 interferes.extend((at > 0).then_some((edge.label.from, edge.label.subject)));
                 interferes.push((edge.label.to, edge.label.subject));
             }
         }
         interferes.push((closing.from, closing.subject));
-        interferes.dedup_by_key(|(end, _)| end.doing.site);
+        interferes.dedup_by_key(|(end, _)| end.operation_at.site);
         let shape = Shape {
             refuted: refuted.iter().map(|block| block.block).collect(),
             transaction: open.first().map_or(SiteId(0), |block| block.block),
-            first: root.map_or(SiteId(0), |edge| edge.label.from.doing.site),
-            interferes: interferes.iter().map(|(end, _)| end.doing.site).collect(),
-            second: closing.to.doing.site,
+            first: root.map_or(SiteId(0), |edge| edge.label.from.operation_at.site),
+            interferes: interferes.iter().map(|(end, _)| end.operation_at.site).collect(),
+            second: closing.to.operation_at.site,
         };
         let waits = refuted.last().is_some_and(|block| block.waits);
         if self.violations.count(&shape, waits) {
-            let first = self.threads[lane.index()].context_at(until);
-            let (graph, lanes, contexts) = (&self.graph, &self.lanes, &self.contexts);
-            let chains = Chains { graph, lanes, contexts };
-            let chain = chains.chain(node, &path, source, closing, first);
-            self.violations.groups.insert(shape, Group { count: 1, waits, interferes, chain });
+            let first = self.threads[slot.index()].context_at(until);
+            let (graph, slots, contexts) = (&self.graph, &self.slots, &self.contexts);
+            let builder = CycleBuilder { graph, slots, contexts };
+            let cycle = builder.cycle(node, &path, source, closing, first);
+            self.violations.groups.insert(shape, Group { count: 1, waits, interferes, cycle });
         }
     }
 }
 
-impl Monitor for Velodrome {
+impl Checker for Velodrome {
     fn event(&mut self, event: &Event) {
         match event.action {
             Action::Read(variable) | Action::VolatileRead(variable) => {
-                self.look_at(event, variable);
+                self.shared_access(event, variable);
             }
             Action::Write(variable)
             | Action::VolatileWrite(variable)
-            | Action::AtomicUpdate(variable) => self.change(event, variable),
+            | Action::AtomicUpdate(variable) => self.exclusive(event, variable),
             Action::Earlier(access, variable) => self.earlier(event, access, variable),
             Action::Acquire(lock, mode) => self.acquire(event, lock, mode),
             Action::Release(lock, mode) => self.release(event, lock, mode),
             Action::Wait(lock) => {
                 self.release(event, lock, Mode::Exclusive);
-                let lane = self.lane(event.thread);
-                self.threads[lane.index()].open.iter_mut().for_each(|block| block.waits = true);
+                let slot = self.slot(event.thread);
+                self.threads[slot.index()].open.iter_mut().for_each(|block| block.waits = true);
             }
             Action::Woken(lock) => self.acquire(event, lock, Mode::Exclusive),
             // Who notifies holds the lock, and the edge is the lock's.
@@ -515,36 +529,36 @@ impl Monitor for Velodrome {
             Action::Fork(child) => self.fork(event, child),
             Action::Join(child) => self.join(event, child),
             Action::Submit(task) => {
-                self.publish(event, Channel::Submitted(task), Subject::Object(task));
+                self.publish(event, HistoryKey::Submitted(task), Subject::Object(task));
             }
             Action::TaskBegin(task) => {
-                self.receive(event, Channel::Submitted(task), Subject::Object(task));
+                self.receive(event, HistoryKey::Submitted(task), Subject::Object(task));
             }
             Action::TaskEnd(task) => {
-                self.publish(event, Channel::Ended(task), Subject::Object(task));
+                self.publish(event, HistoryKey::Ended(task), Subject::Object(task));
             }
             Action::TaskJoin(task) => {
-                self.receive(event, Channel::Ended(task), Subject::Object(task));
+                self.receive(event, HistoryKey::Ended(task), Subject::Object(task));
             }
             Action::LatchDown(latch) => {
-                self.publish(event, Channel::Latch(latch), Subject::Object(latch));
+                self.publish(event, HistoryKey::Latch(latch), Subject::Object(latch));
             }
             Action::LatchPass(latch) => {
-                self.receive(event, Channel::Latch(latch), Subject::Object(latch));
+                self.receive(event, HistoryKey::Latch(latch), Subject::Object(latch));
             }
             Action::BarrierArrive(barrier) => self.arrive(event, barrier),
             Action::BarrierPass(barrier) => self.pass(event, barrier),
             Action::ClassInitialised(class) => {
-                self.publish(event, Channel::Class(class), Subject::Class(class));
+                self.publish(event, HistoryKey::Class(class), Subject::Class(class));
             }
             Action::ClassUsed(class) => {
-                self.receive(event, Channel::Class(class), Subject::Class(class));
+                self.receive(event, HistoryKey::Class(class), Subject::Class(class));
             }
             Action::Begin => self.begin(event),
             Action::End => {
-                let lane = self.lane(event.thread);
-                self.threads[lane.index()].timeline.advance(event.epoch);
-                self.end(lane);
+                let slot = self.slot(event.thread);
+                self.threads[slot.index()].timeline.advance(event.epoch);
+                self.end(slot);
             }
             Action::Publish(_) | Action::Receive(_) | Action::Escape(..) | Action::Branch(_) => {}
         }

@@ -9,11 +9,11 @@ use findings::{
 };
 
 use super::RULE;
-use super::graph::{End, Label};
-use super::witness::{Actor, Chain};
-use crate::doing::Contexts;
+use super::graph::{Endpoint, Label};
+use super::witness::{CycleTransaction, TransactionCycle};
+use crate::operation_at::Contexts;
 use crate::stacks::Stacks;
-use crate::subject::{Subject, ThreadNames, place};
+use crate::subject::{Subject, ThreadNames, site_of};
 
 /// What two violations have in common that are reported as one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,9 +40,9 @@ pub(super) struct Group {
     /// Whether every one of them was of a block that gave its lock back to wait.
     pub(super) waits: bool,
     /// The operations at the places of the shape, of the first violation.
-    pub(super) interferes: Vec<(End, Subject)>,
+    pub(super) interferes: Vec<(Endpoint, Subject)>,
     /// The cycle, of the first violation.
-    pub(super) chain: Chain,
+    pub(super) cycle: TransactionCycle,
 }
 
 /// All violations of a run.
@@ -70,26 +70,30 @@ impl Violations {
     }
 
     pub(super) fn findings(&self, tables: &Tables, contexts: &Contexts) -> Vec<Finding> {
-        let names = Names { tables, contexts, stacks: Stacks::new(tables) };
+        let names = FindingBuilder { tables, contexts, stacks: Stacks::new(tables) };
         self.groups.iter().map(|(shape, group)| names.finding(shape, group)).collect()
     }
 }
 
 /// What findings are made of.
-struct Names<'a> {
+struct FindingBuilder<'a> {
     tables: &'a Tables,
     contexts: &'a Contexts,
     stacks: Stacks<'a>,
 }
 
-impl Names<'_> {
+impl FindingBuilder<'_> {
     fn finding(&self, shape: &Shape, group: &Group) -> Finding {
         let tables = self.tables;
-        let edges = &group.chain.edges;
+        let edges = &group.cycle.edges;
         let blamed = shape.refuted.last().copied().unwrap_or(shape.transaction);
-        let mut block = Step::at("block", place(tables, blamed));
-        let threads = ThreadNames::new(tables, group.chain.actors.iter().map(|actor| actor.thread));
-        block.thread = group.chain.actors.first().map(|actor| threads.name(actor.thread));
+        let mut block = Step::at("block", site_of(tables, blamed));
+        let threads = ThreadNames::new(
+            tables,
+            group.cycle.transactions.iter().map(|transaction| transaction.thread),
+        );
+        block.thread =
+            group.cycle.transactions.first().map(|transaction| threads.name(transaction.thread));
         let mut steps = vec![block];
         if let Some(first) = edges.first() {
             steps.push(self.step("first", &first.from, first.subject, blamed, &threads));
@@ -119,17 +123,17 @@ impl Names<'_> {
         let cycle = Cycle {
             transactions: self.transactions(group, !shape.refuted.is_empty(), &threads),
             edges: edges.iter().map(|edge| self.edge(edge, blamed)).collect(),
-            outer_blocks: outer_blocks.iter().map(|block| place(tables, *block)).collect(),
+            outer_blocks: outer_blocks.iter().map(|block| site_of(tables, *block)).collect(),
             count: group.count,
         };
         Finding {
             rule: RULE,
             evidence: Evidence::Observed,
             severity,
-            blame: place(tables, blamed),
+            blame: site_of(tables, blamed),
             subjects,
             stable_subjects,
-            witnesses: vec![Witness { analysis: super::MONITOR.name, steps, cycle: Some(cycle) }],
+            witnesses: vec![Witness { analysis: super::CHECKER.name, steps, cycle: Some(cycle) }],
             distance: 0,
             fingerprint: None,
         }
@@ -138,24 +142,24 @@ impl Names<'_> {
     fn step(
         &self,
         role: &'static str,
-        end: &End,
+        end: &Endpoint,
         subject: Subject,
         blamed: Block,
         threads: &ThreadNames<'_>,
     ) -> Step {
-        let site = end.doing.site;
-        let mut step = Step::at(role, place(self.tables, site));
+        let site = end.operation_at.site;
+        let mut step = Step::at(role, site_of(self.tables, site));
         step.thread = Some(threads.name(end.thread));
-        let verb = end.doing.verb().words().to_string();
+        let verb = end.operation_at.verb().words().to_string();
         step.does = Some(Does { verb, subject: subject.name(self.tables, site) });
         step.stack = self.stack(end, blamed);
         step
     }
 
-    fn stack(&self, end: &End, blamed: Block) -> Option<Stack> {
-        let context = self.contexts.innermost(end.doing.context());
-        let blamed = place(self.tables, blamed);
-        self.stacks.find(end.doing.site, end.thread, context, Some(&blamed))
+    fn stack(&self, end: &Endpoint, blamed: Block) -> Option<Stack> {
+        let context = self.contexts.innermost(end.operation_at.context());
+        let blamed = site_of(self.tables, blamed);
+        self.stacks.find(end.operation_at.site, end.thread, context, Some(&blamed))
     }
 
     fn transactions(
@@ -164,27 +168,27 @@ impl Names<'_> {
         is_blamed: bool,
         threads: &ThreadNames<'_>,
     ) -> Vec<Transaction> {
-        let transaction = |(at, actor): (usize, &Actor)| Transaction {
-            thread: threads.name(actor.thread),
-            block: actor
+        let transaction = |(at, transaction): (usize, &CycleTransaction)| Transaction {
+            thread: threads.name(transaction.thread),
+            block: transaction
                 .block
                 .filter(|block| *block != SiteId(0))
-                .map(|block| place(self.tables, block)),
+                .map(|block| site_of(self.tables, block)),
             is_blamed: is_blamed && at == 0,
         };
-        group.chain.actors.iter().enumerate().map(transaction).collect()
+        group.cycle.transactions.iter().enumerate().map(transaction).collect()
     }
 
     fn edge(&self, edge: &Label, blamed: Block) -> CycleEdge {
-        let operation = |end: &End| {
-            let site = end.doing.site;
+        let operation = |end: &Endpoint| {
+            let site = end.operation_at.site;
             Operation {
-                verb: end.doing.verb().words().to_string(),
-                site: (site != SiteId(0)).then(|| place(self.tables, site)),
+                verb: end.operation_at.verb().words().to_string(),
+                site: (site != SiteId(0)).then(|| site_of(self.tables, site)),
                 stack: self.stack(end, blamed),
             }
         };
-        let site = [edge.to, edge.from].map(|end| end.doing.site);
+        let site = [edge.to, edge.from].map(|end| end.operation_at.site);
         let site = site.into_iter().find(|site| *site != SiteId(0)).unwrap_or(SiteId(0));
         CycleEdge {
             kind: match edge.subject {

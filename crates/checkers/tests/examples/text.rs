@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use checkers::Checker;
 use events::{
     Action, Epoch, Event, FieldEntry, FieldId, Mode, ObjectId, SiteEntry, SiteId, Tables, ThreadId,
     Variable,
 };
 use findings::{Finding, Site};
-use monitors::Monitor;
 
 /// A run and its names.
 #[derive(Default)]
@@ -88,9 +88,9 @@ impl Text {
         &self.tables.sites[site.0 as usize].site.method
     }
 
-    /// What a monitor finds.
-    pub(crate) fn findings(&self, monitor: &mut dyn Monitor) -> Vec<Finding> {
-        self.events.iter().for_each(|event| monitor.event(event));
-        monitor.findings(&self.tables)
+    /// What a checker finds.
+    pub(crate) fn findings(&self, checker: &mut dyn Checker) -> Vec<Finding> {
+        self.events.iter().for_each(|event| checker.event(event));
+        checker.findings(&self.tables)
     }
 }

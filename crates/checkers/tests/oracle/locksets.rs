@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use checkers::Checker;
+use checkers::atomizer::Atomizer;
+use checkers::eraser::Eraser;
 use events::Mode;
-use monitors::Monitor;
-use monitors::atomizer::Atomizer;
-use monitors::eraser::Eraser;
 
 use crate::filters::{Filters, LOCKSETS, Model};
 use crate::random::{Random, number_from};
@@ -14,20 +14,20 @@ use crate::trace::{self, Op, Operation, Run, Shape};
 
 /// What a use is a use of. An acquisition writes the lock, or reads it in shared mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Thing {
+enum Target {
     Variable(u32),
     Volatile(u32),
     Lock(u32),
 }
 
 /// The thing that an operation uses, and whether it changes it.
-fn used(op: Op) -> Option<(Thing, bool)> {
+fn used(op: Op) -> Option<(Target, bool)> {
     match op {
-        Op::Read(x) => Some((Thing::Variable(x), false)),
-        Op::Write(x) => Some((Thing::Variable(x), true)),
-        Op::VolatileRead(x) => Some((Thing::Volatile(x), false)),
-        Op::VolatileWrite(x) | Op::Update(x) => Some((Thing::Volatile(x), true)),
-        Op::Acquire(m, mode) => Some((Thing::Lock(m), mode == Mode::Exclusive)),
+        Op::Read(x) => Some((Target::Variable(x), false)),
+        Op::Write(x) => Some((Target::Variable(x), true)),
+        Op::VolatileRead(x) => Some((Target::Volatile(x), false)),
+        Op::VolatileWrite(x) | Op::Update(x) => Some((Target::Volatile(x), true)),
+        Op::Acquire(m, mode) => Some((Target::Lock(m), mode == Mode::Exclusive)),
         Op::Release(..)
         | Op::Fork(_)
         | Op::Join(_)
@@ -68,9 +68,9 @@ struct History {
     write_guards: BTreeSet<u32>,
 }
 
-fn history(run: &Run, until: usize, thing: Thing) -> History {
+fn history(run: &Run, until: usize, target: Target) -> History {
     let uses: Vec<(usize, bool)> = (0..=until)
-        .filter_map(|at| Some((at, used(run.0[at].op).filter(|(it, _)| *it == thing)?.1)))
+        .filter_map(|at| Some((at, used(run.0[at].op).filter(|(it, _)| *it == target)?.1)))
         .collect();
     let owner = uses.first().map(|(at, _)| run.0[*at].thread);
     let shared: Vec<(usize, bool)> =
@@ -88,8 +88,8 @@ fn history(run: &Run, until: usize, thing: Thing) -> History {
 fn unguarded(run: &Run) -> Vec<(u32, usize)> {
     let mut found: Vec<(u32, usize)> = Vec::new();
     for (at, operation) in run.0.iter().enumerate() {
-        if let Some((Thing::Variable(x), _)) = used(operation.op)
-            && !history(run, at, Thing::Variable(x)).is_guarded
+        if let Some((Target::Variable(x), _)) = used(operation.op)
+            && !history(run, at, Target::Variable(x)).is_guarded
             && !found.iter().any(|(known, _)| *known == x)
         {
             found.push((x, at));
@@ -100,14 +100,14 @@ fn unguarded(run: &Run) -> Vec<(u32, usize)> {
 
 /// Which way an operation moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mover {
+enum MoverKind {
     Both,
     Right,
     Left,
     Neither,
 }
 
-fn mover(run: &Run, at: usize) -> Mover {
+fn mover(run: &Run, at: usize) -> MoverKind {
     match run.0[at].op {
         op @ (Op::Read(_)
         | Op::Write(_)
@@ -115,49 +115,50 @@ fn mover(run: &Run, at: usize) -> Mover {
         | Op::VolatileWrite(_)
         | Op::Update(_)
         | Op::Acquire(..)) => {
-            let Some((thing, changes)) = used(op) else { return Mover::Both };
-            let History { is_guarded, write_guards, .. } = history(run, at, thing);
+            let Some((target, changes)) = used(op) else { return MoverKind::Both };
+            let History { is_guarded, write_guards, .. } = history(run, at, target);
             let excludes_changes = || !held(run, at, false).is_disjoint(&write_guards);
             if is_guarded || (!changes && excludes_changes()) {
-                Mover::Both
-            } else if matches!(thing, Thing::Lock(_)) {
-                Mover::Right
+                MoverKind::Both
+            } else if matches!(target, Target::Lock(_)) {
+                MoverKind::Right
             } else {
-                Mover::Neither
+                MoverKind::Neither
             }
         }
-        Op::Release(lock, _) if history(run, at, Thing::Lock(lock)).is_guarded => Mover::Both,
-        Op::Release(..) | Op::Fork(_) => Mover::Left,
-        Op::Join(_) => Mover::Right,
-        Op::Publish(_) | Op::Receive(_) | Op::Begin | Op::End | Op::ThreadEnd => Mover::Both,
+        Op::Release(lock, _) if history(run, at, Target::Lock(lock)).is_guarded => MoverKind::Both,
+        Op::Release(..) | Op::Fork(_) => MoverKind::Left,
+        Op::Join(_) => MoverKind::Right,
+        Op::Publish(_) | Op::Receive(_) | Op::Begin | Op::End | Op::ThreadEnd => MoverKind::Both,
     }
 }
 
 /// The operations of a block up to one of its thread, repetitions left out, each with its mover.
-fn operations(run: &Run, outermost: usize, begin: usize, until: usize) -> Vec<(usize, Mover)> {
+fn operations(run: &Run, outermost: usize, begin: usize, until: usize) -> Vec<(usize, MoverKind)> {
     let thread = run.0[begin].thread;
     let mut found = Vec::new();
     // What was used in the transaction since the thread last synchronised.
-    let mut recent: Vec<(Thing, bool, usize)> = Vec::new();
+    let mut recent: Vec<(Target, bool, usize)> = Vec::new();
     for at in (outermost + 1..=until).filter(|at| run.0[*at].thread == thread) {
         let op = run.0[at].op;
         let mut is_repeated_in_block = false;
         match used(op) {
-            Some((thing @ (Thing::Variable(_) | Thing::Volatile(_)), changes)) => {
-                let mut same =
-                    recent.iter().filter(|(it, changed, _)| *it == thing && (*changed || !changes));
+            Some((target @ (Target::Variable(_) | Target::Volatile(_)), changes)) => {
+                let mut same = recent
+                    .iter()
+                    .filter(|(it, changed, _)| *it == target && (*changed || !changes));
                 let is_repeated = same.clone().next().is_some();
                 is_repeated_in_block = same.any(|(.., when)| *when > begin);
-                let is_volatile = matches!(thing, Thing::Volatile(_));
+                let is_volatile = matches!(target, Target::Volatile(_));
                 if is_volatile && !is_repeated {
                     recent.clear();
                 }
-                let is_told = if is_volatile { !changes } else { !history(run, at, thing).is_own };
+                let is_told = if is_volatile { !changes } else { !history(run, at, target).is_own };
                 if is_told {
-                    recent.push((thing, changes, at));
+                    recent.push((target, changes, at));
                 }
             }
-            Some((Thing::Lock(_), _)) => recent.clear(),
+            Some((Target::Lock(_), _)) => recent.clear(),
             None if matches!(op, Op::Begin | Op::End) => continue,
             None => recent.clear(),
         }
@@ -169,12 +170,12 @@ fn operations(run: &Run, outermost: usize, begin: usize, until: usize) -> Vec<(u
 }
 
 /// Whether movers are right ones, at most one that moves neither way, and left ones.
-fn fits(movers: &[(usize, Mover)]) -> bool {
+fn fits(movers: &[(usize, MoverKind)]) -> bool {
     let mut rest =
-        movers.iter().map(|(_, mover)| *mover).filter(|it| *it != Mover::Both).peekable();
-    while rest.next_if_eq(&Mover::Right).is_some() {}
-    rest.next_if_eq(&Mover::Neither);
-    rest.all(|mover| mover == Mover::Left)
+        movers.iter().map(|(_, mover)| *mover).filter(|it| *it != MoverKind::Both).peekable();
+    while rest.next_if_eq(&MoverKind::Right).is_some() {}
+    rest.next_if_eq(&MoverKind::Neither);
+    rest.all(|mover| mover == MoverKind::Left)
 }
 
 /// The blocks that are open when an operation happens, by where they begin.
@@ -194,7 +195,7 @@ fn open_blocks(run: &Run, at: usize) -> Vec<usize> {
 
 /// What Atomizer says after an operation that it did not say before.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Said {
+struct CheckerVerdict {
     at: usize,
     failed: BTreeSet<u32>,
     suspects: BTreeSet<u32>,
@@ -205,10 +206,10 @@ fn place(at: usize) -> u32 {
     at as u32 + 1
 }
 
-fn reduction(run: &Run) -> Vec<Said> {
-    let mut all: Vec<Said> = Vec::new();
+fn reduction(run: &Run) -> Vec<CheckerVerdict> {
+    let mut all: Vec<CheckerVerdict> = Vec::new();
     for at in 0..run.0.len() {
-        let mut said = Said { at, ..Said::default() };
+        let mut actual = CheckerVerdict { at, ..CheckerVerdict::default() };
         let open = open_blocks(run, at);
         for begin in &open {
             let operations = operations(run, open[0], *begin, at);
@@ -217,25 +218,25 @@ fn reduction(run: &Run) -> Vec<Said> {
                 continue;
             }
             if fits(before) {
-                said.failed.insert(place(*begin));
+                actual.failed.insert(place(*begin));
             }
-            let is_misplaced = matches!(mover, Mover::Right | Mover::Neither);
+            let is_misplaced = matches!(mover, MoverKind::Right | MoverKind::Neither);
             if is_misplaced && used(run.0[at].op).is_some() {
-                said.suspects.insert(place(at));
+                actual.suspects.insert(place(at));
             }
         }
-        if !said.failed.is_empty() || !said.suspects.is_empty() {
-            all.push(said);
+        if !actual.failed.is_empty() || !actual.suspects.is_empty() {
+            all.push(actual);
         }
     }
     all
 }
 
-/// Gives a run to a monitor, operation by operation.
-fn observe<M: Monitor>(
+/// Gives a run to a checker, operation by operation.
+fn observe<M: Checker>(
     run: &Run,
     filters: Option<Filters>,
-    monitor: &mut M,
+    checker: &mut M,
     mut after: impl FnMut(&mut M, usize, Operation),
 ) {
     let mut model = filters.map(Model::new);
@@ -243,61 +244,61 @@ fn observe<M: Monitor>(
         match &mut model {
             Some(model) => {
                 model.operation(*operation, number);
-                model.events.drain(..).for_each(|event| monitor.event(&event));
+                model.events.drain(..).for_each(|event| checker.event(&event));
             }
-            None => monitor.event(&operation.event(number)),
+            None => checker.event(&operation.event(number)),
         }
-        after(monitor, number, *operation);
+        after(checker, number, *operation);
     }
 }
 
-fn ask_eraser(run: &Run, filters: Option<Filters>) -> Vec<(u32, usize)> {
+fn run_eraser(run: &Run, filters: Option<Filters>) -> Vec<(u32, usize)> {
     let mut found: Vec<(u32, usize)> = Vec::new();
-    observe(run, filters, &mut Eraser::default(), |monitor, at, operation| {
+    observe(run, filters, &mut Eraser::default(), |checker, at, operation| {
         let (Op::Read(x) | Op::Write(x)) = operation.op else { return };
-        if monitor.has_race_on(trace::variable(x)) && !found.iter().any(|(known, _)| *known == x) {
+        if checker.has_race_on(trace::variable(x)) && !found.iter().any(|(known, _)| *known == x) {
             found.push((x, at));
         }
     });
     found
 }
 
-fn ask_atomizer(run: &Run, filters: Option<Filters>) -> Vec<Said> {
-    let mut all: Vec<Said> = Vec::new();
-    observe(run, filters, &mut Atomizer::default(), |monitor, at, _| {
-        let is_new = |block: &u32| !all.iter().any(|said| said.failed.contains(block));
-        let failed = monitor.failed().iter().map(|block| block.0).filter(is_new).collect();
-        let suspects = monitor.suspects().iter().map(|site| site.0).collect();
-        let said = Said { at, failed, suspects };
-        if !said.failed.is_empty() || !said.suspects.is_empty() {
-            all.push(said);
+fn run_atomizer(run: &Run, filters: Option<Filters>) -> Vec<CheckerVerdict> {
+    let mut all: Vec<CheckerVerdict> = Vec::new();
+    observe(run, filters, &mut Atomizer::default(), |checker, at, _| {
+        let is_new = |block: &u32| !all.iter().any(|actual| actual.failed.contains(block));
+        let failed = checker.failed().iter().map(|block| block.0).filter(is_new).collect();
+        let suspects = checker.suspects().iter().map(|site| site.0).collect();
+        let actual = CheckerVerdict { at, failed, suspects };
+        if !actual.failed.is_empty() || !actual.suspects.is_empty() {
+            all.push(actual);
         }
     });
     all
 }
 
-fn complaint(run: &Run, filters: Option<Filters>) -> Option<String> {
-    let (expected, said) = (unguarded(run), ask_eraser(run, filters));
-    if said != expected {
-        return Some(format!("eraser: {said:?} instead of {expected:?}"));
+fn mismatch(run: &Run, filters: Option<Filters>) -> Option<String> {
+    let (expected, actual) = (unguarded(run), run_eraser(run, filters));
+    if actual != expected {
+        return Some(format!("eraser: {actual:?} instead of {expected:?}"));
     }
-    let (expected, said) = (reduction(run), ask_atomizer(run, filters));
-    (said != expected).then(|| format!("atomizer: {said:?} instead of {expected:?}"))
+    let (expected, actual) = (reduction(run), run_atomizer(run, filters));
+    (actual != expected).then(|| format!("atomizer: {actual:?} instead of {expected:?}"))
 }
 
 /// How many variables were unguarded, and how many blocks failed.
 fn check(name: &str, filters: Option<Filters>, runs: u64) -> (usize, usize) {
-    let seed = number_from("MONITOR_SEED", 1);
+    let seed = number_from("CHECKER_SEED", 1);
     let (mut variables, mut blocks) = (0, 0);
-    for number in 0..number_from("MONITOR_RUNS", runs) {
+    for number in 0..number_from("CHECKER_RUNS", runs) {
         let mut random = Random::new(seed.wrapping_mul(0x0001_0000_0001).wrapping_add(number));
         let shape = Shape::random(&mut random);
         let run = Run::random(&mut random, shape);
         variables += unguarded(&run).len();
-        blocks += reduction(&run).iter().map(|said| said.failed.len()).sum::<usize>();
-        if complaint(&run, filters).is_some() {
-            let small = run.shrink(shape.forks, |run| complaint(run, filters).is_some());
-            let why = complaint(&small, filters).unwrap_or_default();
+        blocks += reduction(&run).iter().map(|actual| actual.failed.len()).sum::<usize>();
+        if mismatch(&run, filters).is_some() {
+            let small = run.shrink(shape.forks, |run| mismatch(run, filters).is_some());
+            let why = mismatch(&small, filters).unwrap_or_default();
             panic!("{name}, run {number}:\n{small:?}{why}");
         }
     }
@@ -319,7 +320,7 @@ fn filters_for_locksets_change_nothing() {
 }
 
 #[test]
-fn other_monitors_see_the_same_with_filters_for_locksets() {
+fn other_checkers_see_the_same_with_filters_for_locksets() {
     crate::check("filters for locksets", Some(LOCKSETS), 3000);
 }
 
@@ -338,6 +339,6 @@ fn filters_that_know_edges_only_hide_the_owner_without_a_lock() {
         (0, Op::Write(0)),
     ];
     let run = Run(run.into_iter().map(|(thread, op)| Operation { thread, op }).collect());
-    assert_eq!(ask_eraser(&run, Some(LOCKSETS)), [(0, 7)]);
-    assert_eq!(ask_eraser(&run, Some(crate::filters::ALL)), []);
+    assert_eq!(run_eraser(&run, Some(LOCKSETS)), [(0, 7)]);
+    assert_eq!(run_eraser(&run, Some(crate::filters::ALL)), []);
 }

@@ -1,10 +1,10 @@
-//! The monitors against checkers that keep every operation and compare every pair, on random runs:
+//! The checkers against checkers that keep every operation and compare every pair, on random runs:
 //! reported whole, and through a model of the run-time half's filters.
 //!
 //! A run that has a violation keeps it, so the first operation that makes one is the verdict on every prefix.
 //! The checkers themselves are compared with all orders of small runs.
 //!
-//! `MONITOR_RUNS` says how many runs, `MONITOR_SEED` which ones. A million take some ten minutes.
+//! `CHECKER_RUNS` says how many runs, `CHECKER_SEED` which ones. A million take some ten minutes.
 
 mod exhaustive;
 mod filters;
@@ -15,47 +15,50 @@ mod trace;
 
 use std::collections::BTreeSet;
 
+use checkers::Checker;
+use checkers::atomizer::Atomizer;
+use checkers::eraser::Eraser;
+use checkers::happens_before::HappensBefore;
+use checkers::velodrome::{Config, Velodrome};
 use events::{
     Access, Action, ClassId, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
 };
 use filters::{Filters, Model};
-use monitors::Monitor;
-use monitors::atomizer::Atomizer;
-use monitors::eraser::Eraser;
-use monitors::happens_before::HappensBefore;
-use monitors::velodrome::{Config, Velodrome};
 use naive::Verdict;
 use random::{Random, number_from};
 use trace::{Names, Op, Operation, Run, Shape};
 
-/// What a monitor says of a run, in the oracle's words.
+/// What a checker says of a run, in the oracle's words.
 #[derive(Debug, PartialEq, Eq)]
-struct Said {
+struct CheckerVerdict {
     first_violation: Option<usize>,
     refuted: BTreeSet<u32>,
 }
 
-fn ask_velodrome(run: &Run, config: Config, filters: Option<Filters>) -> Said {
-    let mut monitor = Velodrome::new(config);
+fn run_velodrome(run: &Run, config: Config, filters: Option<Filters>) -> CheckerVerdict {
+    let mut checker = Velodrome::new(config);
     let mut model = filters.map(Model::new);
     let mut first_violation = None;
     for (number, operation) in run.0.iter().enumerate() {
         match &mut model {
             Some(model) => {
                 model.operation(*operation, number);
-                model.events.drain(..).for_each(|event| monitor.event(&event));
+                model.events.drain(..).for_each(|event| checker.event(&event));
             }
-            None => monitor.event(&operation.event(number)),
+            None => checker.event(&operation.event(number)),
         }
-        if monitor.violations() > 0 && first_violation.is_none() {
+        if checker.violations() > 0 && first_violation.is_none() {
             first_violation = Some(number);
         }
     }
-    Said { first_violation, refuted: monitor.refuted().iter().map(|block| block.0).collect() }
+    CheckerVerdict {
+        first_violation,
+        refuted: checker.refuted().iter().map(|block| block.0).collect(),
+    }
 }
 
-fn ask_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usize)> {
-    let mut monitor = HappensBefore::new();
+fn run_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usize)> {
+    let mut checker = HappensBefore::new();
     let mut model = filters.map(Model::new);
     let mut found: Vec<(Variable, usize)> = Vec::new();
     let mut races = 0;
@@ -63,16 +66,16 @@ fn ask_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usi
         match &mut model {
             Some(model) => {
                 model.operation(*operation, number);
-                model.events.drain(..).for_each(|event| monitor.event(&event));
+                model.events.drain(..).for_each(|event| checker.event(&event));
             }
-            None => monitor.event(&operation.event(number)),
+            None => checker.event(&operation.event(number)),
         }
         let (Op::Read(x) | Op::Write(x)) = operation.op else { continue };
         let variable = trace::variable(x);
-        let is_race = monitor.races() > races;
-        races = monitor.races();
+        let is_race = checker.races() > races;
+        races = checker.races();
         if is_race && !found.iter().any(|(known, _)| *known == variable) {
-            assert_eq!(monitor.latest_race(), Some(variable));
+            assert_eq!(checker.latest_race(), Some(variable));
             found.push((variable, number));
         }
     }
@@ -80,39 +83,39 @@ fn ask_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usi
 }
 
 const CONFIGS: [Config; 6] = [
-    Config { merge: true, collect: true, crowd: 128 },
-    Config { merge: true, collect: true, crowd: 1 },
-    Config { merge: true, collect: false, crowd: 128 },
-    Config { merge: false, collect: true, crowd: 128 },
-    Config { merge: false, collect: true, crowd: 3 },
-    Config { merge: false, collect: false, crowd: 128 },
+    Config { merge: true, collect: true, condense_above: 128 },
+    Config { merge: true, collect: true, condense_above: 1 },
+    Config { merge: true, collect: false, condense_above: 128 },
+    Config { merge: false, collect: true, condense_above: 128 },
+    Config { merge: false, collect: true, condense_above: 3 },
+    Config { merge: false, collect: false, condense_above: 128 },
 ];
 
-/// Why the monitors are wrong about a run, if they are.
-fn complaint(run: &Run, filters: Option<Filters>) -> Option<String> {
+/// Why the checkers are wrong about a run, if they are.
+fn mismatch(run: &Run, filters: Option<Filters>) -> Option<String> {
     disagreement(run, filters, naive::judge(run))
 }
 
 fn disagreement(run: &Run, filters: Option<Filters>, verdict: Verdict) -> Option<String> {
     let Verdict { first_violation, refuted, races } = verdict;
-    let expected = Said { first_violation, refuted };
+    let expected = CheckerVerdict { first_violation, refuted };
     for config in CONFIGS {
-        let said = ask_velodrome(run, config, filters);
-        if said != expected {
-            return Some(format!("velodrome {config:?}: {said:?} instead of {expected:?}"));
+        let actual = run_velodrome(run, config, filters);
+        if actual != expected {
+            return Some(format!("velodrome {config:?}: {actual:?} instead of {expected:?}"));
         }
     }
-    let said = ask_happens_before(run, filters);
-    (said != races).then(|| format!("happens-before: {said:?} instead of {races:?}"))
+    let actual = run_happens_before(run, filters);
+    (actual != races).then(|| format!("happens-before: {actual:?} instead of {races:?}"))
 }
 
 /// The random numbers for a run.
 fn random_of_run(number: u64) -> Random {
-    let seed = number_from("MONITOR_SEED", 1);
+    let seed = number_from("CHECKER_SEED", 1);
     Random::new(seed.wrapping_mul(0x0001_0000_0001).wrapping_add(number))
 }
 
-/// Runs random runs through the monitors. Returns how many were not serializable.
+/// Runs random runs through the checkers. Returns how many were not serializable.
 fn check(name: &str, filters: Option<Filters>, runs: u64) -> u64 {
     let mut violations = 0;
     for number in 0..runs {
@@ -122,8 +125,8 @@ fn check(name: &str, filters: Option<Filters>, runs: u64) -> u64 {
         let verdict = naive::judge(&run);
         violations += u64::from(verdict.first_violation.is_some());
         if disagreement(&run, filters, verdict).is_some() {
-            let small = run.shrink(shape.forks, |run| complaint(run, filters).is_some());
-            let why = complaint(&small, filters).unwrap_or_default();
+            let small = run.shrink(shape.forks, |run| mismatch(run, filters).is_some());
+            let why = mismatch(&small, filters).unwrap_or_default();
             let mut events = String::new();
             if let Some(filters) = filters {
                 let mut model = Model::new(filters);
@@ -144,20 +147,20 @@ fn check(name: &str, filters: Option<Filters>, runs: u64) -> u64 {
 }
 
 #[test]
-fn the_monitors_agree_with_the_oracles() {
-    let runs = number_from("MONITOR_RUNS", 10_000);
+fn the_checkers_agree_with_the_oracles() {
+    let runs = number_from("CHECKER_RUNS", 10_000);
     let violations = check("unfiltered", None, runs);
     assert!(violations > runs / 10, "the runs say little: {violations}");
 }
 
 #[test]
 fn the_filters_change_nothing() {
-    check("filtered", Some(filters::ALL), number_from("MONITOR_RUNS", 10_000));
+    check("filtered", Some(filters::ALL), number_from("CHECKER_RUNS", 10_000));
 }
 
 #[test]
 fn each_filter_changes_nothing() {
-    let runs = number_from("MONITOR_RUNS", 8000) / 4;
+    let runs = number_from("CHECKER_RUNS", 8000) / 4;
     let eager = Filters { lazy_blocks: false, ..filters::ALL };
     check("blocks at once", Some(eager), runs);
     check("no ownership", Some(Filters { ownership: false, ..filters::ALL }), runs);
@@ -168,16 +171,16 @@ fn each_filter_changes_nothing() {
 #[test]
 fn the_blamed_block_is_broken_in_every_order() {
     let mut refuted = 0;
-    for number in 0..number_from("MONITOR_RUNS", 30_000) / 10 {
+    for number in 0..number_from("CHECKER_RUNS", 30_000) / 10 {
         let mut random = random_of_run(number);
         let shape = Shape::small(&mut random);
         let run = Run::random(&mut random, shape);
-        let said = ask_velodrome(&run, Config::default(), None);
+        let actual = run_velodrome(&run, Config::default(), None);
         let is_serializable = exhaustive::is_serializable(&run);
-        assert_eq!(said.first_violation.is_none(), is_serializable, "run {number}:\n{run:?}");
+        assert_eq!(actual.first_violation.is_none(), is_serializable, "run {number}:\n{run:?}");
         for (at, operation) in run.0.iter().enumerate() {
             if operation.op == Op::Begin {
-                let is_refuted = said.refuted.contains(&(at as u32 + 1));
+                let is_refuted = actual.refuted.contains(&(at as u32 + 1));
                 let is_sound = exhaustive::is_self_serializable(&run, at);
                 assert_eq!(is_refuted, !is_sound, "run {number}, block {}:\n{run:?}", at + 1);
                 refuted += u64::from(is_refuted);
@@ -188,27 +191,27 @@ fn the_blamed_block_is_broken_in_every_order() {
 }
 
 /// Everything that is said of a run: its violation, if any, its refuted blocks and its races.
-fn everything_said(run: &Run, filters: Option<Filters>) -> (Said, Vec<(Variable, usize)>) {
-    (ask_velodrome(run, Config::default(), filters), ask_happens_before(run, filters))
+fn all_verdicts(run: &Run, filters: Option<Filters>) -> (CheckerVerdict, Vec<(Variable, usize)>) {
+    (run_velodrome(run, Config::default(), filters), run_happens_before(run, filters))
 }
 
 #[test]
 fn other_names_change_nothing() {
-    for number in 0..number_from("MONITOR_RUNS", 20_000) / 10 {
+    for number in 0..number_from("CHECKER_RUNS", 20_000) / 10 {
         let mut random = random_of_run(number);
         let shape = Shape::random(&mut random);
         let run = Run::random(&mut random, shape);
         let names = Names::random(&mut random);
         let renamed = run.renamed(&names);
         for filters in [None, Some(filters::ALL)] {
-            let (expected, races) = everything_said(&run, filters);
+            let (expected, races) = all_verdicts(&run, filters);
             let rename = |(variable, at): (Variable, usize)| match variable {
                 Variable::Static(field) => (trace::variable(names.variables[field.0 as usize]), at),
                 other => (other, at),
             };
             let races: Vec<_> = races.into_iter().map(rename).collect();
-            let said = everything_said(&renamed, filters);
-            assert_eq!(said, (expected, races), "run {number}:\n{run:?}{renamed:?}");
+            let actual = all_verdicts(&renamed, filters);
+            assert_eq!(actual, (expected, races), "run {number}:\n{run:?}{renamed:?}");
         }
     }
 }
@@ -216,7 +219,7 @@ fn other_names_change_nothing() {
 #[test]
 fn swapping_independent_neighbours_changes_nothing() {
     let mut swapped = 0;
-    for number in 0..number_from("MONITOR_RUNS", 20_000) / 10 {
+    for number in 0..number_from("CHECKER_RUNS", 20_000) / 10 {
         let mut random = random_of_run(number);
         let shape = Shape::random(&mut random);
         let run = Run::random(&mut random, shape);
@@ -236,11 +239,11 @@ fn swapping_independent_neighbours_changes_nothing() {
         }
         for filters in [None, Some(filters::ALL)] {
             let verdict = |run: &Run, places: &[usize]| {
-                let (said, races) = everything_said(run, filters);
-                let refuted = said.refuted.iter().map(|block| places[*block as usize - 1]);
+                let (actual, races) = all_verdicts(run, filters);
+                let refuted = actual.refuted.iter().map(|block| places[*block as usize - 1]);
                 let refuted: BTreeSet<usize> = refuted.collect();
                 let racy: BTreeSet<Variable> = races.into_iter().map(|(it, _)| it).collect();
-                (said.first_violation.is_some(), refuted, racy)
+                (actual.first_violation.is_some(), refuted, racy)
             };
             let same: Vec<usize> = (0..run.0.len()).collect();
             let (before, after) = (verdict(&run, &same), verdict(&other, &places));
@@ -326,8 +329,8 @@ fn every_rule_of_the_filters_is_needed() {
     for Broken { rule, filters, run } in BROKEN {
         let run =
             Run(run.iter().map(|(thread, op)| Operation { thread: *thread, op: *op }).collect());
-        assert_eq!(complaint(&run, Some(filters::ALL)), None, "{rule}");
-        assert!(complaint(&run, Some(filters)).is_some(), "{rule}");
+        assert_eq!(mismatch(&run, Some(filters::ALL)), None, "{rule}");
+        assert!(mismatch(&run, Some(filters)).is_some(), "{rule}");
     }
 }
 
@@ -382,19 +385,19 @@ fn any_event(random: &mut Random) -> Event {
 }
 
 #[test]
-fn no_events_make_a_monitor_panic() {
-    for seed in 0..number_from("MONITOR_RUNS", 2000) {
+fn no_events_make_a_checker_panic() {
+    for seed in 0..number_from("CHECKER_RUNS", 2000) {
         let mut random = Random::new(seed);
-        let crowd = 1 + random.below(8);
-        let mut velodrome = Velodrome::new(Config { crowd, ..Config::default() });
+        let condense_above = 1 + random.below(8);
+        let mut velodrome = Velodrome::new(Config { condense_above, ..Config::default() });
         let (mut races, mut eraser) = (HappensBefore::new(), Eraser::default());
         let mut atomizer = Atomizer::default();
-        let monitors: [&mut dyn Monitor; 4] =
+        let checkers: [&mut dyn Checker; 4] =
             [&mut velodrome, &mut races, &mut eraser, &mut atomizer];
         let events: Vec<Event> = (0..random.below(300)).map(|_| any_event(&mut random)).collect();
-        for monitor in monitors {
-            events.iter().for_each(|event| monitor.event(event));
-            monitor.findings(&Tables::default());
+        for checker in checkers {
+            events.iter().for_each(|event| checker.event(event));
+            checker.findings(&Tables::default());
         }
     }
 }

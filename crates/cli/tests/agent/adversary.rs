@@ -6,8 +6,8 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use crate::Case;
-use crate::jvm::{Run, Seen, torture_classes};
-use crate::setup::{Need, Setup};
+use crate::jvm::{ProcessOutput, Run, torture_classes};
+use crate::setup::{Requirement, Setup};
 
 /// Any release will do; the torture tests hold threads back on all of them.
 const RELEASE: u32 = 17;
@@ -28,15 +28,17 @@ const FEW: [&str; 2] = ["--holds-per-site", "3"];
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |name: String, body: fn(&Setup, &str) -> Result<(), Failed>, argument| {
-        cases.push(Case::new(format!("adversary/{name}"), [Need::Jvm(RELEASE)], move |setup| {
-            body(setup, argument)
-        }));
+        cases.push(Case::new(
+            format!("adversary/{name}"),
+            [Requirement::Jvm(RELEASE)],
+            move |setup| body(setup, argument),
+        ));
     };
     for window in SPLITTABLE {
         add(window.to_string(), only_the_adversary_splits_it, window);
     }
     for window in SOLID {
-        add(window.to_string(), nobody_splits_it, window);
+        add(window.to_string(), nothing_splits_it, window);
     }
     add("alone".to_string(), holds_end_when_nothing_else_can_run, "");
     add("interrupted".to_string(), interrupts_are_left_alone, "");
@@ -45,14 +47,14 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// What a watched run said, and its report.
-struct Watched {
-    seen: Seen,
+struct AgentRun {
+    process_output: ProcessOutput,
     report: Value,
 }
 
-impl Watched {
+impl AgentRun {
     /// Runs a program under `scission run`, with Velodrome alone.
-    fn run(setup: &Setup, flags: &[&str], program: &[&str]) -> Result<Watched, Failed> {
+    fn run(setup: &Setup, flags: &[&str], program: &[&str]) -> Result<AgentRun, Failed> {
         let run = Run::new(env!("CARGO_BIN_EXE_scission").into())?;
         let file = run.folder.path().join("report.json");
         let run = run
@@ -68,12 +70,16 @@ impl Watched {
             .argument("-cp")
             .argument(torture_classes()?)
             .arguments(program);
-        let seen = run.finish()?;
-        if seen.code != Some(0) {
-            return Err(format!("it ended with {:?}: {}", seen.code, seen.error).into());
+        let process_output = run.finish()?;
+        if process_output.code != Some(0) {
+            return Err(format!(
+                "it ended with {:?}: {}",
+                process_output.code, process_output.error
+            )
+            .into());
         }
         let report = serde_json::from_slice(&fs::read(file)?)?;
-        Ok(Watched { seen, report })
+        Ok(AgentRun { process_output, report })
     }
 
     /// How many blocks were split.
@@ -96,15 +102,15 @@ fn assert(is_so: bool, what: impl Fn() -> String) -> Result<(), Failed> {
 
 fn only_the_adversary_splits_it(setup: &Setup, window: &str) -> Result<(), Failed> {
     let program = ["torture.Windows", window];
-    let plain = Watched::run(setup, &[], &program)?;
+    let plain = AgentRun::run(setup, &[], &program)?;
     assert(plain.findings() == 0, || format!("split without help: {}", plain.report))?;
     assert(plain.count("holds") == 0, || "somebody was held back".to_string())?;
     // Suspicions arrive while the program runs; on a machine that is busy with other things all turns can
     // be over by then.
-    let mut split = Watched::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
+    let mut split = AgentRun::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
     for _ in 1..MOST_TRIES {
         if split.findings() == 0 {
-            split = Watched::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
+            split = AgentRun::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
         }
     }
     assert(split.findings() > 0, || {
@@ -114,28 +120,32 @@ fn only_the_adversary_splits_it(setup: &Setup, window: &str) -> Result<(), Faile
     assert(split.remarks().contains("`--seed 7`"), || split.remarks())
 }
 
-fn nobody_splits_it(setup: &Setup, window: &str) -> Result<(), Failed> {
+fn nothing_splits_it(setup: &Setup, window: &str) -> Result<(), Failed> {
     let program = ["torture.Windows", window];
-    let plain = Watched::run(setup, &[], &program)?;
-    let held = Watched::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
+    let plain = AgentRun::run(setup, &[], &program)?;
+    let held = AgentRun::run(setup, &[&ADVERSARIAL[..], &FEW].concat(), &program)?;
     assert(held.findings() == 0, || format!("a correct block is blamed: {}", held.report))?;
-    assert(plain.seen == held.seen, || "the program says something else".to_string())
+    assert(plain.process_output == held.process_output, || {
+        "the program says something else".to_string()
+    })
 }
 
 /// Every hold ends after the two looks that it takes to see that nothing else can run.
 fn holds_end_when_nothing_else_can_run(setup: &Setup, _: &str) -> Result<(), Failed> {
-    let plain = Watched::run(setup, &[], &["torture.Alone"])?;
-    let held = Watched::run(setup, &ADVERSARIAL, &["torture.Alone"])?;
+    let plain = AgentRun::run(setup, &[], &["torture.Alone"])?;
+    let held = AgentRun::run(setup, &ADVERSARIAL, &["torture.Alone"])?;
     let (holds, slices) = (held.count("holds"), held.count("hold_slices"));
     assert(holds > 0 && slices <= 2 * holds, || format!("{holds} holds took {slices} slices"))?;
-    assert(plain.seen == held.seen, || "the program says something else".to_string())
+    assert(plain.process_output == held.process_output, || {
+        "the program says something else".to_string()
+    })
 }
 
 fn interrupts_are_left_alone(setup: &Setup, _: &str) -> Result<(), Failed> {
     let flags = [&ADVERSARIAL[..], &["--holds-per-site", "127"]].concat();
-    let held = Watched::run(setup, &flags, &["torture.Alone", "interrupt"])?;
+    let held = AgentRun::run(setup, &flags, &["torture.Alone", "interrupt"])?;
     assert(held.count("holds") > 10, || format!("only {} holds", held.count("holds")))?;
-    let output = &held.seen.output;
+    let output = &held.process_output.output;
     assert(output.starts_with("interrupted\n"), || output.clone())
 }
 
@@ -143,7 +153,7 @@ fn budgets_are_kept(setup: &Setup, _: &str) -> Result<(), Failed> {
     let program = ["torture.Windows", "synchronized-blocks"];
     let holds = |flags: &[&str]| -> Result<u64, Failed> {
         let flags = [&ADVERSARIAL[..], flags].concat();
-        Ok(Watched::run(setup, &flags, &program)?.count("holds"))
+        Ok(AgentRun::run(setup, &flags, &program)?.count("holds"))
     };
     // One place is suspicious, the second block.
     let few = holds(&["--holds-per-site", "2"])?;

@@ -9,15 +9,23 @@ use serde_json::Value;
 
 use crate::Case;
 use crate::real::driver;
-use crate::setup::{Need, Setup};
+use crate::setup::{Requirement, Setup};
 
 pub(crate) fn cases() -> Vec<Case> {
     vec![
-        Case::new("defects/log4j-54325", [Need::Program("log4j")], appender_list),
-        Case::new("defects/dbcp-369", [Need::Program("dbcp")], data_sources),
-        Case::new("defects/log4j-54325/check", [Need::Program("log4j")], appender_list_in_code),
-        Case::new("defects/log4j-41214/check", [Need::Program("log4j")], appender_deadlock_in_code),
-        Case::new("defects/dbcp-369/check", [Need::Program("dbcp")], data_sources_in_code),
+        Case::new("defects/log4j-54325", [Requirement::Program("log4j")], appender_list),
+        Case::new("defects/dbcp-369", [Requirement::Program("dbcp")], data_sources),
+        Case::new(
+            "defects/log4j-54325/check",
+            [Requirement::Program("log4j")],
+            appender_list_in_code,
+        ),
+        Case::new(
+            "defects/log4j-41214/check",
+            [Requirement::Program("log4j")],
+            appender_deadlock_in_code,
+        ),
+        Case::new("defects/dbcp-369/check", [Requirement::Program("dbcp")], data_sources_in_code),
     ]
 }
 

@@ -10,8 +10,8 @@ use libtest_mimic::Failed;
 use serde_json::Value;
 
 use crate::Case;
-use crate::jvm::{Run, Seen, torture_classes};
-use crate::setup::{Need, Setup};
+use crate::jvm::{ProcessOutput, Run, torture_classes};
+use crate::setup::{Requirement, Setup};
 
 /// How often the JVM is killed.
 const MOMENTS: u64 = 20;
@@ -22,20 +22,20 @@ const LATEST_MILLIS: u64 = 2500;
 const SEED: &str = "SCISSION_SEED";
 
 pub(crate) fn cases() -> Vec<Case> {
-    let trace = Need::Subcommand("trace");
+    let trace = Requirement::Subcommand("trace");
     vec![
         Case::new("killed", [trace], kill_at_random_moments),
         Case::new("disk-full/from-the-start", [], |setup: &Setup| {
             // Every write to this file says that the disk is full.
             let run = program(setup, "record=/dev/full")?;
             let child = run.command()?.spawn()?;
-            assert_goes_on(&run.see(child)?)
+            assert_completes(&run.wait_for(child)?)
         }),
         Case::new("disk-full/on-the-way", [trace], full_on_the_way),
         Case::new("no-such-folder", [], |setup: &Setup| {
             let run = program(setup, "record=no/such/folder/recorded.trace")?;
             let child = run.command()?.spawn()?;
-            assert_goes_on(&run.see(child)?)
+            assert_completes(&run.wait_for(child)?)
         }),
     ]
 }
@@ -53,14 +53,16 @@ fn program(setup: &Setup, options: &str) -> Result<Run, Failed> {
 }
 
 /// One sentence, and the program does what it does without.
-fn assert_goes_on(seen: &Seen) -> Result<(), Failed> {
-    if seen.code != Some(0) || seen.output != "ready\ndone 300000\n" {
-        return Err(format!("the program did not go on: {seen:?}").into());
+fn assert_completes(process_output: &ProcessOutput) -> Result<(), Failed> {
+    if process_output.code != Some(0) || process_output.output != "ready\ndone 300000\n" {
+        return Err(format!("the program did not go on: {process_output:?}").into());
     }
-    if seen.error.lines().count() != 1 || !seen.error.contains("record") {
-        return Err(
-            format!("this should be one sentence about the recording: {}", seen.error).into()
-        );
+    if process_output.error.lines().count() != 1 || !process_output.error.contains("record") {
+        return Err(format!(
+            "this should be one sentence about the recording: {}",
+            process_output.error
+        )
+        .into());
     }
     Ok(())
 }
@@ -70,7 +72,7 @@ fn full_on_the_way(setup: &Setup) -> Result<(), Failed> {
     let run = run(setup, None, &["100000"])?;
     // In blocks of 512 bytes, or of 1024 in some shells.
     let child = run.command_after("ulimit -f 1000")?.spawn()?;
-    assert_goes_on(&run.see(child)?)?;
+    assert_completes(&run.wait_for(child)?)?;
     let blocks = complete_blocks(&fs::read(run.trace())?)?;
     if blocks.events == 0 {
         return Err("nothing was recorded before the limit".into());

@@ -18,7 +18,7 @@ const MOST_TIME: Duration = Duration::from_secs(240);
 
 /// What is visible of a run from outside.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct ProcessOutput {
     pub(crate) code: Option<i32>,
     pub(crate) output: String,
     pub(crate) error: String,
@@ -100,13 +100,13 @@ impl Run {
     }
 
     /// Runs to the end.
-    pub(crate) fn finish(&self) -> Result<Seen, Failed> {
+    pub(crate) fn finish(&self) -> Result<ProcessOutput, Failed> {
         let child = self.command()?.spawn()?;
-        self.see(child)
+        self.wait_for(child)
     }
 
     /// Waits for the end of what was started, and says what was seen.
-    pub(crate) fn see(&self, mut child: Child) -> Result<Seen, Failed> {
+    pub(crate) fn wait_for(&self, mut child: Child) -> Result<ProcessOutput, Failed> {
         let deadline = Instant::now() + MOST_TIME;
         let status = loop {
             if let Some(status) = child.try_wait()? {
@@ -121,7 +121,7 @@ impl Run {
             thread::sleep(Duration::from_millis(5));
         };
         let error = read(&self.folder.path().join("standard-error"))?;
-        Ok(Seen { code: status.code(), output: self.output()?, error })
+        Ok(ProcessOutput { code: status.code(), output: self.output()?, error })
     }
 }
 
@@ -130,7 +130,7 @@ fn read(file: &Path) -> Result<String, Failed> {
 }
 
 /// Compares a run with the agent to the plain one.
-pub(crate) fn assert_same(plain: &Seen, watched: &Seen) -> Result<(), Failed> {
+pub(crate) fn assert_same(plain: &ProcessOutput, watched: &ProcessOutput) -> Result<(), Failed> {
     let mut problems = Vec::new();
     if plain.code != watched.code {
         problems.push(format!("exit code {:?} became {:?}", plain.code, watched.code));

@@ -11,8 +11,8 @@ mod endings;
 mod jvm;
 mod learning;
 mod real;
+mod report_output;
 mod setup;
-mod shown;
 mod stacks;
 mod torture;
 
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use setup::{Need, Setup};
+use setup::{Requirement, Setup};
 
 /// What a test does.
 type Body = dyn FnOnce(&Setup) -> Result<(), Failed> + Send;
@@ -29,17 +29,17 @@ type Body = dyn FnOnce(&Setup) -> Result<(), Failed> + Send;
 /// One test before it is known whether it can be run.
 pub(crate) struct Case {
     name: String,
-    needs: Vec<Need>,
+    needs: Vec<Requirement>,
     body: Box<Body>,
 }
 
 impl Case {
     pub(crate) fn new(
         name: impl Into<String>,
-        needs: impl IntoIterator<Item = Need>,
+        needs: impl IntoIterator<Item = Requirement>,
         body: impl FnOnce(&Setup) -> Result<(), Failed> + Send + 'static,
     ) -> Case {
-        let needs = [Need::Agent, Need::Jdk].into_iter().chain(needs).collect();
+        let needs = [Requirement::Agent, Requirement::Jdk].into_iter().chain(needs).collect();
         Case { name: name.into(), needs, body: Box::new(body) }
     }
 
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         defects::cases(),
         learning::cases(),
         stacks::cases(),
-        shown::cases(),
+        report_output::cases(),
         endings::cases(),
         adversary::cases(),
     ];

@@ -13,13 +13,13 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 
 use crate::Case;
-use crate::jvm::{Run, Seen, assert_recorded, assert_same, beside, javac};
-use crate::setup::{Need, Setup};
+use crate::jvm::{ProcessOutput, Run, assert_recorded, assert_same, beside, javac};
+use crate::setup::{Requirement, Setup};
 
 pub(crate) fn cases() -> Vec<Case> {
-    let program = Need::Program;
+    let program = Requirement::Program;
     vec![
-        Case::new("real/javac", [Need::Prepared("jdk-source")], compile_the_library),
+        Case::new("real/javac", [Requirement::Prepared("jdk-source")], compile_the_library),
         Case::new("real/h2", [program("h2")], |setup: &Setup| {
             compare(setup, "h2", "SqlScript", |folder| {
                 vec![beside("real/script.sql").display().to_string(), folder.display().to_string()]
@@ -33,7 +33,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 vec![folder.display().to_string(), "3000".to_string()]
             })
         }),
-        Case::new("real/tomcat", [program("tomcat"), Need::Command("wrk")], serve),
+        Case::new("real/tomcat", [program("tomcat"), Requirement::Command("wrk")], serve),
     ]
 }
 
@@ -90,7 +90,7 @@ fn compile_the_library(setup: &Setup) -> Result<(), Failed> {
     if files.len() < 300 {
         return Err(format!("{} sources are too few", files.len()).into());
     }
-    let compile = |is_watched: bool| -> Result<(Run, Seen), Failed> {
+    let compile = |is_watched: bool| -> Result<(Run, ProcessOutput), Failed> {
         let run = Run::new(setup.jdk_program("javac"))?.argument("-J-Xverify:all");
         let options = format!("{},include=com.sun.tools.javac", run.recording());
         let run = if is_watched { run.watched("-J", &options) } else { run };
@@ -102,15 +102,19 @@ fn compile_the_library(setup: &Setup) -> Result<(), Failed> {
             .argument("--patch-module")
             .argument(format!("java.base={}", source.join("java.base").display()))
             .argument(format!("@{}", list.display()));
-        let seen = run.finish()?;
-        Ok((run, seen))
+        let process_output = run.finish()?;
+        Ok((run, process_output))
     };
-    let (plain, seen) = compile(false)?;
-    if seen.code != Some(0) {
-        return Err(format!("it does not even compile without the agent: {}", seen.error).into());
+    let (plain, process_output) = compile(false)?;
+    if process_output.code != Some(0) {
+        return Err(format!(
+            "it does not even compile without the agent: {}",
+            process_output.error
+        )
+        .into());
     }
-    let (watched, seen_watched) = compile(true)?;
-    assert_same(&seen, &seen_watched)?;
+    let (watched, process_output_with_agent) = compile(true)?;
+    assert_same(&process_output, &process_output_with_agent)?;
     assert_recorded(&watched)?;
     let expected = classes_in(&plain.folder.path().join("classes"))?;
     let compiled = classes_in(&watched.folder.path().join("classes"))?;
@@ -187,13 +191,13 @@ fn serve_once(run: &Run) -> Result<Vec<String>, Failed> {
     if served.is_err() {
         child.kill()?;
     }
-    let seen = run.see(child)?;
+    let process_output = run.wait_for(child)?;
     let answers = served?;
-    if seen.code != Some(0) || !seen.output.ends_with("stopped\n") {
-        return Err(format!("the server did not stop well: {seen:?}").into());
+    if process_output.code != Some(0) || !process_output.output.ends_with("stopped\n") {
+        return Err(format!("the server did not stop well: {process_output:?}").into());
     }
-    if seen.error.contains("Exception") || seen.error.contains("SEVERE") {
-        return Err(format!("the server complains: {}", seen.error).into());
+    if process_output.error.contains("Exception") || process_output.error.contains("SEVERE") {
+        return Err(format!("the server complains: {}", process_output.error).into());
     }
     Ok(answers)
 }

@@ -21,12 +21,12 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// A run of the program of two tellers, in a folder of its own.
-struct Shown {
+struct ReportedRun {
     folder: TempDir,
     report: String,
 }
 
-fn run(setup: &Setup, flags: &[&str]) -> Result<Shown, Failed> {
+fn run(setup: &Setup, flags: &[&str]) -> Result<ReportedRun, Failed> {
     let folder = tempfile::tempdir()?;
     let classes: PathBuf = folder.path().join("classes");
     fs::create_dir(&classes)?;
@@ -50,7 +50,7 @@ fn run(setup: &Setup, flags: &[&str]) -> Result<Shown, Failed> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("it ended with {}: {said}", output.status).into());
     }
-    Ok(Shown { folder, report: String::from_utf8_lossy(&output.stdout).into_owned() })
+    Ok(ReportedRun { folder, report: String::from_utf8_lossy(&output.stdout).into_owned() })
 }
 
 fn require(text: &str, said: &[&str]) -> Result<(), Failed> {
@@ -63,9 +63,9 @@ fn require(text: &str, said: &[&str]) -> Result<(), Failed> {
 }
 
 fn text_and_graph(setup: &Setup) -> Result<(), Failed> {
-    let shown = run(setup, &["--graphs", "graphs"])?;
+    let report_output = run(setup, &["--graphs", "graphs"])?;
     require(
-        &shown.report,
+        &report_output.report,
         &[
             "`shown.Bank$Account.deposit` is not atomic",
             "first, `teller-1` reads `Account#1.balance` here",
@@ -79,10 +79,10 @@ fn text_and_graph(setup: &Setup) -> Result<(), Failed> {
             "data race on `Account#1.balance`",
         ],
     )?;
-    let graphs = files(&shown.folder.path().join("graphs"))?;
+    let graphs = files(&report_output.folder.path().join("graphs"))?;
     let [graph] = &graphs[..] else { return Err(format!("the graphs are {graphs:?}").into()) };
     let name = graph.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    require(&shown.report, &[&format!("as a graph: graphs/{name}\n")])?;
+    require(&report_output.report, &[&format!("as a graph: graphs/{name}\n")])?;
     require(
         &fs::read_to_string(graph)?,
         &[
@@ -105,8 +105,8 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, Failed> {
 }
 
 fn json(setup: &Setup) -> Result<(), Failed> {
-    let shown = run(setup, &["--format", "json"])?;
-    let report: Value = serde_json::from_str(&shown.report)?;
+    let report_output = run(setup, &["--format", "json"])?;
+    let report: Value = serde_json::from_str(&report_output.report)?;
     let findings = report["findings"].as_array().ok_or("the report has no findings")?;
     let cyclic: Vec<&Value> = findings.iter().filter(|it| !it["cycle"].is_null()).collect();
     let [finding] = cyclic[..] else { return Err(format!("{findings:#?}").into()) };
@@ -129,8 +129,8 @@ fn json(setup: &Setup) -> Result<(), Failed> {
 }
 
 fn sarif(setup: &Setup) -> Result<(), Failed> {
-    let shown = run(setup, &["--format", "sarif"])?;
-    let log: Value = serde_json::from_str(&shown.report)?;
+    let report_output = run(setup, &["--format", "sarif"])?;
+    let log: Value = serde_json::from_str(&report_output.report)?;
     let results = log["runs"][0]["results"].as_array().ok_or("there are no results")?;
     let result = results
         .iter()

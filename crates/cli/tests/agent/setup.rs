@@ -9,7 +9,7 @@ use libtest_mimic::Failed;
 
 /// What a test needs beyond this tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Requirement {
     /// The library of the agent.
     Agent,
     /// A JDK with a compiler.
@@ -54,31 +54,31 @@ impl Setup {
     }
 
     /// What is missing of a need, as the end of a sentence.
-    pub(crate) fn missing(&self, need: Need) -> Option<String> {
+    pub(crate) fn missing(&self, need: Requirement) -> Option<String> {
         let (is_there, what) = match need {
-            Need::Agent => (
+            Requirement::Agent => (
                 self.agent.is_file(),
                 format!(
                     "there is no {} (`cargo build --package scission-agent`)",
                     self.agent.display()
                 ),
             ),
-            Need::Jdk => (self.jdk.is_some(), "there is no JDK with a compiler".to_string()),
-            Need::Jvm(release) => (
+            Requirement::Jdk => (self.jdk.is_some(), "there is no JDK with a compiler".to_string()),
+            Requirement::Jvm(release) => (
                 self.jvm(release).join("bin/java").is_file(),
                 format!("there is no JVM of Java {release} (`cargo xtask prepare`)"),
             ),
-            Need::Program(name) => (
+            Requirement::Program(name) => (
                 self.class_path_file(name).is_file(),
                 format!("the program {name} is missing (`cargo xtask prepare`)"),
             ),
-            Need::Prepared(name) => {
+            Requirement::Prepared(name) => {
                 (self.prepared(name).exists(), format!("{name} is missing (`cargo xtask prepare`)"))
             }
-            Need::Command(name) => {
+            Requirement::Command(name) => {
                 (on_path(name).is_some(), format!("there is no {name} (`cargo xtask prepare`)"))
             }
-            Need::Subcommand(name) => {
+            Requirement::Subcommand(name) => {
                 (has_subcommand(name), format!("`scission {name}` does not exist"))
             }
         };

@@ -8,11 +8,11 @@ use libtest_mimic::Failed;
 use crate::Case;
 use crate::defects::scission;
 use crate::learning::nested_classes;
-use crate::setup::{Need, Setup};
+use crate::setup::{Requirement, Setup};
 
 pub(crate) fn cases() -> Vec<Case> {
     let case = |release: u32| {
-        Case::new(format!("stacks/{release}"), [Need::Jvm(release)], move |setup: &Setup| {
+        Case::new(format!("stacks/{release}"), [Requirement::Jvm(release)], move |setup: &Setup| {
             recorded(&setup.jvm(release).join("bin/java"), release)
         })
     };

@@ -6,7 +6,7 @@ use libtest_mimic::Failed;
 
 use crate::Case;
 use crate::jvm::{Run, assert_recorded, assert_same, torture_classes};
-use crate::setup::{Need, Setup};
+use crate::setup::{Requirement, Setup};
 
 const RELEASES: [u32; 4] = [11, 17, 21, 25];
 /// The first release that has virtual threads.
@@ -42,14 +42,14 @@ const NO_FILTERS: &str = "ownership-filter=false,epoch-filter=false";
 const ADVERSARIAL: &str = "monitor=velodrome,adversarial=true,seed=1,hold-for=8,holds-per-site=3";
 
 /// Everybody looks at the events, which takes longer than to make them.
-const MONITORS: &str = "monitor=velodrome,monitor=happens-before,monitor=eraser,monitor=atomizer";
+const CHECKERS: &str = "monitor=velodrome,monitor=happens-before,monitor=eraser,monitor=atomizer";
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for release in RELEASES {
         let mut add =
             |name: String, program: &'static str, arguments: &'static [&'static str], options| {
-                cases.push(Case::new(name, [Need::Jvm(release)], move |setup: &Setup| {
+                cases.push(Case::new(name, [Requirement::Jvm(release)], move |setup: &Setup| {
                     compare(setup, release, program, arguments, options)
                 }));
             };
@@ -65,7 +65,7 @@ pub(crate) fn cases() -> Vec<Case> {
         }
         for ending in [&["exit-while-others-work"], &["exit-while-others-report"]] {
             let name = format!("java{release}/ending/{}/monitors", ending[0]);
-            add(name, "Endings", ending, MONITORS);
+            add(name, "Endings", ending, CHECKERS);
         }
         for program in ["Language", "Threads"] {
             add(format!("java{release}/{program}/all-options"), program, &[], ALL_OPTIONS);
@@ -74,7 +74,7 @@ pub(crate) fn cases() -> Vec<Case> {
         }
     }
     for program in ["Language", "Threads", "Reflections"] {
-        let needs = [Need::Jvm(11), Need::Prepared("jacocoagent.jar")];
+        let needs = [Requirement::Jvm(11), Requirement::Prepared("jacocoagent.jar")];
         for order in [Order::First, Order::Second] {
             let name = format!("coverage-agent/{order:?}/{program}").to_lowercase();
             cases.push(Case::new(name, needs, move |setup: &Setup| {
@@ -136,7 +136,7 @@ fn beside_coverage(setup: &Setup, program: &str, order: Order) -> Result<(), Fai
     };
     let expected = coverage(plain(setup, release)?);
     let expected = with_program(expected, program, &[])?;
-    let seen = expected.finish()?;
+    let process_output = expected.finish()?;
     let run = plain(setup, release)?;
     let options = run.recording();
     let run = match order {
@@ -144,7 +144,7 @@ fn beside_coverage(setup: &Setup, program: &str, order: Order) -> Result<(), Fai
         Order::Second => coverage(run).watched("", &options),
     };
     let run = with_program(run, program, &[])?;
-    assert_same(&seen, &run.finish()?)?;
+    assert_same(&process_output, &run.finish()?)?;
     assert_recorded(&run)?;
     let data = fs::read(run.folder.path().join("coverage"))?;
     let name = format!("torture/{program}");
