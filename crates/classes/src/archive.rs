@@ -60,11 +60,11 @@ pub(crate) struct ArchiveEntry {
     compressed: u64,
     /// As declared; never trusted.
     uncompressed: u64,
-    data: DataPlace,
+    data: DataLocation,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum DataPlace {
+enum DataLocation {
     /// Behind the local header at this offset, whose length has to be looked up.
     BehindHeader(u64),
     /// At this offset.
@@ -129,8 +129,8 @@ impl Archive {
     /// Where the data of an entry is, and the data as it is in the archive.
     fn data(&self, entry: &ArchiveEntry, limit: u64) -> Result<(u64, Vec<u8>), ReadError> {
         let offset = match entry.data {
-            DataPlace::At(offset) => offset,
-            DataPlace::BehindHeader(header) => {
+            DataLocation::At(offset) => offset,
+            DataLocation::BehindHeader(header) => {
                 let bytes = self
                     .storage
                     .read(header, LOCAL_HEADER_LENGTH as u64)
@@ -203,7 +203,7 @@ fn read_directory(storage: &Storage) -> Result<Vec<ArchiveEntry>, ReadError> {
             method: u16_at(header, 10),
             compressed,
             uncompressed,
-            data: DataPlace::BehindHeader(header_offset),
+            data: DataLocation::BehindHeader(header_offset),
         });
         position = end;
     }
@@ -356,7 +356,7 @@ fn recover(storage: &Storage, limit: u64) -> Option<(Vec<ArchiveEntry>, Vec<Stri
                     method,
                     compressed: length as u64,
                     uncompressed,
-                    data: DataPlace::At(data_start as u64),
+                    data: DataLocation::At(data_start as u64),
                 });
                 position = data_start + length;
             }

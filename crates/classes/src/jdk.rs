@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::archive::{Archive, ArchiveEntry};
 use crate::error::ReadError;
-use crate::jimage::{Image, ResourcePlace};
+use crate::jimage::{Image, ResourceLocation};
 use crate::source::LoadError;
 use crate::storage::Storage;
 
@@ -131,12 +131,12 @@ struct JdkClass {
     module: String,
     /// Internal form.
     name: String,
-    place: Place,
+    place: ClassLocation,
 }
 
 #[derive(Debug)]
-enum Place {
-    Image(Arc<Image>, ResourcePlace),
+enum ClassLocation {
+    Image(Arc<Image>, ResourceLocation),
     Jar(Arc<Archive>, ArchiveEntry),
 }
 
@@ -154,7 +154,7 @@ impl JdkImage {
             .map(|class| JdkClass {
                 module: class.module,
                 name: class.name,
-                place: Place::Image(Arc::clone(&image), class.place),
+                place: ClassLocation::Image(Arc::clone(&image), class.place),
             })
             .collect();
         Ok(JdkImage::new(classes))
@@ -168,7 +168,7 @@ impl JdkImage {
             let archive = Arc::new(archive);
             for entry in archive.entries() {
                 if let Some(name) = entry.name.strip_suffix(".class") {
-                    let place = Place::Jar(Arc::clone(&archive), entry.clone());
+                    let place = ClassLocation::Jar(Arc::clone(&archive), entry.clone());
                     classes.push(JdkClass { module: String::new(), name: name.to_owned(), place });
                 }
             }
@@ -241,13 +241,13 @@ impl JdkImage {
 
     fn bytes(class: &JdkClass) -> Result<Arc<[u8]>, ReadError> {
         let result = match &class.place {
-            Place::Image(image, place) => image.read(*place).map(Arc::from),
-            Place::Jar(archive, entry) => archive.read(entry, MAX_BYTES).0,
+            ClassLocation::Image(image, place) => image.read(*place).map(Arc::from),
+            ClassLocation::Jar(archive, entry) => archive.read(entry, MAX_BYTES).0,
         };
         result.map_err(|error| error.within(format!("`{}`", class.name)))
     }
 
-    /// The feature release that the version of `java/lang/Object` tells.
+    /// The feature release according to the version of `java/lang/Object`.
     fn release(&self) -> Option<u16> {
         let bytes = self.read("java/lang/Object").ok()??;
         let major = u16::from_be_bytes([*bytes.get(6)?, *bytes.get(7)?]);

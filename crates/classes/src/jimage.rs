@@ -59,12 +59,12 @@ pub(crate) struct ImageClass {
     pub(crate) module: String,
     /// Internal form.
     pub(crate) name: String,
-    pub(crate) place: ResourcePlace,
+    pub(crate) place: ResourceLocation,
 }
 
 /// Where the bytes of a resource are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ResourcePlace {
+pub(crate) struct ResourceLocation {
     /// From the start of the resources.
     offset: u64,
     /// 0 when the resource is not compressed.
@@ -156,7 +156,7 @@ impl Image {
     }
 
     /// The content of a resource.
-    pub(crate) fn read(&self, place: ResourcePlace) -> Result<Vec<u8>, ReadError> {
+    pub(crate) fn read(&self, place: ResourceLocation) -> Result<Vec<u8>, ReadError> {
         let offset = self.resources_start.saturating_add(place.offset);
         let is_compressed = place.compressed != 0;
         let length = if is_compressed { place.compressed } else { place.uncompressed };
@@ -236,7 +236,7 @@ impl Image {
         Ok(Some(ImageClass {
             module: text(ATTRIBUTE_MODULE)?,
             name,
-            place: ResourcePlace {
+            place: ResourceLocation {
                 offset: attributes[ATTRIBUTE_OFFSET],
                 compressed: attributes[ATTRIBUTE_COMPRESSED],
                 uncompressed: attributes[ATTRIBUTE_UNCOMPRESSED],

@@ -88,11 +88,11 @@ pub struct DynamicRef<'a> {
 pub struct ConstantPool {
     /// Indexed by constant number; number 0 and the second halves of wide constants are
     /// [`Entry::Unusable`].
-    entries: Vec<Slot>,
+    entries: Vec<LocatedEntry>,
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
+struct LocatedEntry {
     entry: Entry,
     /// Where the entry (its tag) is in the class file.
     offset: u32,
@@ -150,15 +150,15 @@ impl ConstantPool {
         let count = reader.u16()?;
         // The smallest constant takes three bytes.
         let mut entries = Vec::with_capacity(reader.capacity(count, 3) + 1);
-        entries.push(Slot { entry: Entry::Unusable, offset: offset_u32(reader.offset()) });
+        entries.push(LocatedEntry { entry: Entry::Unusable, offset: offset_u32(reader.offset()) });
         while entries.len() < usize::from(count) {
             let offset = offset_u32(reader.offset());
             let entry =
                 parse_entry(reader).within(|| format!("constant #{} of {count}", entries.len()))?;
             let is_wide = matches!(entry, Entry::Long(_) | Entry::Double(_));
-            entries.push(Slot { entry, offset });
+            entries.push(LocatedEntry { entry, offset });
             if is_wide {
-                entries.push(Slot { entry: Entry::Unusable, offset });
+                entries.push(LocatedEntry { entry: Entry::Unusable, offset });
             }
         }
         entries.shrink_to_fit();
@@ -303,7 +303,7 @@ impl ConstantPool {
         }
     }
 
-    fn slot(&self, index: u16) -> Result<&Slot, ReadError> {
+    fn slot(&self, index: u16) -> Result<&LocatedEntry, ReadError> {
         match self.entries.get(usize::from(index)) {
             Some(slot) if !matches!(slot.entry, Entry::Unusable) => Ok(slot),
             _ => Err(self.no_such(index)),
@@ -311,7 +311,7 @@ impl ConstantPool {
     }
 
     /// Text that another constant refers to; a failure names the place of the reference.
-    fn text_from(&self, from: &Slot, index: u16) -> Result<&Arc<str>, ReadError> {
+    fn text_from(&self, from: &LocatedEntry, index: u16) -> Result<&Arc<str>, ReadError> {
         self.text(PoolIndex(index)).map_err(|error| {
             ReadError { offset: from.offset as usize, ..error }.within(from.entry.describe())
         })
@@ -323,7 +323,7 @@ impl ConstantPool {
     }
 }
 
-fn wrong(slot: &Slot, index: u16, expected: &'static str) -> ReadError {
+fn wrong(slot: &LocatedEntry, index: u16, expected: &'static str) -> ReadError {
     let found = slot.entry.describe();
     ReadError::at(ReadErrorKind::WrongConstant { index, expected, found }, slot.offset as usize)
 }

@@ -57,7 +57,7 @@ impl Default for LoadConfig {
     }
 }
 
-/// Who wants to know how the reading goes on.
+/// Receives the progress of reading.
 pub trait Progress: Sync {
     /// So many classes have been read since the start.
     fn classes_read(&self, total: usize);

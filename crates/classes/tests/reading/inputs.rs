@@ -115,7 +115,7 @@ fn a_malformed_file_is_a_gap() {
 }
 
 #[test]
-fn progress_is_told_and_may_cancel() {
+fn progress_is_reported_and_may_cancel() {
     struct Counter {
         last: AtomicUsize,
         limit: usize,
