@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use findings::{
-    Cycle, Does, Evidence, Finding, Fingerprint, HeldLock, Severity, Site, Stack, Step, Witness,
-    rules,
+    Cycle, Evidence, Finding, Fingerprint, HeldLock, Severity, Site, Stack, Step, ThreadAction,
+    Witness, rules,
 };
 use serde::{Deserialize, Deserializer, de};
 
@@ -46,7 +46,7 @@ struct ReadStep {
     call_chain: Vec<Site>,
     held_locks: Vec<ReadHeldLock>,
     thread: Option<String>,
-    does: Option<Does>,
+    action: Option<ThreadAction>,
     stack: Option<Stack>,
 }
 
@@ -91,7 +91,7 @@ impl ReadStep {
             call_chain: self.call_chain,
             held_locks: self.held_locks.into_iter().map(held).collect(),
             thread: self.thread,
-            does: self.does,
+            action: self.action,
             stack: self.stack,
         }
     }

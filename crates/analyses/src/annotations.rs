@@ -30,8 +30,8 @@ pub fn raise(program: &Program, findings: &mut [Finding]) {
 
 /// Why the code wants a finding not to be shown, if it does.
 #[must_use]
-pub fn silenced(program: &Program, finding: &Finding) -> Option<String> {
-    places(program, &finding.blame).iter().find_map(|place| {
+pub fn suppression_reason(program: &Program, finding: &Finding) -> Option<String> {
+    annotated_elements(program, &finding.blame).iter().find_map(|place| {
         place.annotations.iter().find_map(|annotation| {
             let name = annotation.simple_name();
             let applies = CONFINED.contains(&name)
@@ -47,11 +47,11 @@ pub fn silenced(program: &Program, finding: &Finding) -> Option<String> {
 }
 
 /// Names in the `@SuppressFindings` around a finding that are not names of rules, each as a sentence:
-/// whoever misspells a rule believes to have silenced it.
+/// a misspelled name suppresses nothing.
 #[must_use]
 pub fn misspelled(program: &Program, finding: &Finding) -> Vec<String> {
     let mut sentences = Vec::new();
-    for place in places(program, &finding.blame) {
+    for place in annotated_elements(program, &finding.blame) {
         let suppressions = place.annotations.iter();
         for annotation in suppressions.filter(|it| it.simple_name() == SUPPRESS_FINDINGS) {
             for name in named_rules(annotation).into_iter().flatten() {
@@ -68,24 +68,24 @@ pub fn misspelled(program: &Program, finding: &Finding) -> Vec<String> {
 }
 
 /// Something that can be annotated, around or at a finding.
-struct Place<'a> {
+struct AnnotatedElement<'a> {
     name: String,
     annotations: &'a [Annotation],
 }
 
 /// The blamed method, its class, and the methods and classes around that, from the inside out.
-fn places<'a>(program: &'a Program, blame: &Site) -> Vec<Place<'a>> {
-    let mut places = Vec::new();
+fn annotated_elements<'a>(program: &'a Program, blame: &Site) -> Vec<AnnotatedElement<'a>> {
+    let mut annotated_elements = Vec::new();
     let internal = classes::internal_name(&blame.class);
     if let Some(class) = program.class_named(&internal) {
         let is_blamed = |name: &str, descriptor: &str| {
             *name == *blame.method && *descriptor == *blame.descriptor
         };
-        places.extend(methods(program, class, is_blamed));
+        annotated_elements.extend(methods(program, class, is_blamed));
         // A lambda only knows the name of the method it was written in.
         let lambda = blame.method.strip_prefix("lambda$").and_then(|rest| rest.rsplit_once('$'));
         if let Some((written_in, _)) = lambda {
-            places.extend(methods(program, class, |name, _| name == written_in));
+            annotated_elements.extend(methods(program, class, |name, _| name == written_in));
         }
     }
     let ends = internal.match_indices('$').map(|(at, _)| at).chain([internal.len()]);
@@ -94,19 +94,19 @@ fn places<'a>(program: &'a Program, blame: &Site) -> Vec<Place<'a>> {
     for class in around.into_iter().rev() {
         let declared = &program.classes[class];
         let annotations = program.annotations_of_class(class);
-        places.push(Place { name: declared.dotted_name(), annotations });
+        annotated_elements.push(AnnotatedElement { name: declared.dotted_name(), annotations });
         // A local or anonymous class is part of the method it was written in.
         let written_in = declared.file.as_ref().and_then(|file| file.enclosing_method.as_ref());
         if let Some(written_in) = written_in
             && let Some(class) = program.class_named(&written_in.class)
             && let Some((name, descriptor)) = &written_in.method
         {
-            places.extend(methods(program, class, |method, of| {
+            annotated_elements.extend(methods(program, class, |method, of| {
                 *method == **name && *of == **descriptor
             }));
         }
     }
-    places
+    annotated_elements
 }
 
 /// The methods of a class whose name and descriptor are wanted.
@@ -114,13 +114,13 @@ fn methods<'a>(
     program: &'a Program,
     class: ClassId,
     is_wanted: impl Fn(&str, &str) -> bool,
-) -> Vec<Place<'a>> {
+) -> Vec<AnnotatedElement<'a>> {
     let declared = &program.classes[class];
     let wanted = declared.methods.iter().copied().filter(|method| {
         let method = &program.methods[*method];
         is_wanted(&method.name, &method.descriptor)
     });
-    let place = |method| Place {
+    let place = |method| AnnotatedElement {
         name: format!("{}.{}", declared.dotted_name(), program.methods[method].name),
         annotations: program.annotations_of_method(method),
     };

@@ -121,7 +121,7 @@ pub struct Analysis {
     pub time_counter: &'static str,
     /// The rules it reports.
     pub rules: &'static [&'static str],
-    /// Whether it tells which accesses could not be proven safe, where that is asked for.
+    /// Whether it lists the accesses that could not be proven safe, where that is asked for.
     pub makes_watch_list: bool,
     /// Runs it.
     pub run: fn(&Context<'_>) -> Outcome,

@@ -4,7 +4,7 @@
 use findings::{Gap, GapKind};
 use program::Program;
 
-use crate::execution::{self, Client, Executed, Listener};
+use crate::execution::{self, Client, ExecutionResult, Listener};
 use crate::heap::{self, Heap};
 use crate::{Analysis, Context, Outcome, deadlock, method_consistency, races};
 
@@ -50,25 +50,25 @@ pub struct Analysed {
     /// The heap, with everything that the execution has found out about it.
     pub heap: Heap,
     /// The execution.
-    pub executed: Executed,
+    pub executed: ExecutionResult,
 }
 
-/// Analyses a program for some listeners, and hands each the world when it is over.
+/// Analyses a program for some listeners, and passes each the facts of the execution when it is over.
 #[must_use]
 pub fn analyse<'a>(
     context: &Context<'_>,
     listen: impl FnOnce(&Heap) -> Vec<Box<dyn Listener + 'a>>,
 ) -> (Analysed, Vec<Outcome>) {
     let (of_heap, limits) = match is_huge(context.program) {
-        true => (heap::Limits::COARSE, execution::Limits::COARSE),
-        false => (heap::Limits::default(), execution::Limits::of(context.program)),
+        true => (heap::HeapLimits::COARSE, execution::ExecutionLimits::COARSE),
+        false => (heap::HeapLimits::default(), execution::ExecutionLimits::of(context.program)),
     };
     let mut heap = Heap::build(context, &of_heap);
     let mut listeners = listen(&heap);
     let executed = execution::execute(context, &heap, &mut listeners, &limits);
-    executed.mark(&mut heap);
-    let world = executed.world(context, &heap);
-    let outcomes = listeners.into_iter().map(|listener| listener.finish(&world)).collect();
+    executed.mark_unique_objects(&mut heap);
+    let execution = executed.facts(context, &heap);
+    let outcomes = listeners.into_iter().map(|listener| listener.finish(&execution)).collect();
     (Analysed { heap, executed }, outcomes)
 }
 

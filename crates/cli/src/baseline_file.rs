@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use anyhow::{anyhow, bail};
-use findings::{Recorded, Results};
+use findings::{BaselineEntry, Results};
 use report::Baseline;
 
 use crate::config::why_unreadable;
@@ -34,7 +34,7 @@ pub(crate) fn write_baseline(
     results: &Results,
     settings: &TriageSettings,
     compared_with: Option<&Baseline>,
-    is_kept: impl Fn(&Recorded) -> bool,
+    is_kept: impl Fn(&BaselineEntry) -> bool,
 ) -> anyhow::Result<()> {
     let Some(path) = &settings.write_baseline else { return Ok(()) };
     if results.interrupted {

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::Instant;
 
 use analyses::Context;
-use findings::{Recorded, Results, Site, merge_gaps, rules};
+use findings::{BaselineEntry, Results, Site, merge_gaps, rules};
 use report::Baseline;
 
 use crate::Outcome;
@@ -98,7 +98,7 @@ fn analyse(
 }
 
 /// Whether only `scission run` can find this again.
-fn is_found_by_running(recorded: &Recorded) -> bool {
+fn is_found_by_running(recorded: &BaselineEntry) -> bool {
     rules::named(&recorded.rule).is_some_and(|rule| !analyses::reports(rule.name))
 }
 

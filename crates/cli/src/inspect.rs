@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::fmt::Write;
 
 use analyses::deadlock::LockOrderWriter;
-use analyses::execution::{Listener, World};
-use analyses::heap::{ObjectId, Root};
-use analyses::races::object_use::{self, Form};
+use analyses::execution::{ExecutionFacts, Listener};
+use analyses::heap::{NameRoot, ObjectId};
+use analyses::races::object_use::{self, GraphFormat};
 use analyses::{Config, Context, whole_program};
 use anyhow::bail;
 use program::pattern::Pattern;
@@ -110,8 +110,9 @@ fn describe_heap(text: &mut String, flags: &InspectFlags, assembled: &Assembled)
     let (analysed, _) = whole_program::analyse(&context, |_| {
         let mut listeners: Vec<Box<dyn Listener + '_>> = Vec::new();
         if let Some(wanted) = &flags.object_use {
-            let is_wanted = |world: &World<'_>, object| is_of_class(world, object, wanted);
-            let form = if flags.dot { Form::Dot } else { Form::Text };
+            let is_wanted =
+                |execution: &ExecutionFacts<'_>, object| is_of_class(execution, object, wanted);
+            let form = if flags.dot { GraphFormat::Dot } else { GraphFormat::Text };
             listeners.push(object_use::listen(&context, is_wanted, form, &object_use));
         }
         if flags.lock_order {
@@ -131,13 +132,13 @@ fn describe_heap(text: &mut String, flags: &InspectFlags, assembled: &Assembled)
 }
 
 /// Whether an abstract object has a class that the pattern matches.
-fn is_of_class(world: &World<'_>, object: ObjectId, wanted: &Pattern) -> bool {
-    let program = world.context.program;
-    let object = &world.heap.objects[object];
+fn is_of_class(execution: &ExecutionFacts<'_>, object: ObjectId, wanted: &Pattern) -> bool {
+    let program = execution.context.program;
+    let object = &execution.heap.objects[object];
     let of_roots = object.roots.iter().filter_map(|root| match root {
-        Root::Class(class) | Root::Outside(class) => Some(*class),
-        Root::Task(body) => Some(program.methods[*body].class),
-        Root::Library(_) | Root::Afar => None,
+        NameRoot::Class(class) | NameRoot::Outside(class) => Some(*class),
+        NameRoot::Task(body) => Some(program.methods[*body].class),
+        NameRoot::Library(_) | NameRoot::BeyondDepth => None,
     });
     let mut classes = object.classes.iter().copied().chain(of_roots);
     classes.any(|class| wanted.matches(&program.classes[class].dotted_name()))

@@ -2,7 +2,9 @@
 //! configuration, levels, and the baseline, in this order.
 
 use anyhow::Context;
-use findings::{Comparison, Finding, Recorded, Results, Suppressed, Suppressor, merge_and_rank};
+use findings::{
+    BaselineEntry, Comparison, Finding, Results, Suppressed, Suppressor, merge_and_rank,
+};
 use program::Program;
 use report::{Baseline, Sources};
 
@@ -93,14 +95,14 @@ fn suppressed(
     match first {
         Some(reason) => Some((Suppressor::Configuration, reason.clone())),
         None => {
-            let reason = analyses::annotations::silenced(program?, finding)?;
+            let reason = analyses::annotations::suppression_reason(program?, finding)?;
             Some((Suppressor::Annotation, reason))
         }
     }
 }
 
 /// Whether this run would have found a finding of the baseline, if it were still there.
-fn was_looked_for(recorded: &Recorded, settings: &CheckSettings) -> bool {
+fn was_looked_for(recorded: &BaselineEntry, settings: &CheckSettings) -> bool {
     let config = &settings.analysis;
     let name = recorded.blame.split('(').next().unwrap_or(&recorded.blame);
     let is_included =

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use findings::{
-    Comparison, Evidence, Finding, Fingerprint, Gap, GapKind, HeldLock, Recorded, Results,
+    BaselineEntry, Comparison, Evidence, Finding, Fingerprint, Gap, GapKind, HeldLock, Results,
     Severity, Site, Step, Suppressed, Suppressor, Witness, merge_and_rank,
 };
 use report::{Format, Options, Sources};
@@ -116,7 +116,7 @@ fn triaged() -> Results {
         reason: "one thread".into(),
         is_known: false,
     };
-    let gone = Recorded {
+    let gone = BaselineEntry {
         blame: "p.Old.gone()".into(),
         rule: "reacquired-lock".into(),
         message: "`p.Old.gone` gives `lock` back too early".into(),

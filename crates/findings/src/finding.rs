@@ -65,7 +65,7 @@ pub struct Step {
     /// Who did it, in a run that was observed; or who may do it, in the example that an analysis gives.
     pub thread: Option<String>,
     /// What is done there.
-    pub does: Option<Does>,
+    pub action: Option<ThreadAction>,
     /// How the thread got there, or gets there in the example.
     pub stack: Option<Stack>,
 }
@@ -75,13 +75,13 @@ impl Step {
     #[must_use]
     pub fn at(role: &'static str, site: Site) -> Step {
         let (call_chain, held_locks) = (Vec::new(), Vec::new());
-        Step { role, site, call_chain, held_locks, thread: None, does: None, stack: None }
+        Step { role, site, call_chain, held_locks, thread: None, action: None, stack: None }
     }
 }
 
 /// What a thread does: it `reads` `Account#3.balance`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Does {
+pub struct ThreadAction {
     /// What it does: `reads`, `writes`, `acquires`, `starts`; the words are chosen from a list by the
     /// checker, so that all reports use the same ones.
     pub verb: String,
@@ -155,7 +155,7 @@ pub struct CycleEdge {
 /// One end of an edge.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Operation {
-    /// What is done, in the words of [`Does::verb`].
+    /// What is done, in the words of [`ThreadAction::verb`].
     pub verb: String,
     /// Where.
     pub site: Option<Site>,
@@ -201,7 +201,7 @@ pub struct Finding {
     pub severity: Severity,
     /// The one method or atomic block that must change.
     pub blame: Site,
-    /// The names the rule's message speaks of, by placeholder: `witness` → `point`.
+    /// The names in the rule's message, by placeholder: `witness` → `point`.
     pub subjects: BTreeMap<&'static str, String>,
     /// For each subject whose name depends on what local variables and parameters are called: a name
     /// that does not. The fingerprint takes it instead, so that renaming them keeps the fingerprint.
@@ -237,7 +237,7 @@ impl Finding {
     }
 }
 
-/// Who decided that a finding is to be lived with.
+/// What suppresses a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Suppressor {
@@ -247,7 +247,7 @@ pub enum Suppressor {
     Annotation,
 }
 
-/// A finding that somebody decided to live with.
+/// A finding that is suppressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suppressed {
     /// The finding.
@@ -260,9 +260,9 @@ pub struct Suppressed {
     pub is_known: bool,
 }
 
-/// A finding of an earlier run, as a baseline remembers it.
+/// A finding of an earlier run, as a baseline records it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Recorded {
+pub struct BaselineEntry {
     /// The blamed method, with its parameter types.
     pub blame: String,
     /// Name of the rule, which may be one that this version does not know.
@@ -279,7 +279,7 @@ pub struct Comparison {
     /// Findings that the baseline has too, in the order of findings.
     pub known: Vec<Finding>,
     /// What the baseline has and this run did not find any more.
-    pub gone: Vec<Recorded>,
+    pub gone: Vec<BaselineEntry>,
 }
 
 /// Everything one invocation found out.
@@ -287,7 +287,7 @@ pub struct Comparison {
 pub struct Results {
     /// The findings to show, best evidence first; those that are not in the baseline if there is one.
     pub findings: Vec<Finding>,
-    /// Findings that somebody decided to live with, in the order of findings.
+    /// Suppressed findings, in the order of findings.
     pub suppressed: Vec<Suppressed>,
     /// How many findings are not shown because they matter less than the user asked for.
     pub below_level: BTreeMap<Severity, usize>,

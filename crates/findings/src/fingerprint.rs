@@ -9,7 +9,7 @@ use crate::{Finding, Site};
 /// Identity of a finding across runs: rule, blamed method, the methods and roles of the steps, and
 /// the subjects. Lines, bytecode offsets and call chains do not count, nor what local variables and
 /// parameters are called, nor the numbers that compilers give to lambdas and anonymous classes: moving
-/// code, renaming locals or recompiling keeps the fingerprint. The ordinal tells apart findings that are
+/// code, renaming locals or recompiling keeps the fingerprint. The ordinal distinguishes findings that are
 /// otherwise equal (the same lock reacquired at two places of one method), in the order of their
 /// offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

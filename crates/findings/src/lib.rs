@@ -11,8 +11,9 @@ pub mod rules;
 mod site;
 
 pub use finding::{
-    Comparison, Cycle, CycleEdge, Does, EdgeKind, Evidence, Finding, HeldLock, Operation, Recorded,
-    Results, Severity, Stack, Step, Suppressed, Suppressor, Transaction, Witness, merge_and_rank,
+    BaselineEntry, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding, HeldLock, Operation,
+    Results, Severity, Stack, Step, Suppressed, Suppressor, ThreadAction, Transaction, Witness,
+    merge_and_rank,
 };
 pub use fingerprint::Fingerprint;
 pub use gap::{Gap, GapKind, merge_gaps};

@@ -26,9 +26,9 @@ pub enum Edge {
     Exception,
 }
 
-/// A way from one block to the next.
+/// The transition from one block to the next.
 #[derive(Clone, Copy, Debug)]
-pub struct Passage<'a> {
+pub struct BlockTransition<'a> {
     /// The block that control leaves.
     pub block: &'a Block,
     /// Its id.
@@ -63,7 +63,7 @@ pub trait Forward {
     }
 
     /// What is learnt from passing from a block to the next, and which values its phis get.
-    fn leave_by(&mut self, _state: &mut Self::State, _passage: &Passage<'_>) {}
+    fn leave_by(&mut self, _state: &mut Self::State, _passage: &BlockTransition<'_>) {}
 }
 
 /// Solves an analysis and returns the facts at the start of each block, before
@@ -81,7 +81,7 @@ pub fn solve<A: Forward>(body: &Body, analysis: &mut A) -> TypedVec<BlockId, Opt
         let block = &body.blocks[id];
         let Some(mut state) = states[id].clone() else { continue };
         let mut flow = |analysis: &mut A, mut state: A::State, to: BlockId, edge: Edge| {
-            analysis.leave_by(&mut state, &Passage { block, from: id, to, edge });
+            analysis.leave_by(&mut state, &BlockTransition { block, from: id, to, edge });
             let grew = match &mut states[to] {
                 Some(known) => analysis.join(known, &state),
                 unset => {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::hierarchy::Hierarchy;
 use crate::ids::{ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
 use crate::ir::{Body, Call};
-use crate::library::{CallBack, Derived};
+use crate::library::{CallBack, DerivedSummary};
 use crate::models::{self, Effect, Operand};
 
 /// Where a class comes from.
@@ -220,7 +220,7 @@ pub struct Program {
     /// What the models say of each method; none where they say nothing.
     pub(crate) effects: TypedVec<MethodId, Option<&'static [Effect]>>,
     /// What the code of library methods without a model says that they do.
-    pub(crate) derived: FxHashMap<MethodId, Derived>,
+    pub(crate) derived: FxHashMap<MethodId, DerivedSummary>,
 }
 
 impl Program {

@@ -117,7 +117,7 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
             .filter(|entry| matches(program, method, entry))
             .collect();
         for entry in &fitting {
-            if fitting.iter().any(|other| is_more_special(other, entry)) {
+            if fitting.iter().any(|other| is_more_specific(other, entry)) {
                 continue;
             }
             let has_caller = has_start.contains(&method) || !graph.callers(method).is_empty();
@@ -224,9 +224,9 @@ pub fn task_methods_of(program: &Program, class: ClassId) -> Vec<MethodId> {
     found
 }
 
-/// Whether one kind of entry point says more about who calls a method than another: whoever runs the `run` of a timer task is
-/// a timer, and not just any worker.
-fn is_more_special(one: &EntryPoint, other: &EntryPoint) -> bool {
+/// Whether one kind of entry point says more about who calls a method than another: whoever runs the `run` of a timer
+/// task is a timer, and not just any worker.
+fn is_more_specific(one: &EntryPoint, other: &EntryPoint) -> bool {
     match (one.matcher, other.matcher) {
         (Matcher::Subtype(below), Matcher::Subtype(above)) => {
             below != above && models::supertypes(below).contains(&above)

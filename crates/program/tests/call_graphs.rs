@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use classes::bytecode::Literal;
 use java_program::JavaProgram;
-use program::callgraph::{self, Algorithm, CallGraph, CallGraphConfig, Via};
+use program::callgraph::{self, Algorithm, CallGraph, CallGraphConfig, CallKind};
 use program::ir::{Constant, Operation};
 use program::pattern::Pattern;
 use program::{MethodId, Program};
@@ -217,7 +217,7 @@ fn lambdas_and_method_references_are_called_where_they_are_invoked() {
         let make = method(program, "Calls", "constructorHere");
         let made = graph.sites(make).iter().flat_map(|site| site.targets.iter());
         assert!(made.into_iter().any(|target| {
-            target.method == constructor && matches!(target.via, Via::Lambda(_))
+            target.method == constructor && matches!(target.call_kind, CallKind::Lambda(_))
         }));
     }
 }
@@ -338,7 +338,7 @@ fn a_missing_superclass_is_tolerated() {
 }
 
 /// A random hierarchy of types that compiles: each type declares what Java forces it to, and more.
-struct World {
+struct TypeHierarchy {
     text: String,
     types: Vec<TypeDeclaration>,
 }
@@ -368,33 +368,34 @@ enum Declared {
 
 const METHODS: usize = 3;
 
-impl World {
-    fn new(package: &str, random: &mut Random) -> World {
-        let mut world = World { text: format!("package {package};\n"), types: Vec::new() };
+impl TypeHierarchy {
+    fn new(package: &str, random: &mut Random) -> TypeHierarchy {
+        let mut hierarchy =
+            TypeHierarchy { text: format!("package {package};\n"), types: Vec::new() };
         for number in 0..4 + random.below(8) {
-            world.add(number, random);
+            hierarchy.add(number, random);
         }
-        world.text.push_str("public class World { public static void run() {\n");
-        for (at, class) in world.types.iter().enumerate() {
+        hierarchy.text.push_str("public class World { public static void run() {\n");
+        for (at, class) in hierarchy.types.iter().enumerate() {
             if class.kind != TypeKind::Concrete {
                 continue;
             }
-            for seen_as in world.supertypes(at) {
+            for seen_as in hierarchy.supertypes(at) {
                 for number in 0..METHODS {
-                    if !world.has_method(seen_as, number) {
+                    if !hierarchy.has_method(seen_as, number) {
                         continue;
                     }
-                    let (class, seen_as) = (&class.name, &world.types[seen_as].name);
+                    let (class, seen_as) = (&class.name, &hierarchy.types[seen_as].name);
                     let _ = writeln!(
-                        world.text,
+                        hierarchy.text,
                         "System.out.print(\"{package}/{class} m{number} \"); \
                          {{ {seen_as} o = new {class}(); o.m{number}(); }}"
                     );
                 }
             }
         }
-        world.text.push_str("} }\n");
-        world
+        hierarchy.text.push_str("} }\n");
+        hierarchy
     }
 
     fn supertypes(&self, at: usize) -> BTreeSet<usize> {
@@ -526,11 +527,11 @@ impl World {
 fn dispatch_is_what_the_virtual_machine_does() {
     let count = count_from_environment("SCISSION_RANDOM_HIERARCHIES", 150);
     let mut random = Random::new(7);
-    let worlds: Vec<(String, World)> = (0..count)
+    let worlds: Vec<(String, TypeHierarchy)> = (0..count)
         .map(|number| {
             let package = format!("w{number}");
-            let world = World::new(&package, &mut random);
-            (package, world)
+            let hierarchy = TypeHierarchy::new(&package, &mut random);
+            (package, hierarchy)
         })
         .collect();
     let runs: String =
@@ -538,7 +539,7 @@ fn dispatch_is_what_the_virtual_machine_does() {
     let main = format!("class Main {{ public static void main(String[] a) {{\n{runs}}} }}");
     let files: Vec<(String, &str)> = worlds
         .iter()
-        .map(|(package, world)| (format!("{package}/World.java"), world.text.as_str()))
+        .map(|(package, hierarchy)| (format!("{package}/World.java"), hierarchy.text.as_str()))
         .collect();
     let mut sources: Vec<(&str, &str)> =
         files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
@@ -699,7 +700,7 @@ impl RunGenerator {
             };
             let _ = writeln!(self.text, "class C{class} extends {parent} {{");
             // Constructors run too. One that is called by another would run before the other can say
-            // that it has started, so only those of classes without subclasses speak.
+            // that it has started, so only those of classes without subclasses count.
             if class >= 2 {
                 let label = self.label();
                 let _ = writeln!(self.text, "C{class}() {{ super(); enter({label}); leave(); }}");

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use classes::bytecode::{Against, Condition, Literal};
-use program::dataflow::{Edge, Forward, Passage, solve};
+use program::dataflow::{BlockTransition, Edge, Forward, solve};
 use program::ids::{Id, TypedVec};
 use program::ir::{
     Block, Body, Constant, Definition, HandlerEdge, Instruction, Operation, Terminator,
@@ -216,12 +216,13 @@ impl Forward for Bits<'_> {
         *state | self.effects.step(instruction.offset).sets_when_thrown
     }
 
-    fn leave_by(&mut self, state: &mut u8, passage: &Passage<'_>) {
+    fn leave_by(&mut self, state: &mut u8, transition: &BlockTransition<'_>) {
         assert!(
-            passage.block.terminator.successors().any(|to| to == passage.to)
-                || passage.block.handlers.iter().any(|handler| handler.target == passage.to)
+            transition.block.terminator.successors().any(|to| to == transition.to)
+                || transition.block.handlers.iter().any(|handler| handler.target == transition.to)
         );
-        *state = self.effects.leave(passage.block.offset as usize / 100, passage.edge, *state);
+        *state =
+            self.effects.leave(transition.block.offset as usize / 100, transition.edge, *state);
     }
 }
 

@@ -1,6 +1,6 @@
-//! What summaries say of library methods, against what the methods do: random methods are run in a JVM with objects of
-//! their own, and whatever can be reached from whatever afterwards must have been told. And against the models, which
-//! were written by hand from the documentation.
+//! What summaries say of library methods, against what the methods do: random methods are run in a JVM with objects
+//! of their own, and whatever can be reached from whatever afterwards must be in the summary. And against the models,
+//! which were written by hand from the documentation.
 
 mod java_program;
 
@@ -183,7 +183,7 @@ fn application_source(methods: &[Method]) -> String {
 }
 
 /// What a summary must say, given what was seen.
-fn is_told(effects: &BTreeSet<String>, seen: &str, is_static: bool) -> bool {
+fn is_summarised(effects: &BTreeSet<String>, seen: &str, is_static: bool) -> bool {
     let mut words = seen.split(' ').skip(1);
     let what = words.next().unwrap();
     let operands: Vec<Operand> = words
@@ -217,27 +217,27 @@ fn is_told(effects: &BTreeSet<String>, seen: &str, is_static: bool) -> bool {
     }
 }
 
-/// The effects that are told of each method, by name.
-fn told(program: &Program, pattern: &str) -> BTreeMap<String, BTreeSet<String>> {
-    let mut told: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+/// The effects in the summary of each method, by name.
+fn summarised(program: &Program, pattern: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut summarised: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut name = String::new();
     for line in program.library_text(&Pattern::new(pattern)).lines() {
         match line.strip_prefix("  ") {
             Some(effect) => {
-                told.entry(name.clone()).or_default().insert(effect.to_owned());
+                summarised.entry(name.clone()).or_default().insert(effect.to_owned());
             }
             None => {
                 assert!(line.ends_with(": by its code"), "not summarised: {line}");
                 name = line.split_once('(').unwrap().0.rsplit('.').next().unwrap().to_owned();
-                told.entry(name.clone()).or_default();
+                summarised.entry(name.clone()).or_default();
             }
         }
     }
-    told
+    summarised
 }
 
 #[test]
-fn whatever_a_method_does_to_references_is_told() {
+fn every_effect_of_a_method_on_references_is_summarised() {
     let rounds = std::env::var("LIBRARY_ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(4);
     let mut runner = TestRunner::new_with_rng(
         Config { cases: rounds, failure_persistence: None, ..Config::default() },
@@ -256,15 +256,15 @@ fn whatever_a_method_does_to_references_is_told() {
         let output = both.run("Main");
         std::fs::remove_dir_all(both.classes().join("lib")).unwrap();
         let program = read(&both, Some(&library));
-        let told = told(&program, "lib.Thing.m*");
-        claims += told.values().map(BTreeSet::len).sum::<usize>();
+        let summarised = summarised(&program, "lib.Thing.m*");
+        claims += summarised.values().map(BTreeSet::len).sum::<usize>();
         let observed: BTreeSet<&str> = output.lines().collect();
         seen += observed.len();
         for fact in observed {
             let number: usize = fact.split(' ').next().unwrap().parse().unwrap();
-            let effects = &told[&format!("m{number}")];
+            let effects = &summarised[&format!("m{number}")];
             assert!(
-                is_told(effects, fact, methods[number].0),
+                is_summarised(effects, fact, methods[number].0),
                 "`{fact}` was seen, and this was told: {effects:?}\n{}",
                 library_source(&methods)
             );

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use findings::{Finding, Fingerprint, Recorded};
+use findings::{BaselineEntry, Finding, Fingerprint};
 use serde::Deserialize;
 
 use crate::words;
@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// Sorted, each fingerprint once.
-    recorded: Vec<Recorded>,
+    recorded: Vec<BaselineEntry>,
     fingerprints: BTreeSet<Fingerprint>,
 }
 
@@ -55,13 +55,13 @@ struct Header {
 
 #[derive(Deserialize)]
 struct File {
-    findings: Vec<Recorded>,
+    findings: Vec<BaselineEntry>,
 }
 
 impl Baseline {
     /// The baseline that these findings make.
     pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Baseline {
-        let record = |finding: &Finding| Recorded {
+        let record = |finding: &Finding| BaselineEntry {
             blame: words::signature(&finding.blame),
             rule: finding.rule.to_string(),
             message: words::message(finding),
@@ -72,12 +72,12 @@ impl Baseline {
 
     /// The same with further findings, which are remembered as they were.
     #[must_use]
-    pub fn with(mut self, kept: Vec<Recorded>) -> Baseline {
+    pub fn with(mut self, kept: Vec<BaselineEntry>) -> Baseline {
         self.recorded.extend(kept);
         Baseline::new(self.recorded)
     }
 
-    fn new(mut recorded: Vec<Recorded>) -> Baseline {
+    fn new(mut recorded: Vec<BaselineEntry>) -> Baseline {
         recorded.sort();
         let mut fingerprints = BTreeSet::new();
         recorded.retain(|recorded| fingerprints.insert(recorded.fingerprint));
@@ -134,9 +134,9 @@ impl Baseline {
     pub fn missing_from<'a>(
         &self,
         findings: impl IntoIterator<Item = &'a Finding>,
-    ) -> Vec<Recorded> {
+    ) -> Vec<BaselineEntry> {
         let found: BTreeSet<Fingerprint> = findings.into_iter().map(words::fingerprint).collect();
-        let is_missing = |recorded: &&Recorded| !found.contains(&recorded.fingerprint);
+        let is_missing = |recorded: &&BaselineEntry| !found.contains(&recorded.fingerprint);
         self.recorded.iter().filter(is_missing).cloned().collect()
     }
 }

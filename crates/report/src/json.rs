@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 
 use findings::{
-    Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap, GapKind,
-    Operation, Recorded, Results, Severity, Site, Stack, Step, Suppressed, Suppressor,
+    BaselineEntry, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap,
+    GapKind, Operation, Results, Severity, Site, Stack, Step, Suppressed, Suppressor,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -198,8 +198,8 @@ fn json_comparison(comparison: &Comparison) -> JsonComparison<'_> {
     }
 }
 
-fn json_recorded(recorded: &Recorded) -> JsonRecorded<'_> {
-    let Recorded { rule, blame, message, fingerprint } = recorded;
+fn json_recorded(recorded: &BaselineEntry) -> JsonRecorded<'_> {
+    let BaselineEntry { rule, blame, message, fingerprint } = recorded;
     JsonRecorded { rule, blame, message, fingerprint: *fingerprint }
 }
 
@@ -247,8 +247,8 @@ fn json_steps<'a>(finding: &'a Finding, steps: &'a [Step]) -> Vec<JsonStep<'a>> 
             .map(|held| JsonHeldLock { lock: &held.lock, taken_at: json_site(&held.taken_at) })
             .collect(),
         thread: step.thread.as_deref(),
-        verb: step.does.as_ref().map(|does| does.verb.as_str()),
-        subject: step.does.as_ref().map(|does| does.subject.as_str()),
+        verb: step.action.as_ref().map(|action| action.verb.as_str()),
+        subject: step.action.as_ref().map(|action| action.subject.as_str()),
         stack: step.stack.as_ref().map(json_stack),
     };
     steps.iter().map(json_step).collect()

@@ -18,9 +18,9 @@ pub(crate) fn notes(witness: &Witness, detail: Detail) -> Vec<String> {
 
 /// How a thread got to a step; nothing when no more than the place is known.
 fn step_note(step: &Step, detail: Detail) -> Option<String> {
-    let (thread, does) = (step.thread.as_ref()?, step.does.as_ref()?);
+    let (thread, action) = (step.thread.as_ref()?, step.action.as_ref()?);
     let stack = step.stack.as_ref().filter(|stack| stack.frames.len() > 1)?;
-    let said = format!("`{thread}` {} `{}`", does.verb, does.subject);
+    let said = format!("`{thread}` {} `{}`", action.verb, action.subject);
     Some(with_stack(said, &step.site, Some(stack), detail))
 }
 

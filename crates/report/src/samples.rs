@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use findings::{
-    Comparison, Cycle, CycleEdge, Does, EdgeKind, Evidence, Finding, Fingerprint, Gap, GapKind,
-    HeldLock, Operation, Recorded, Results, Severity, Site, Stack, Step, Suppressed, Suppressor,
-    Transaction, Witness, merge_and_rank,
+    BaselineEntry, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap,
+    GapKind, HeldLock, Operation, Results, Severity, Site, Stack, Step, Suppressed, Suppressor,
+    ThreadAction, Transaction, Witness, merge_and_rank,
 };
 
 pub(crate) const LINE_JAVA: &str = "\
@@ -190,7 +190,7 @@ pub(crate) fn account_deposit() -> Finding {
     ];
     let step = |role, thread: &str, verb: &str, stack: Stack, site| Step {
         thread: Some(thread.into()),
-        does: Some(Does { verb: verb.into(), subject: balance() }),
+        action: Some(ThreadAction { verb: verb.into(), subject: balance() }),
         stack: Some(stack),
         ..Step::at(role, site)
     };
@@ -200,7 +200,7 @@ pub(crate) fn account_deposit() -> Finding {
         ends.map(|(role, thread, verb, stack, site)| step(role, thread, verb, stack, site)),
     );
     let operation = |step: &Step| Operation {
-        verb: step.does.as_ref().unwrap().verb.clone(),
+        verb: step.action.as_ref().unwrap().verb.clone(),
         site: Some(step.site.clone()),
         stack: step.stack.clone(),
     };
@@ -265,7 +265,7 @@ pub(crate) fn results() -> Results {
 /// A run of which nothing is left to show: one finding is suppressed, one is in the baseline, twelve
 /// are below the level.
 pub(crate) fn triaged() -> Results {
-    let gone = Recorded {
+    let gone = BaselineEntry {
         blame: "p.Old.gone()".into(),
         rule: "reacquired-lock".into(),
         message: "`p.Old.gone` gives `lock` back too early".into(),

@@ -13,7 +13,7 @@
 use std::io::{self, Write};
 
 use findings::{
-    Cycle, CycleEdge, Finding, Gap, Operation, Recorded, Results, Rule, Severity, Site, Stack,
+    BaselineEntry, Cycle, CycleEdge, Finding, Gap, Operation, Results, Rule, Severity, Site, Stack,
     Step, Suppressed, Suppressor, Witness, rules,
 };
 use serde_json::{Map, Value, json};
@@ -114,7 +114,7 @@ fn suppressed_result(suppressed: &Suppressed) -> Value {
 }
 
 /// A finding of the baseline that is not there any more, as far as the baseline remembers it.
-fn absent_result(recorded: &Recorded) -> Value {
+fn absent_result(recorded: &BaselineEntry) -> Value {
     json!({
         "ruleId": recorded.rule,
         "level": "note",

@@ -61,8 +61,8 @@ fn fill(template: &str, finding: &Finding, step: Option<&Step>) -> String {
         let step = step?;
         match name {
             "thread" => Some(step.thread.as_deref().unwrap_or("a thread")),
-            "verb" => Some(step.does.as_ref().map_or("uses", |does| does.verb.as_str())),
-            "subject" => Some(step.does.as_ref().map_or("it", |does| does.subject.as_str())),
+            "verb" => Some(step.action.as_ref().map_or("uses", |action| action.verb.as_str())),
+            "subject" => Some(step.action.as_ref().map_or("it", |action| action.subject.as_str())),
             _ => None,
         }
     };

@@ -12,7 +12,7 @@ use super::kinds::LockId;
 use crate::execution::LockMode;
 use crate::heap::ThreadId;
 
-/// Locks in a cycle, at most. Nobody who looks at a longer one believes it; and every deadlock of few locks is found.
+/// Locks in a cycle, at most. Longer cycles are rarely real; every deadlock of few locks is found.
 pub(super) const LONGEST_CYCLE: usize = 4;
 
 /// Steps of the search for cycles of one length, at most. Short cycles are looked for first, so that only long ones
@@ -27,25 +27,29 @@ const MOST_CHOICES: usize = 5_000;
 
 /// One way to take an edge, as far as it matters for the question whether several can be taken at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Step {
-    /// The threads that go this way.
+pub(super) struct EdgeCondition {
+    /// The threads that can take the edge so.
     pub(super) threads: Vec<ThreadId>,
     /// How the lock at the start of the edge is held.
     pub(super) held_mode: LockMode,
     /// How the lock at its end is wanted.
     pub(super) wanted_mode: LockMode,
     /// The other locks that are held.
-    pub(super) gates: Vec<(LockId, LockMode)>,
+    pub(super) gate_locks: Vec<(LockId, LockMode)>,
 }
 
 /// What the search asks about threads and locks.
-pub(super) trait Facts {
+pub(super) trait ConcurrencyFacts {
     /// Whether two different threads of these kinds can be at these two steps at the same time; steps are given by
     /// their edge in the cycle and their position there.
-    fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool;
+    fn can_run_at_once(
+        &self,
+        one: (usize, usize, ThreadId),
+        other: (usize, usize, ThreadId),
+    ) -> bool;
 
     /// Whether an abstract lock that two threads of a cycle hold is one lock at run time.
-    fn is_one(&self, gate: LockId) -> bool;
+    fn is_single_object(&self, gate_lock: LockId) -> bool;
 }
 
 /// The cycles of the graph, each beginning with its smallest lock, short ones first, and whether the search was cut.
@@ -126,10 +130,10 @@ fn connected(successors: &BTreeMap<LockId, Vec<LockId>>) -> Vec<BTreeSet<LockId>
 /// threads; none if there are no such steps. `locks` are the starts of the edges.
 pub(super) fn realise(
     locks: &[LockId],
-    edges: &[Vec<&Step>],
-    facts: &dyn Facts,
+    edges: &[Vec<&EdgeCondition>],
+    facts: &dyn ConcurrencyFacts,
 ) -> Option<Vec<usize>> {
-    let mut choice = Choice { locks, edges, facts, chosen: Vec::new(), tried: 0 };
+    let mut choice = StepSearch { locks, edges, facts, chosen: Vec::new(), tried: 0 };
     if choice.extend() {
         return Some(choice.chosen.iter().map(|(position, _)| *position).collect());
     }
@@ -137,16 +141,16 @@ pub(super) fn realise(
     (choice.tried > MOST_CHOICES).then(|| vec![0; edges.len()])
 }
 
-struct Choice<'a> {
+struct StepSearch<'a> {
     locks: &'a [LockId],
-    edges: &'a [Vec<&'a Step>],
-    facts: &'a dyn Facts,
+    edges: &'a [Vec<&'a EdgeCondition>],
+    facts: &'a dyn ConcurrencyFacts,
     /// For each edge so far the step and the thread.
     chosen: Vec<(usize, ThreadId)>,
     tried: usize,
 }
 
-impl Choice<'_> {
+impl StepSearch<'_> {
     fn extend(&mut self) -> bool {
         let edge = self.chosen.len();
         if edge == self.edges.len() {
@@ -162,7 +166,7 @@ impl Choice<'_> {
                     return false;
                 }
                 let beside = |(other, (at, its)): (usize, &(usize, ThreadId))| {
-                    self.facts.at_once((other, *at, *its), (edge, position, *thread))
+                    self.facts.can_run_at_once((other, *at, *its), (edge, position, *thread))
                 };
                 if !self.chosen.iter().enumerate().all(beside) {
                     continue;
@@ -183,7 +187,7 @@ impl Choice<'_> {
         let other = self.edges[edge][position];
         // Who wants to read does not wait for readers.
         let last = self.edges.len() - 1;
-        let waits = |wanting: &Step, holding: &Step| {
+        let waits = |wanting: &EdgeCondition, holding: &EdgeCondition| {
             wanting.wanted_mode == LockMode::Exclusive || holding.held_mode == LockMode::Exclusive
         };
         if (earlier + 1 == edge && !waits(one, other))
@@ -197,15 +201,18 @@ impl Choice<'_> {
             let is_exclusive =
                 |theirs: LockMode| mode == LockMode::Exclusive || theirs == LockMode::Exclusive;
             of_other.clone().any(|(its, its_mode)| its == lock && is_exclusive(its_mode))
-                && self.facts.is_one(lock)
+                && self.facts.is_single_object(lock)
         };
         !of_one.into_iter().any(excludes)
     }
 }
 
 /// Everything that is held at a step.
-fn held(lock: LockId, step: &Step) -> impl Iterator<Item = (LockId, LockMode)> + Clone + '_ {
-    std::iter::once((lock, step.held_mode)).chain(step.gates.iter().copied())
+fn held(
+    lock: LockId,
+    step: &EdgeCondition,
+) -> impl Iterator<Item = (LockId, LockMode)> + Clone + '_ {
+    std::iter::once((lock, step.held_mode)).chain(step.gate_locks.iter().copied())
 }
 
 #[cfg(test)]
@@ -336,25 +343,29 @@ mod tests {
 
         /// What the analysis says.
         fn has_cycle(&self) -> bool {
-            let mut edges: BTreeMap<(LockId, LockId), Vec<Step>> = BTreeMap::new();
+            let mut edges: BTreeMap<(LockId, LockId), Vec<EdgeCondition>> = BTreeMap::new();
             for (thread, actions) in self.threads.iter().enumerate() {
                 for (at, action) in actions.iter().enumerate() {
                     let Action::Acquire(wanted, wanted_mode) = action else { continue };
                     let held = held_after(&actions[..at]);
                     for (from, held_mode) in &held {
                         let others = held.iter().filter(|(other, _)| other != from);
-                        edges.entry((lock(*from), lock(*wanted))).or_default().push(Step {
-                            threads: vec![ThreadId::new(thread)],
-                            held_mode: *held_mode,
-                            wanted_mode: *wanted_mode,
-                            gates: others.map(|(other, mode)| (lock(*other), *mode)).collect(),
-                        });
+                        edges.entry((lock(*from), lock(*wanted))).or_default().push(
+                            EdgeCondition {
+                                threads: vec![ThreadId::new(thread)],
+                                held_mode: *held_mode,
+                                wanted_mode: *wanted_mode,
+                                gate_locks: others
+                                    .map(|(other, mode)| (lock(*other), *mode))
+                                    .collect(),
+                            },
+                        );
                     }
                 }
             }
             let (found, _) = cycles(&edges.keys().copied().collect());
             found.iter().any(|locks| {
-                let edges: Vec<Vec<&Step>> = (0..locks.len())
+                let edges: Vec<Vec<&EdgeCondition>> = (0..locks.len())
                     .map(|at| edges[&(locks[at], locks[(at + 1) % locks.len()])].iter().collect())
                     .collect();
                 realise(locks, &edges, &EachOnce).is_some()
@@ -376,12 +387,16 @@ mod tests {
     /// Every thread runs once, and every lock is one lock.
     struct EachOnce;
 
-    impl Facts for EachOnce {
-        fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool {
+    impl ConcurrencyFacts for EachOnce {
+        fn can_run_at_once(
+            &self,
+            one: (usize, usize, ThreadId),
+            other: (usize, usize, ThreadId),
+        ) -> bool {
             one.2 != other.2
         }
 
-        fn is_one(&self, _gate: LockId) -> bool {
+        fn is_single_object(&self, _gate: LockId) -> bool {
             true
         }
     }
@@ -399,32 +414,36 @@ mod tests {
         assert!(deadlocks > 300, "too few of the programs deadlock to tell: {deadlocks}");
     }
 
-    fn step(thread: usize, gates: &[usize]) -> Step {
-        Step {
+    fn step(thread: usize, gate_locks: &[usize]) -> EdgeCondition {
+        EdgeCondition {
             threads: vec![ThreadId::new(thread)],
             held_mode: LockMode::Exclusive,
             wanted_mode: LockMode::Exclusive,
-            gates: gates.iter().map(|gate| (lock(*gate), LockMode::Exclusive)).collect(),
+            gate_locks: gate_locks
+                .iter()
+                .map(|gate_lock| (lock(*gate_lock), LockMode::Exclusive))
+                .collect(),
         }
     }
 
     #[test]
     fn a_gate_lock_and_a_single_thread_make_a_cycle_harmless() {
         let locks = [lock(0), lock(1)];
-        let is_real = |one: Step, other: Step| {
+        let is_real = |one: EdgeCondition, other: EdgeCondition| {
             realise(&locks, &[vec![&one], vec![&other]], &EachOnce).is_some()
         };
         assert!(is_real(step(1, &[]), step(2, &[])));
         assert!(is_real(step(1, &[7]), step(2, &[8])));
-        assert!(!is_real(step(1, &[7]), step(2, &[7])), "both hold a gate");
+        assert!(!is_real(step(1, &[7]), step(2, &[7])), "both hold a gate lock");
         assert!(!is_real(step(1, &[]), step(1, &[])), "one thread");
     }
 
     #[test]
     fn readers_do_not_wait_for_readers() {
         let locks = [lock(0), lock(1)];
-        let read = |thread| Step { held_mode: LockMode::Shared, ..step(thread, &[]) };
-        let wants_to_read = |step: Step| Step { wanted_mode: LockMode::Shared, ..step };
+        let read = |thread| EdgeCondition { held_mode: LockMode::Shared, ..step(thread, &[]) };
+        let wants_to_read =
+            |step: EdgeCondition| EdgeCondition { wanted_mode: LockMode::Shared, ..step };
         let (one, other) = (wants_to_read(read(1)), wants_to_read(read(2)));
         assert_eq!(realise(&locks, &[vec![&one], vec![&other]], &EachOnce), None);
         let (one, other) = (read(1), read(2));

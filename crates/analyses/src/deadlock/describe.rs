@@ -8,13 +8,13 @@ use program::ids::Id;
 
 use super::lock_order::LockOrder;
 use crate::Outcome;
-use crate::execution::{Acquisition, Listener, World};
+use crate::execution::{Acquisition, ExecutionFacts, Listener};
 use crate::heap::{ObjectId, ThreadSet};
 
 /// Places that are named for one edge, at most.
 const MOST_PLACES: usize = 3;
 
-/// The lock-order graph of a program, filled by what a listener hears.
+/// The lock-order graph of a program, filled by the events of a listener.
 #[derive(Default)]
 pub struct LockOrderGraph {
     order: LockOrder,
@@ -23,39 +23,40 @@ pub struct LockOrderGraph {
 impl LockOrderGraph {
     /// Learns that a lock is taken.
     pub fn acquisition(&mut self, acquisition: &Acquisition<'_>) {
-        self.order.learn(acquisition);
+        self.order.add(acquisition);
     }
 
     /// The locks with what is wanted while they are held, as indented text.
     #[must_use]
-    pub fn describe(&self, world: &World<'_>) -> String {
+    pub fn describe(&self, execution: &ExecutionFacts<'_>) -> String {
         let mut text = String::new();
         let edges = self.order.edges();
         for lock in self.locks() {
-            let several = if world.heap.objects[lock].marks.is_unique { "" } else { ", several" };
-            let _ = writeln!(text, "{} ({lock}{several})", world.describe(lock));
+            let several =
+                if execution.heap.objects[lock].properties.is_unique { "" } else { ", several" };
+            let _ = writeln!(text, "{} ({lock}{several})", execution.describe(lock));
             for ((from, to), ways) in edges.range((lock, ObjectId::new(0))..) {
                 if *from != lock {
                     break;
                 }
-                let _ = writeln!(text, "  then {} ({to})", world.describe(*to));
+                let _ = writeln!(text, "  then {} ({to})", execution.describe(*to));
                 let mut places = BTreeMap::new();
                 for way in ways {
                     let threads: &mut ThreadSet =
                         places.entry((way.held_at, way.wanted_at)).or_default();
-                    threads.extend(&world.threads[way.context]);
+                    threads.extend(&execution.threads[way.context]);
                 }
                 let left_out = places.len().saturating_sub(MOST_PLACES);
                 for ((held_at, wanted_at), threads) in places.into_iter().take(MOST_PLACES) {
                     let place = |at: crate::heap::Place| {
-                        let site = world.context.program.site(at.method, at.offset);
+                        let site = execution.context.program.site(at.method, at.offset);
                         match site.line {
                             Some(line) => format!("{}:{line}", site.method_name()),
                             None => site.method_name(),
                         }
                     };
                     let threads: Vec<String> =
-                        threads.iter().map(|thread| world.describe_thread(thread)).collect();
+                        threads.iter().map(|thread| execution.describe_thread(thread)).collect();
                     let (held, wanted) = (place(held_at), place(wanted_at));
                     let _ = writeln!(text, "    {held}, then {wanted} by {}", threads.join(", "));
                 }
@@ -69,12 +70,15 @@ impl LockOrderGraph {
 
     /// The same as a graph for `dot`.
     #[must_use]
-    pub fn dot(&self, world: &World<'_>) -> String {
+    pub fn dot(&self, execution: &ExecutionFacts<'_>) -> String {
         let mut text = String::from("digraph locks {\n  node [shape=box];\n");
         for lock in self.locks() {
-            let name = world.describe(lock).replace('\\', "\\\\").replace('"', "\\\"");
-            let style =
-                if world.heap.objects[lock].marks.is_unique { "" } else { ", peripheries=2" };
+            let name = execution.describe(lock).replace('\\', "\\\\").replace('"', "\\\"");
+            let style = if execution.heap.objects[lock].properties.is_unique {
+                ""
+            } else {
+                ", peripheries=2"
+            };
             let _ = writeln!(text, "  {lock} [label=\"{name}\"{style}];");
         }
         for ((from, to), ways) in self.order.edges() {
@@ -109,8 +113,9 @@ impl Listener for LockOrderWriter<'_> {
         self.graph.acquisition(acquisition);
     }
 
-    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {
-        let text = if self.is_dot { self.graph.dot(world) } else { self.graph.describe(world) };
+    fn finish(self: Box<Self>, execution: &ExecutionFacts<'_>) -> Outcome {
+        let text =
+            if self.is_dot { self.graph.dot(execution) } else { self.graph.describe(execution) };
         self.into.borrow_mut().push_str(&text);
         Outcome::default()
     }

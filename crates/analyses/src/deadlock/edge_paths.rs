@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::cycles::Step;
-use super::lock_order::Way;
+use super::cycles::EdgeCondition;
+use super::lock_order::EdgeInstance;
 use crate::execution::{ContextId, Invocation};
 use crate::heap::{ObjectId, Place};
 
@@ -37,9 +37,9 @@ pub(super) struct Callers {
 
 /// One way in which a lock is wanted while another is held, from the place where that one is taken.
 #[derive(Clone, Debug)]
-pub(super) struct Route<'a> {
+pub(super) struct EdgePath<'a> {
     /// The way.
-    pub(super) way: &'a Way,
+    pub(super) way: &'a EdgeInstance,
     /// The context that takes the first lock.
     pub(super) holder: ContextId,
     /// Where it does.
@@ -49,7 +49,7 @@ pub(super) struct Route<'a> {
     /// Whether the code leaves open which of several locks one of the two is.
     pub(super) is_guess: bool,
     /// What matters for the question whether it can be taken at the same time as others.
-    pub(super) step: Rc<Step>,
+    pub(super) step: Rc<EdgeCondition>,
 }
 
 /// Where a lock is taken that is held at some place, and the calls from there.
@@ -65,7 +65,7 @@ pub(super) struct Holder {
 
 impl Callers {
     /// Learns of a call.
-    pub(super) fn learn(&mut self, call: Invocation<'_>) {
+    pub(super) fn add(&mut self, call: Invocation<'_>) {
         let own = call.held.iter().filter(|lock| lock.taken_at.method == call.place.method);
         let own = own.filter_map(|lock| Some((lock.object?, lock.taken_at))).collect();
         let caller = Caller { context: call.from, place: call.place, own };

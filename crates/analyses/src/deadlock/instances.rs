@@ -3,8 +3,8 @@
 //!
 //! One piece of code is enough: when two accounts are locked in the order in which they are given, two threads that
 //! are given them in opposite orders block each other. What keeps this from happening is an order that everybody
-//! follows. Two such orders are recognised: a comparison of the two decides which one is locked first; and the second one
-//! is reached through the first (a child from its parent, the next in a list), in one direction only.
+//! follows. Two such orders are recognised: a comparison of the two decides which one is locked first; and the second
+//! one is reached through the first (a child from its parent, the next in a list), in one direction only.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use rustc_hash::FxHashSet;
 
 use classes::bytecode::Condition;
 
-use super::routes::{Caller, Callers, Route};
+use super::edge_paths::{Caller, Callers, EdgePath};
 use crate::Context;
-use crate::execution::{ContextId, World};
+use crate::execution::{ContextId, ExecutionFacts};
 use crate::heap::Place;
-use crate::locks::expression::{Expressions, LockExpression, Root, Step};
+use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 use crate::locks::{in_caller, instruction_at, taken_at};
 
 /// How far callers are looked at for the comparison that decides about an order.
@@ -39,48 +39,48 @@ pub(super) enum InstanceOrder {
     InTurn,
     /// A comparison of the two decides.
     Compared,
-    /// The code does not tell.
+    /// The code does not show it.
     Unknown,
 }
 
 /// The order in which a step from an abstract lock to itself takes the two instances.
 pub(super) fn instance_order(
-    world: &World<'_>,
+    execution: &ExecutionFacts<'_>,
     callers: &Callers,
-    route: &Route<'_>,
+    edge_path: &EdgePath<'_>,
 ) -> InstanceOrder {
-    if route.held_at == route.way.wanted_at {
+    if edge_path.held_at == edge_path.way.wanted_at {
         return InstanceOrder::InTurn;
     }
-    let context = world.context;
+    let context = execution.context;
     let (Some(mut wanted), Some(held)) =
-        (taken_at(context, route.way.wanted_at), taken_at(context, route.held_at))
+        (taken_at(context, edge_path.way.wanted_at), taken_at(context, edge_path.held_at))
     else {
         return InstanceOrder::Unknown;
     };
     // From where the second is wanted up to the method that took the first; both then have names of one method.
-    for pair in route.path.windows(2).rev() {
+    for pair in edge_path.path.windows(2).rev() {
         let [call, below] = pair else { continue };
         let Some(translated) = in_caller(context, wanted, below.method, *call) else {
             return InstanceOrder::Unknown;
         };
         wanted = translated;
     }
-    let Some(place) = route.path.first() else { return InstanceOrder::Unknown };
+    let Some(place) = edge_path.path.first() else { return InstanceOrder::Unknown };
     if let Some(fields) = fields_between(&held, &wanted) {
         return fields;
     }
-    let Some(body) = context.program.body(route.held_at.method) else {
+    let Some(body) = context.program.body(edge_path.held_at.method) else {
         return InstanceOrder::Unknown;
     };
-    if is_compared(context, body, route.held_at, *place, [&held, &wanted]) {
+    if is_compared(context, body, edge_path.held_at, *place, [&held, &wanted]) {
         return InstanceOrder::Compared;
     }
-    let search = CallerSearch { world, callers };
-    if search.all_compare(route.holder, &held, &wanted, MOST_CALLERS) {
+    let search = CallerSearch { execution, callers };
+    if search.all_compare(edge_path.holder, &held, &wanted, MOST_CALLERS) {
         return InstanceOrder::Compared;
     }
-    let is_local = |lock: &LockExpression| matches!(lock.root, Root::Local(_));
+    let is_local = |lock: &LockExpression| matches!(lock.root, ExpressionRoot::Local(_));
     if is_local(&held) && is_local(&wanted) && held.root == wanted.root {
         return InstanceOrder::Unknown;
     }
@@ -95,10 +95,13 @@ fn fields_between(held: &LockExpression, wanted: &LockExpression) -> Option<Inst
     if held.root != wanted.root {
         return None;
     }
-    let fields = |steps: &[Step]| {
-        let field = |step: &Step| match step {
-            Step::Field(field) => Some(*field),
-            Step::None | Step::Element(_) | Step::View | Step::Captured(..) => None,
+    let fields = |steps: &[PathElement]| {
+        let field = |step: &PathElement| match step {
+            PathElement::Field(field) => Some(*field),
+            PathElement::None
+            | PathElement::Element(_)
+            | PathElement::View
+            | PathElement::Captured(..) => None,
         };
         steps.iter().filter_map(field).collect::<Vec<FieldId>>()
     };
@@ -113,7 +116,7 @@ fn fields_between(held: &LockExpression, wanted: &LockExpression) -> Option<Inst
 }
 
 struct CallerSearch<'a> {
-    world: &'a World<'a>,
+    execution: &'a ExecutionFacts<'a>,
     callers: &'a Callers,
 }
 
@@ -126,29 +129,30 @@ impl CallerSearch<'_> {
         wanted: &LockExpression,
         depth: usize,
     ) -> bool {
-        let is_parameter = |lock: &LockExpression| matches!(lock.root, Root::Parameter(_));
+        let is_parameter =
+            |lock: &LockExpression| matches!(lock.root, ExpressionRoot::Parameter(_));
         if depth == 0 || !is_parameter(held) || !is_parameter(wanted) {
             return false;
         }
         let callers = self.callers.of(context);
-        let callee = self.world.methods[context];
-        let program = self.world.context.program;
+        let callee = self.execution.methods[context];
+        let program = self.execution.context.program;
         let compares = |caller: &Caller| {
             let call = caller.place;
-            let translate = |lock| in_caller(self.world.context, lock, callee, call);
+            let translate = |lock| in_caller(self.execution.context, lock, callee, call);
             let (Some(first), Some(second)) = (translate(*held), translate(*wanted)) else {
                 return false;
             };
             let Some(body) = program.body(call.method) else { return false };
-            is_compared(self.world.context, body, call, call, [&first, &second])
+            is_compared(self.execution.context, body, call, call, [&first, &second])
                 || self.all_compare(caller.context, &first, &second, depth - 1)
         };
         !callers.is_empty() && callers.iter().all(compares)
     }
 }
 
-/// Whether a comparison of two objects decides which of them is locked first: it decides whether this code runs, or what
-/// the two variables are.
+/// Whether a comparison of two objects decides which of them is locked first: it decides whether this code runs, or
+/// what the two variables are.
 fn is_compared(
     context: &Context<'_>,
     body: &Body,
@@ -162,14 +166,14 @@ fn is_compared(
     let mut deciding: Vec<BlockId> = Vec::new();
     for lock in locks {
         match lock.root {
-            Root::Local(value) => {
+            ExpressionRoot::Local(value) => {
                 let mut seen = FxHashSet::default();
                 origins(&expressions, value, &mut seen, &mut objects, &mut deciding);
             }
-            Root::Parameter(_) => {
+            ExpressionRoot::Parameter(_) => {
                 objects.insert(*lock);
             }
-            Root::Static(_) | Root::Class(_) => return false,
+            ExpressionRoot::Static(_) | ExpressionRoot::Class(_) => return false,
         }
     }
     let places = [held_at, wanted_at].into_iter();
@@ -222,7 +226,7 @@ fn orders_two_of(
         Condition::Lt | Condition::Ge | Condition::Gt | Condition::Le => {}
         Condition::Eq | Condition::Ne => return false,
     }
-    // A lock that is a field of an object is told apart by the object.
+    // A lock that is a field of an object is distinguished by the object.
     let leads_to = |name: &LockExpression, object: &LockExpression| {
         name.root == object.root && object.steps().starts_with(name.steps())
     };
@@ -253,20 +257,22 @@ fn orders_two_of(
 
 /// Pairs of fields that lead to each other: somewhere an object is stored in one field of another that is stored in the
 /// other field of it.
-pub(super) struct Opposites {
+pub(super) struct MutualReferences {
     pairs: FxHashSet<(FieldId, FieldId)>,
 }
 
-impl Opposites {
+impl MutualReferences {
     /// Those of a program's own code.
-    pub(super) fn of(program: &Program) -> Opposites {
+    pub(super) fn of(program: &Program) -> MutualReferences {
         let methods = program.methods_with_bodies();
         let own = methods.filter(|method| program.is_application(*method));
-        Opposites { pairs: own.flat_map(|method| stored_in_each_other(program, method)).collect() }
+        MutualReferences {
+            pairs: own.flat_map(|method| stored_in_each_other(program, method)).collect(),
+        }
     }
 
     /// Whether what one way of fields leads to leads back by the other.
-    pub(super) fn lead_back(&self, there: &[FieldId], back: &[FieldId]) -> bool {
+    pub(super) fn refers_back(&self, there: &[FieldId], back: &[FieldId]) -> bool {
         match (there.first(), back.first()) {
             (Some(there), Some(back)) => there != back && self.pairs.contains(&(*there, *back)),
             (None, _) | (_, None) => false,

@@ -1,5 +1,5 @@
-//! Locks by the class of what is locked: an abstract object may stand for objects of many classes, when a collection holds
-//! them all; what is locked as a logger is not what is locked as an appender.
+//! Locks by the class of what is locked: an abstract object may stand for objects of many classes, when a collection
+//! holds them all; what is locked as a logger is not what is locked as an appender.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::lock_order::LockOrder;
 use crate::Context;
-use crate::execution::World;
+use crate::execution::ExecutionFacts;
 use crate::heap::{ObjectId, Place};
 use crate::locks::{instruction_at, touches_lock};
 
@@ -25,7 +25,7 @@ program::typed_ids! {
 pub(super) struct Lock {
     /// The abstract object.
     pub(super) object: ObjectId,
-    /// The class that it is locked as, where that tells it from others of the same abstract object.
+    /// The class that it is locked as, where that distinguishes it from others of the same abstract object.
     pub(super) class: Option<ClassId>,
 }
 
@@ -37,22 +37,23 @@ pub(super) struct Locks {
 }
 
 impl Locks {
-    /// The locks that are taken, told apart by the classes that the code declares where it takes them.
-    pub(super) fn of(world: &World<'_>, order: &LockOrder) -> Locks {
+    /// The locks that are taken, distinguished by the classes that the code declares where it takes them.
+    pub(super) fn of(execution: &ExecutionFacts<'_>, order: &LockOrder) -> Locks {
         let mut locks = Locks { locks: TypedVec::new(), ids: FxHashMap::default() };
         let mut classes: FxHashMap<Place, Option<ClassId>> = FxHashMap::default();
         for (object, taken) in &order.taken {
             let mut places: Vec<Place> = taken.iter().map(|(place, _)| *place).collect();
             places.sort_unstable();
             places.dedup();
-            let is_of_many = world.heap.objects[*object].classes.len() > 1;
+            let is_of_many = execution.heap.objects[*object].classes.len() > 1;
             let mut of_class = |place: &Place| {
                 let known = classes.entry(*place);
-                *known.or_insert_with(|| locked_class(world.context, *place))
+                *known.or_insert_with(|| locked_class(execution.context, *place))
             };
             let declared: Vec<Option<ClassId>> = places.iter().map(&mut of_class).collect();
             let known: Vec<ClassId> = declared.iter().copied().flatten().collect();
-            let groups = if is_of_many { groups(world, *object, &known) } else { BTreeMap::new() };
+            let groups =
+                if is_of_many { groups(execution, *object, &known) } else { BTreeMap::new() };
             let mut ids: BTreeMap<Option<ClassId>, LockId> = BTreeMap::new();
             for class in groups.values().copied() {
                 let lock = Lock { object: *object, class: Some(class) };
@@ -81,9 +82,13 @@ impl Locks {
 }
 
 /// For each class a class that stands for all that may have an object in common with it.
-fn groups(world: &World<'_>, object: ObjectId, classes: &[ClassId]) -> BTreeMap<ClassId, ClassId> {
-    let hierarchy = &world.context.program.hierarchy;
-    let allocated = &world.heap.objects[object].classes;
+fn groups(
+    execution: &ExecutionFacts<'_>,
+    object: ObjectId,
+    classes: &[ClassId],
+) -> BTreeMap<ClassId, ClassId> {
+    let hierarchy = &execution.context.program.hierarchy;
+    let allocated = &execution.heap.objects[object].classes;
     let objects_of = |class: ClassId| -> Vec<ClassId> {
         allocated.iter().copied().filter(|it| hierarchy.is_subtype(*it, class)).collect()
     };
@@ -127,7 +132,7 @@ fn locked_class(context: &Context<'_>, place: Place) -> Option<ClassId> {
     };
     let object = match instruction_at(body, place.offset).map(|(_, it)| &it.operation) {
         Some(Operation::MonitorEnter(object)) => *object,
-        // The faces of a read-write lock are of different classes.
+        // The read and the write view of a read-write lock are of different classes.
         Some(Operation::Call(call)) if touches_lock(program.effects_of(call.method)) => {
             return None;
         }

@@ -16,7 +16,7 @@ program::typed_ids! {
 
 /// A further lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Gate {
+pub(super) struct GateLock {
     /// The abstract object.
     pub(super) object: ObjectId,
     /// Where it was taken.
@@ -27,7 +27,7 @@ pub(super) struct Gate {
 
 /// One way in which a lock is wanted while another is held.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Way {
+pub(super) struct EdgeInstance {
     /// Where the lock that is held was taken.
     pub(super) held_at: Place,
     /// Where the other one is wanted.
@@ -37,7 +37,7 @@ pub(super) struct Way {
     /// How the other is wanted.
     pub(super) wanted_mode: LockMode,
     /// All other locks that are held, sorted: a thread that holds one of them too cannot get in the way.
-    pub(super) gates: Vec<Gate>,
+    pub(super) gate_locks: Vec<GateLock>,
     /// What happened before.
     pub(super) order: OrderId,
     /// Which calls lead there.
@@ -49,7 +49,7 @@ pub(super) struct Way {
 pub(super) struct LockOrder {
     /// The locks that are taken, with where; the places are sorted and few.
     pub(super) taken: BTreeMap<ObjectId, FxHashSet<(Place, ContextId)>>,
-    ways: BTreeMap<(ObjectId, ObjectId), FxHashSet<Way>>,
+    ways: BTreeMap<(ObjectId, ObjectId), FxHashSet<EdgeInstance>>,
     /// What happened before the acquisitions.
     pub(super) orders: TypedVec<OrderId, Order>,
     order_ids: FxHashMap<Order, OrderId>,
@@ -57,10 +57,10 @@ pub(super) struct LockOrder {
 
 impl LockOrder {
     /// Learns that a lock is taken.
-    pub(super) fn learn(&mut self, acquisition: &Acquisition<'_>) {
+    pub(super) fn add(&mut self, acquisition: &Acquisition<'_>) {
         let Some(wanted) = acquisition.lock.object else { return };
         self.taken.entry(wanted).or_default().insert((acquisition.place, acquisition.context));
-        // Who gives up does not wait for ever; that the lock is held afterwards is told with later acquisitions.
+        // A timed attempt does not wait for ever; that the lock is held afterwards shows in later acquisitions.
         if acquisition.gives_up || acquisition.held.is_empty() {
             return;
         }
@@ -72,18 +72,19 @@ impl LockOrder {
             }
             let others = acquisition.held.iter().enumerate();
             let others = others.filter(|(other, _)| *other != position);
-            let gate = |lock: &HeldLock| {
-                Some(Gate { object: lock.object?, taken_at: lock.taken_at, mode: lock.mode })
+            let gate_lock = |lock: &HeldLock| {
+                Some(GateLock { object: lock.object?, taken_at: lock.taken_at, mode: lock.mode })
             };
-            let mut gates: Vec<Gate> = others.filter_map(|(_, other)| gate(other)).collect();
-            gates.sort_unstable();
-            gates.dedup();
-            self.ways.entry((object, wanted)).or_default().insert(Way {
+            let mut gate_locks: Vec<GateLock> =
+                others.filter_map(|(_, other)| gate_lock(other)).collect();
+            gate_locks.sort_unstable();
+            gate_locks.dedup();
+            self.ways.entry((object, wanted)).or_default().insert(EdgeInstance {
                 held_at: held.taken_at,
                 wanted_at: acquisition.place,
                 held_mode: held.mode,
                 wanted_mode: acquisition.lock.mode,
-                gates,
+                gate_locks,
                 order,
                 context: acquisition.context,
             });
@@ -100,9 +101,9 @@ impl LockOrder {
     }
 
     /// The edges with the ways to take them, both in a fixed order.
-    pub(super) fn edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&Way>> {
+    pub(super) fn edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&EdgeInstance>> {
         let sorted = |ways| {
-            let mut ways: Vec<&Way> = Vec::from_iter(ways);
+            let mut ways: Vec<&EdgeInstance> = Vec::from_iter(ways);
             ways.sort_unstable();
             ways
         };
@@ -110,7 +111,7 @@ impl LockOrder {
     }
 
     /// The edges that are parts of cycles, in which abstract objects may be taken for one that are not.
-    pub(super) fn cyclic_edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&Way>> {
+    pub(super) fn cyclic_edges(&self) -> BTreeMap<(ObjectId, ObjectId), Vec<&EdgeInstance>> {
         let objects: BTreeSet<ObjectId> =
             self.ways.keys().flat_map(|(from, to)| [*from, *to]).collect();
         let objects: Vec<ObjectId> = objects.into_iter().collect();

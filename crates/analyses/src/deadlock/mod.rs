@@ -7,18 +7,18 @@
 //!
 //! Property: each finding about a cycle names, for each of its edges, a place where a lock is taken and one where the
 //! next lock is wanted while the first is held, such that threads that may run at the same time get to all of them
-//! without holding a lock in common. `cycles.rs` is compared with trying all interleavings of small programs: no deadlock
-//! is missed there.
+//! without holding a lock in common. `cycles.rs` is compared with trying all interleavings of small programs: no
+//! deadlock is missed there.
 //!
-//! Misses cycles of more than four locks; deadlocks through joins, latches, queues and class initialisers; locks behind
-//! native or reflective code; objects that the heap analysis took for known to one thread only. May report cycles of paths
-//! that cannot happen, and of abstract locks that are different objects at run time.
+//! Misses cycles of more than four locks; deadlocks through joins, latches, queues and class initialisers; locks
+//! behind native or reflective code; objects that the heap analysis took for known to one thread only. May report
+//! cycles of paths that cannot happen, and of abstract locks that are different objects at run time.
 //!
 //! Deviations from the dissertation, with the reason:
 //! 1. An edge leads from every lock that is held to the wanted one, not only from the last: the locks in between may be
 //!    different ones elsewhere.
-//! 2. Cycles are listed, up to four locks, instead of strongly connected components: a component of a hundred locks tells
-//!    nobody what to change, and only for a cycle can be asked who takes its edges.
+//! 2. Cycles are listed, up to four locks, instead of strongly connected components: a component of a hundred locks
+//!    tells nobody what to change, and only for a cycle can be asked who takes its edges.
 //! 3. Gate locks, threads that start and join keep apart, readers of read-write locks and acquisitions that give up
 //!    after a while are taken into account (6.4.2 calls for the first two).
 //! 4. Locks of one abstract object may be two at run time; see `instances.rs`.
@@ -31,20 +31,20 @@
 
 mod cycles;
 mod describe;
+mod edge_paths;
 mod instances;
 mod kinds;
 mod lock_order;
 mod report;
-mod routes;
 mod waits;
 
 pub use describe::{LockOrderGraph, LockOrderWriter};
 
-use crate::execution::{Acquisition, Client, Invocation, Listener, Signal, World};
+use crate::execution::{Acquisition, Client, ExecutionFacts, Invocation, Listener, Signal};
 use crate::heap::Heap;
 use crate::{Context, Outcome};
+use edge_paths::Callers;
 use lock_order::LockOrder;
-use routes::Callers;
 use waits::Waits;
 
 /// Its entry in the list of clients.
@@ -73,18 +73,18 @@ struct Deadlock {
 
 impl Listener for Deadlock {
     fn acquisition(&mut self, acquisition: &Acquisition<'_>) {
-        self.order.learn(acquisition);
+        self.order.add(acquisition);
     }
 
     fn signal(&mut self, signal: &Signal<'_>) {
-        self.waits.learn(signal);
+        self.waits.add(signal);
     }
 
     fn invocation(&mut self, invocation: Invocation<'_>) {
-        self.callers.learn(invocation);
+        self.callers.add(invocation);
     }
 
-    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {
-        report::outcome(world, &self.order, &self.callers, &self.waits)
+    fn finish(self: Box<Self>, execution: &ExecutionFacts<'_>) -> Outcome {
+        report::outcome(execution, &self.order, &self.callers, &self.waits)
     }
 }

@@ -8,16 +8,16 @@ use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Severity, Site, Step, 
 use program::{FieldId, Program};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cycles::{self, Facts};
-use super::instances::{InstanceOrder, Opposites, instance_order};
+use super::cycles::{self, ConcurrencyFacts};
+use super::edge_paths::{Callers, EdgePath, Holder};
+use super::instances::{InstanceOrder, MutualReferences, instance_order};
 use super::kinds::{LockId, Locks};
-use super::lock_order::{Gate, LockOrder, Way};
-use super::routes::{Callers, Holder, Route};
+use super::lock_order::{EdgeInstance, GateLock, LockOrder};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
-use crate::execution::{ContextId, LockMode, World};
-use crate::heap::{Marks, ObjectId, Place, ThreadId};
-use crate::locks::expression::Root;
+use crate::execution::{ContextId, ExecutionFacts, LockMode};
+use crate::heap::{ObjectId, ObjectProperties, Place, ThreadId};
+use crate::locks::expression::ExpressionRoot;
 use crate::locks::taken_at;
 use crate::{Outcome, Scope};
 
@@ -44,27 +44,27 @@ const MOST_ALONE: usize = 16;
 const MOST_CONTEXTS: usize = 4;
 
 /// Routes of one edge before those that are alike are left out.
-const MOST_ROUTES: usize = 4_096;
+const MOST_EDGE_PATHS: usize = 4_096;
 
 /// Everything the deadlock analysis found.
 pub(super) fn outcome(
-    world: &World<'_>,
+    execution: &ExecutionFacts<'_>,
     order: &LockOrder,
     callers: &Callers,
     waits: &Waits,
 ) -> Outcome {
-    let locks = Locks::of(world, order);
+    let locks = Locks::of(execution, order);
     let known_holders = RefCell::default();
-    let scope = Scope::of(world.context);
-    let report = Report { world, order, callers, known_holders, locks, scope };
-    let config = world.context.config;
+    let scope = Scope::of(execution.context);
+    let report = Report { execution, order, callers, known_holders, locks, scope };
+    let config = execution.context.config;
     let mut outcome = Outcome::default();
     if config.wants(LOCK_ORDER_CYCLE) {
         let edges = report.edges();
         let (found, is_cut) = report.cycles(&edges);
         outcome.findings.extend(found);
         outcome.findings.extend(report.instances(&edges));
-        told_once(&mut outcome.findings);
+        deduplicate(&mut outcome.findings);
         if is_cut {
             let detail = "so many locks depend on each other that cycles of three and four locks \
                           were not all looked for";
@@ -72,18 +72,18 @@ pub(super) fn outcome(
         }
     }
     if config.wants(LOCK_ORDER_CYCLE)
-        && order.taken.keys().any(|lock| world.heap.objects[*lock].is_blurred())
+        && order.taken.keys().any(|lock| execution.heap.objects[*lock].is_imprecise())
     {
         let detail = "locks of objects that the program keeps in the same places, and that could not be told apart, \
                       were left out";
         outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
     }
     if config.wants(CRITICAL_WAIT) {
-        let waits = waits.critical(world, order);
+        let waits = waits.critical(execution, order);
         outcome.findings.extend(waits.iter().filter_map(|wait| report.critical_wait(wait)));
     }
     if config.wants(INDEFINITE_WAIT) {
-        let waits = waits.indefinite(world);
+        let waits = waits.indefinite(execution);
         outcome.findings.extend(waits.iter().filter_map(|wait| report.indefinite_wait(wait)));
     }
     outcome
@@ -91,7 +91,7 @@ pub(super) fn outcome(
 
 /// Keeps of findings at the same places the worst, with the shortest way there: where a call leads to many methods
 /// that all take the lock, one of them is proof enough.
-fn told_once(findings: &mut Vec<Finding>) {
+fn deduplicate(findings: &mut Vec<Finding>) {
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.distance));
     let mut seen = BTreeSet::new();
     findings.retain(|finding| {
@@ -105,30 +105,30 @@ fn told_once(findings: &mut Vec<Finding>) {
 }
 
 /// The names of a finding, and those that stay what they are when the program gets more objects.
-type Names = (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>);
+type SubjectNames = (BTreeMap<&'static str, String>, BTreeMap<&'static str, String>);
 
 /// "`A` and `B`", or "two of `A`".
-fn enumerated(names: &[String], is_one: bool) -> String {
+fn enumerated(names: &[String], is_single_object: bool) -> String {
     match names.split_last() {
-        Some((only, _)) if is_one => format!("two of `{only}`"),
+        Some((only, _)) if is_single_object => format!("two of `{only}`"),
         Some((last, others)) => format!("`{}` and `{last}`", others.join("`, `")),
         None => String::new(),
     }
 }
 
 /// The edges of the graph, each with the ways to take it.
-type Edges<'a> = BTreeMap<(LockId, LockId), Vec<Route<'a>>>;
+type Edges<'a> = BTreeMap<(LockId, LockId), Vec<EdgePath<'a>>>;
 
 /// Where the callers of a context take a lock.
 type KnownHolders = FxHashMap<(ContextId, ObjectId), Rc<[Holder]>>;
 
-/// Where a route begins and ends.
-fn places_of(route: &Route<'_>) -> (Place, Place) {
-    (route.held_at, route.way.wanted_at)
+/// Where a path begins and ends.
+fn places_of(edge_path: &EdgePath<'_>) -> (Place, Place) {
+    (edge_path.held_at, edge_path.way.wanted_at)
 }
 
 struct Report<'a> {
-    world: &'a World<'a>,
+    execution: &'a ExecutionFacts<'a>,
     order: &'a LockOrder,
     callers: &'a Callers,
     /// Where callers take locks, for those that were asked for.
@@ -141,53 +141,57 @@ struct Report<'a> {
 struct CycleFacts<'a> {
     report: &'a Report<'a>,
     locks: &'a [LockId],
-    ways: &'a [Vec<&'a Route<'a>>],
+    ways: &'a [Vec<&'a EdgePath<'a>>],
 }
 
-impl Facts for CycleFacts<'_> {
-    fn at_once(&self, one: (usize, usize, ThreadId), other: (usize, usize, ThreadId)) -> bool {
-        let heap = self.report.world.heap;
+impl ConcurrencyFacts for CycleFacts<'_> {
+    fn can_run_at_once(
+        &self,
+        one: (usize, usize, ThreadId),
+        other: (usize, usize, ThreadId),
+    ) -> bool {
+        let heap = self.report.execution.heap;
         let order = |(edge, position, _): (usize, usize, ThreadId)| {
             &self.report.order.orders[self.ways[edge][position].way.order]
         };
         heap.can_interleave(one.2, other.2)
-            && order(one).may_run_beside(heap, other.2)
-            && order(other).may_run_beside(heap, one.2)
+            && order(one).may_run_concurrently(heap, other.2)
+            && order(other).may_run_concurrently(heap, one.2)
     }
 
-    fn is_one(&self, gate: LockId) -> bool {
-        let marks = self.report.marks(gate);
-        let object = self.report.locks.locks[gate].object;
-        // Each lock of the cycle belongs to one object, which is the gate in both threads.
-        let is_hosted_by_gate = |lock: &LockId| self.report.marks(*lock).host == Some(object);
-        marks.is_unique || marks.is_class || self.locks.iter().any(is_hosted_by_gate)
+    fn is_single_object(&self, gate_lock: LockId) -> bool {
+        let properties = self.report.properties(gate_lock);
+        let object = self.report.locks.locks[gate_lock].object;
+        // Each lock of the cycle belongs to one object, which is the gate lock in both threads.
+        let is_hosted_by_gate = |lock: &LockId| self.report.properties(*lock).host == Some(object);
+        properties.is_unique || properties.is_class || self.locks.iter().any(is_hosted_by_gate)
     }
 }
 
 impl<'a> Report<'a> {
     fn program(&self) -> &'a Program {
-        self.world.context.program
+        self.execution.context.program
     }
 
-    fn marks(&self, lock: LockId) -> &'a Marks {
-        &self.world.heap.objects[self.locks.locks[lock].object].marks
+    fn properties(&self, lock: LockId) -> &'a ObjectProperties {
+        &self.execution.heap.objects[self.locks.locks[lock].object].properties
     }
 
     /// The edges that threads of the program can take, with the best witnesses first.
     fn edges(&self) -> Edges<'a> {
         let mut edges = Edges::new();
         for ((from, to), ways) in self.order.cyclic_edges() {
-            if [from, to].iter().any(|it| self.world.heap.objects[*it].is_blurred()) {
+            if [from, to].iter().any(|it| self.execution.heap.objects[*it].is_imprecise()) {
                 continue;
             }
             let mut alike: FxHashMap<_, usize> = FxHashMap::default();
             for way in ways {
-                // The same step of the same threads, further contexts of which would only tell of further ways there.
-                let threads = &self.world.threads[way.context];
+                // The same step of the same threads, further contexts of which would only show further call chains.
+                let threads = &self.execution.threads[way.context];
                 let modes = (way.held_mode, way.wanted_mode);
                 let is_own = way.held_at.method == way.wanted_at.method;
                 let own = is_own.then_some(way.held_at);
-                let step = (own, way.wanted_at, modes, &way.gates, way.order, threads);
+                let step = (own, way.wanted_at, modes, &way.gate_locks, way.order, threads);
                 let times = alike.entry(step).or_default();
                 *times += 1;
                 if *times > MOST_CONTEXTS {
@@ -201,46 +205,56 @@ impl<'a> Report<'a> {
                         || self.locks.ids(to, way.wanted_at).len() > 1;
                     let held_at = taken_at;
                     let step = Rc::new(self.step(way, context));
-                    let route = Route { way, holder: context, held_at, path, is_guess, step };
-                    if route.step.threads.is_empty() {
+                    let edge_path =
+                        EdgePath { way, holder: context, held_at, path, is_guess, step };
+                    if edge_path.step.threads.is_empty() {
                         continue;
                     }
                     for start in self.locks.ids(from, taken_at) {
                         for end in self.locks.ids(to, way.wanted_at) {
-                            let is_contended = |lock: LockId| !self.marks(lock).is_thread_specific;
+                            let is_contended =
+                                |lock: LockId| !self.properties(lock).is_thread_specific;
                             if is_contended(*start) && is_contended(*end) {
-                                edges.entry((*start, *end)).or_default().push(route.clone());
+                                edges.entry((*start, *end)).or_default().push(edge_path.clone());
                             }
                         }
                     }
                 }
             }
-            for routes in edges.values_mut().filter(|routes| routes.len() > MOST_ROUTES) {
-                self.thin_out(routes);
+            for edge_paths in
+                edges.values_mut().filter(|edge_paths| edge_paths.len() > MOST_EDGE_PATHS)
+            {
+                self.keep_distinct(edge_paths);
             }
         }
-        for routes in edges.values_mut() {
-            self.thin_out(routes);
+        for edge_paths in edges.values_mut() {
+            self.keep_distinct(edge_paths);
         }
         edges
     }
 
-    /// Sorts routes, the best witnesses first, and keeps of those that are alike the first: one for each pair of places, and
-    /// one for each step that differs in what decides whether it can be taken at the same time as others.
-    fn thin_out(&self, routes: &mut Vec<Route<'a>>) {
-        routes.sort_by(|one, other| {
-            let rank = |route: &Route<'_>| {
-                let is_foreign = !self.program().is_application(route.way.wanted_at.method);
-                (is_foreign, route.is_guess, route.path.len(), route.held_at, route.holder)
+    /// Sorts paths, the best witnesses first, and keeps of those that are alike the first: one for each pair of
+    /// places, and one for each step that differs in what decides whether it can be taken at the same time as others.
+    fn keep_distinct(&self, edge_paths: &mut Vec<EdgePath<'a>>) {
+        edge_paths.sort_by(|one, other| {
+            let rank = |edge_path: &EdgePath<'_>| {
+                let is_foreign = !self.program().is_application(edge_path.way.wanted_at.method);
+                (
+                    is_foreign,
+                    edge_path.is_guess,
+                    edge_path.path.len(),
+                    edge_path.held_at,
+                    edge_path.holder,
+                )
             };
             rank(one).cmp(&rank(other)).then_with(|| one.way.cmp(other.way))
         });
         let mut places = FxHashSet::default();
         let mut steps = FxHashSet::default();
-        routes.retain(|route| {
-            let step = (route.step.clone(), route.way.order);
+        edge_paths.retain(|edge_path| {
+            let step = (edge_path.step.clone(), edge_path.way.order);
             let is_new_step = steps.insert(step);
-            places.insert(places_of(route)) || is_new_step
+            places.insert(places_of(edge_path)) || is_new_step
         });
     }
 
@@ -261,36 +275,48 @@ impl<'a> Report<'a> {
     }
 
     /// What matters of a way that begins in a context.
-    fn step(&self, way: &Way, holder: ContextId) -> cycles::Step {
-        let threads = self.world.threads[holder].iter();
-        let user = threads.filter(|thread| self.world.heap.threads[*thread].is_user_thread());
-        cycles::Step {
+    fn step(&self, way: &EdgeInstance, holder: ContextId) -> cycles::EdgeCondition {
+        let threads = self.execution.threads[holder].iter();
+        let user = threads.filter(|thread| self.execution.heap.threads[*thread].is_user_thread());
+        cycles::EdgeCondition {
             threads: user.take(MOST_THREADS).collect(),
             held_mode: way.held_mode,
             wanted_mode: way.wanted_mode,
-            gates: way.gates.iter().filter_map(|gate| self.gate(gate)).collect(),
+            gate_locks: way
+                .gate_locks
+                .iter()
+                .filter_map(|gate_lock| self.gate_lock(gate_lock))
+                .collect(),
         }
     }
 
     /// A lock that is held besides, if it is known which one.
-    fn gate(&self, gate: &Gate) -> Option<(LockId, LockMode)> {
-        match self.locks.ids(gate.object, gate.taken_at) {
-            [lock] => Some((*lock, gate.mode)),
+    fn gate_lock(&self, gate_lock: &GateLock) -> Option<(LockId, LockMode)> {
+        match self.locks.ids(gate_lock.object, gate_lock.taken_at) {
+            [lock] => Some((*lock, gate_lock.mode)),
             _ => None,
         }
     }
 
-    /// A route for each edge such that all can be taken at once.
+    /// A path for each edge such that all can be taken at once.
     fn realise<'r>(
         &self,
         locks: &[LockId],
-        routes: &[Vec<&'r Route<'a>>],
-    ) -> Option<Vec<&'r Route<'a>>> {
-        let steps: Vec<Vec<&cycles::Step>> =
-            routes.iter().map(|routes| routes.iter().map(|route| &*route.step).collect()).collect();
-        let facts = CycleFacts { report: self, locks, ways: routes };
+        edge_paths: &[Vec<&'r EdgePath<'a>>],
+    ) -> Option<Vec<&'r EdgePath<'a>>> {
+        let steps: Vec<Vec<&cycles::EdgeCondition>> = edge_paths
+            .iter()
+            .map(|edge_paths| edge_paths.iter().map(|edge_path| &*edge_path.step).collect())
+            .collect();
+        let facts = CycleFacts { report: self, locks, ways: edge_paths };
         let chosen = cycles::realise(locks, &steps, &facts)?;
-        Some(chosen.iter().zip(routes).map(|(position, routes)| routes[*position]).collect())
+        Some(
+            chosen
+                .iter()
+                .zip(edge_paths)
+                .map(|(position, edge_paths)| edge_paths[*position])
+                .collect(),
+        )
     }
 
     /// Cycles of different locks; and whether some may be missing.
@@ -301,7 +327,7 @@ impl<'a> Report<'a> {
         for mut locks in found {
             let next = |locks: &[LockId], at: usize| locks[(at + 1) % locks.len()];
             let edge = |locks: &[LockId], at: usize| (locks[at], next(locks, at));
-            // All of its edges are parts of shorter cycles: mending those mends this one.
+            // All of its edges are parts of shorter cycles: a fix of those fixes this one.
             if locks.len() > 2 && (0..locks.len()).all(|at| shown.contains(&edge(&locks, at))) {
                 continue;
             }
@@ -316,7 +342,7 @@ impl<'a> Report<'a> {
             let odd = (0..locks.len()).min_by_key(rank).unwrap_or_default();
             let length = locks.len();
             locks.rotate_left((odd + 1) % length);
-            let mut ways: Vec<Vec<&Route<'_>>> =
+            let mut ways: Vec<Vec<&EdgePath<'_>>> =
                 (0..length).map(|at| edges[&edge(&locks, at)].iter().collect()).collect();
             let Some(last) = ways.pop() else { continue };
             let mut methods = BTreeSet::new();
@@ -326,14 +352,17 @@ impl<'a> Report<'a> {
                     continue;
                 }
                 // The others should want the lock where this one takes it, and hold what it wants where it wants it: so
-                // the two tell one story.
-                let mut others: Vec<Vec<&Route<'_>>> = ways.clone();
+                // the two show one deadlock.
+                let mut others: Vec<Vec<&EdgePath<'_>>> = ways.clone();
                 if let Some(before) = others.last_mut() {
-                    before.sort_by_key(|route| route.way.wanted_at != way.held_at);
+                    before.sort_by_key(|edge_path| edge_path.way.wanted_at != way.held_at);
                 }
                 if let Some(after) = others.first_mut() {
-                    after.sort_by_key(|route| {
-                        (route.held_at != way.way.wanted_at, route.way.wanted_at != way.held_at)
+                    after.sort_by_key(|edge_path| {
+                        (
+                            edge_path.held_at != way.way.wanted_at,
+                            edge_path.way.wanted_at != way.held_at,
+                        )
                     });
                 }
                 others.push(vec![*way]);
@@ -351,16 +380,16 @@ impl<'a> Report<'a> {
     /// Two locks that are one abstract lock, in both orders.
     fn instances(&self, edges: &Edges<'a>) -> Vec<Finding> {
         let mut findings = Vec::new();
-        let mut opposites = None;
+        let mut mutual_references = None;
         for ((from, to), ways) in edges {
             let from = *from;
-            if from != *to || self.marks(from).is_unique {
+            if from != *to || self.properties(from).is_unique {
                 continue;
             }
-            let mut through: BTreeMap<Vec<FieldId>, &Route<'_>> = BTreeMap::new();
+            let mut through: BTreeMap<Vec<FieldId>, &EdgePath<'_>> = BTreeMap::new();
             let mut methods = BTreeSet::new();
             let mut asked: BTreeMap<(Place, Place), usize> = BTreeMap::new();
-            let mut alone: Vec<(&Route<'_>, Severity)> = Vec::new();
+            let mut alone: Vec<(&EdgePath<'_>, Severity)> = Vec::new();
             for way in ways {
                 let method = (way.held_at.method, way.way.wanted_at.method);
                 let times = asked.entry(places_of(way)).or_default();
@@ -368,7 +397,7 @@ impl<'a> Report<'a> {
                 if methods.contains(&method) || *times > MOST_CONTEXTS {
                     continue;
                 }
-                let severity = match instance_order(self.world, self.callers, way) {
+                let severity = match instance_order(self.execution, self.callers, way) {
                     InstanceOrder::AsGiven => Severity::Medium,
                     InstanceOrder::Unknown => Severity::Low,
                     InstanceOrder::Through(fields) => {
@@ -390,15 +419,16 @@ impl<'a> Report<'a> {
             }
             // No two threads do the same; but one may do the one and another the other.
             for (at, (way, severity)) in alone.iter().enumerate() {
-                let others: Vec<&Route<'_>> =
+                let others: Vec<&EdgePath<'_>> =
                     alone[at + 1..].iter().map(|(other, _)| *other).collect();
                 if let Some(real) = self.realise(&[from, from], &[vec![*way], others]) {
                     findings.extend(self.cycle(&[from, from], &real, *severity));
                 }
             }
             if through.len() > 1 {
-                let opposites = opposites.get_or_insert_with(|| Opposites::of(self.program()));
-                findings.extend(self.both_ways(from, &through, opposites));
+                let mutual_references =
+                    mutual_references.get_or_insert_with(|| MutualReferences::of(self.program()));
+                findings.extend(self.both_ways(from, &through, mutual_references));
             }
         }
         findings
@@ -408,12 +438,12 @@ impl<'a> Report<'a> {
     fn both_ways(
         &self,
         lock: LockId,
-        through: &BTreeMap<Vec<FieldId>, &Route<'a>>,
-        opposites: &Opposites,
+        through: &BTreeMap<Vec<FieldId>, &EdgePath<'a>>,
+        mutual_references: &MutualReferences,
     ) -> Option<Finding> {
         through.iter().enumerate().find_map(|(at, (there, one))| {
             through.iter().skip(at + 1).find_map(|(back, other)| {
-                if !opposites.lead_back(there, back) {
+                if !mutual_references.refers_back(there, back) {
                     return None;
                 }
                 let real = self.realise(&[lock, lock], &[vec![*one], vec![*other]])?;
@@ -424,13 +454,13 @@ impl<'a> Report<'a> {
 
     /// Two locks that there is one of each, or that are the objects whose methods are running, and two threads: no
     /// doubt is left but that about the paths.
-    fn severity(&self, locks: &[LockId], ways: &[&Route<'_>]) -> Severity {
-        let is_sure = |(lock, way): (&LockId, &&Route<'_>)| {
-            let marks = self.marks(*lock);
+    fn severity(&self, locks: &[LockId], ways: &[&EdgePath<'_>]) -> Severity {
+        let is_sure = |(lock, way): (&LockId, &&EdgePath<'_>)| {
+            let properties = self.properties(*lock);
             if way.is_guess {
                 return false;
             }
-            marks.is_unique || marks.is_class || self.is_own_lock(way.held_at)
+            properties.is_unique || properties.is_class || self.is_own_lock(way.held_at)
         };
         if locks.len() == 2 && locks.iter().zip(ways).all(is_sure) {
             Severity::High
@@ -441,17 +471,22 @@ impl<'a> Report<'a> {
 
     /// Whether the lock that is taken here is the object whose method is running.
     fn is_own_lock(&self, place: Place) -> bool {
-        taken_at(self.world.context, place)
-            .is_some_and(|lock| lock.root == Root::Parameter(0) && lock.steps().is_empty())
-            && !self.program().methods[place.method].is_static()
+        taken_at(self.execution.context, place).is_some_and(|lock| {
+            lock.root == ExpressionRoot::Parameter(0) && lock.steps().is_empty()
+        }) && !self.program().methods[place.method].is_static()
     }
 
-    fn cycle(&self, locks: &[LockId], ways: &[&Route<'_>], severity: Severity) -> Option<Finding> {
+    fn cycle(
+        &self,
+        locks: &[LockId],
+        ways: &[&EdgePath<'_>],
+        severity: Severity,
+    ) -> Option<Finding> {
         let mut steps = Vec::new();
-        let mut names = Names::default();
+        let mut names = SubjectNames::default();
         let mut distance = 0;
-        let called = self.called(locks, &|lock| self.world.describe_lock(lock));
-        let stable = self.called(locks, &|lock| self.world.describe_lock_stable(lock));
+        let called = self.called(locks, &|lock| self.execution.describe_lock(lock));
+        let stable = self.called(locks, &|lock| self.execution.describe_lock_stable(lock));
         for (at, way) in ways.iter().enumerate() {
             let (holds, wants) = ROLES.get(at)?;
             let (held, wanted) = SUBJECTS.get(at)?;
@@ -469,9 +504,9 @@ impl<'a> Report<'a> {
                 names.insert(*wanted, lock_names[(at + 1) % locks.len()].clone());
             }
         }
-        let is_one = locks.iter().all(|lock| *lock == locks[0]);
-        names.0.insert("locks", enumerated(&called, is_one));
-        names.1.insert("locks", enumerated(&stable, is_one));
+        let is_single_object = locks.iter().all(|lock| *lock == locks[0]);
+        names.0.insert("locks", enumerated(&called, is_single_object));
+        names.1.insert("locks", enumerated(&stable, is_single_object));
         let blame = ways.last()?.held_at;
         self.finding(LOCK_ORDER_CYCLE, severity, blame, names, steps, distance)
     }
@@ -489,13 +524,13 @@ impl<'a> Report<'a> {
     }
 
     /// The names of locks in messages, and those that stay what they are.
-    fn names(&self, subjects: &BTreeMap<&'static str, ObjectId>) -> Names {
+    fn names(&self, subjects: &BTreeMap<&'static str, ObjectId>) -> SubjectNames {
         let named = |describe: &dyn Fn(ObjectId) -> String| {
             subjects.iter().map(|(subject, lock)| (*subject, describe(*lock))).collect()
         };
         (
-            named(&|lock| self.world.describe_lock(lock)),
-            named(&|lock| self.world.describe_lock_stable(lock)),
+            named(&|lock| self.execution.describe_lock(lock)),
+            named(&|lock| self.execution.describe_lock_stable(lock)),
         )
     }
 
@@ -508,13 +543,13 @@ impl<'a> Report<'a> {
         let holders = self.holders(wait.context, kept, wait.held.taken_at, wait.place);
         let holder = holders.first()?;
         let distance = holder.calls.len() as u32;
-        let lock = self.world.describe_lock(kept);
+        let lock = self.execution.describe_lock(kept);
         let held_at = self.program().site(holder.taken_at.method, holder.taken_at.offset);
         let held_locks = vec![HeldLock { lock, taken_at: held_at.clone() }];
         let waits = self.program().site(wait.place.method, wait.place.offset);
         let mut steps =
             vec![Step::at("holds", held_at), Step { held_locks, ..Step::at("waits", waits) }];
-        if let Some((place, context, taken_at)) = wait.waker
+        if let Some((place, context, taken_at)) = wait.notifier
             && let Some(holder) = self.holders(context, kept, taken_at, place).first()
         {
             let needs = self.program().site(holder.taken_at.method, holder.taken_at.offset);
@@ -539,7 +574,7 @@ impl<'a> Report<'a> {
         rule: &'static str,
         severity: Severity,
         blame: Place,
-        (subjects, stable_subjects): Names,
+        (subjects, stable_subjects): SubjectNames,
         steps: Vec<Step>,
         distance: u32,
     ) -> Option<Finding> {

@@ -6,12 +6,12 @@ use findings::Severity;
 use rustc_hash::FxHashSet;
 
 use super::lock_order::LockOrder;
-use crate::execution::{ContextId, HeldLock, Signal, SignalKind, World};
-use crate::heap::{AbstractObject, ObjectId, Place, Root, ThreadSet};
+use crate::execution::{ContextId, ExecutionFacts, HeldLock, Signal, SignalKind};
+use crate::heap::{AbstractObject, NameRoot, ObjectId, Place, ThreadSet};
 
 /// A wait without a time limit, or a notification.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Signalled {
+struct SignalRecord {
     place: Place,
     context: ContextId,
     /// The lock that is given back while waiting.
@@ -22,8 +22,8 @@ struct Signalled {
 /// All waits without a time limit, and all notifications, by the object.
 #[derive(Default)]
 pub(super) struct Waits {
-    waits: BTreeMap<ObjectId, FxHashSet<Signalled>>,
-    notifications: BTreeMap<ObjectId, FxHashSet<Signalled>>,
+    waits: BTreeMap<ObjectId, FxHashSet<SignalRecord>>,
+    notifications: BTreeMap<ObjectId, FxHashSet<SignalRecord>>,
 }
 
 /// A wait while another lock is held that some thread needs.
@@ -38,7 +38,7 @@ pub(super) struct CriticalWait {
     /// The other lock, and where it was taken.
     pub(super) held: HeldLock,
     /// Where the notification is given under that lock, which calls lead there, and where the lock is taken.
-    pub(super) waker: Option<(Place, ContextId, Place)>,
+    pub(super) notifier: Option<(Place, ContextId, Place)>,
     /// How much it matters.
     pub(super) severity: Severity,
 }
@@ -55,15 +55,15 @@ pub(super) struct IndefiniteWait {
 }
 
 impl Waits {
-    /// Learns that a thread waits, or wakes others.
-    pub(super) fn learn(&mut self, signal: &Signal<'_>) {
+    /// Adds a wait or a notification.
+    pub(super) fn add(&mut self, signal: &Signal<'_>) {
         let Some(object) = signal.object else { return };
         let known = match signal.kind {
             SignalKind::Wait { is_timed: true } => return,
             SignalKind::Wait { is_timed: false } => &mut self.waits,
             SignalKind::Notify => &mut self.notifications,
         };
-        known.entry(object).or_default().insert(Signalled {
+        known.entry(object).or_default().insert(SignalRecord {
             place: signal.place,
             context: signal.context,
             lock: signal.lock,
@@ -72,18 +72,24 @@ impl Waits {
     }
 
     /// The waits with another lock that other threads take too. The worst one for each place.
-    pub(super) fn critical(&self, world: &World<'_>, order: &LockOrder) -> Vec<CriticalWait> {
+    pub(super) fn critical(
+        &self,
+        execution: &ExecutionFacts<'_>,
+        order: &LockOrder,
+    ) -> Vec<CriticalWait> {
         let mut worst: BTreeMap<Place, CriticalWait> = BTreeMap::new();
         for (object, wait) in sorted(&self.waits) {
             let given_back = wait.lock.unwrap_or(object);
             for held in &wait.held {
                 let Some(other) = held.object else { continue };
-                let is_blurred =
-                    [other, object].iter().any(|it| world.heap.objects[*it].is_blurred());
-                if other == given_back || other == object || is_blurred {
+                let is_imprecise =
+                    [other, object].iter().any(|it| execution.heap.objects[*it].is_imprecise());
+                if other == given_back || other == object || is_imprecise {
                     continue;
                 }
-                let Some((waker, severity)) = self.danger(world, order, object, wait, other) else {
+                let Some((notifier, severity)) =
+                    self.severity_of_held_lock(execution, order, object, wait, other)
+                else {
                     continue;
                 };
                 let found = CriticalWait {
@@ -91,7 +97,7 @@ impl Waits {
                     place: wait.place,
                     context: wait.context,
                     held: held.clone(),
-                    waker,
+                    notifier,
                     severity,
                 };
                 match worst.get(&wait.place) {
@@ -107,60 +113,65 @@ impl Waits {
 
     /// What can happen because of a lock that is held while waiting: nothing, if no other thread takes it.
     #[allow(clippy::type_complexity, reason = "a waker and how bad it is, used once")]
-    fn danger(
+    fn severity_of_held_lock(
         &self,
-        world: &World<'_>,
+        execution: &ExecutionFacts<'_>,
         order: &LockOrder,
         object: ObjectId,
-        wait: &Signalled,
+        wait: &SignalRecord,
         other: ObjectId,
     ) -> Option<(Option<(Place, ContextId, Place)>, Severity)> {
-        let waiting = &world.threads[wait.context];
+        let waiting = &execution.threads[wait.context];
         let taken = order.taken.get(&other)?;
-        let is_contended =
-            taken.iter().any(|(_, context)| can_meet(world, waiting, &world.threads[*context]));
+        let is_contended = taken
+            .iter()
+            .any(|(_, context)| can_meet(execution, waiting, &execution.threads[*context]));
         if !is_contended {
             return None;
         }
-        let wakers: Vec<&Signalled> = notifications(&self.notifications, object)
-            .filter(|waker| can_meet(world, waiting, &world.threads[waker.context]))
+        let wakers: Vec<&SignalRecord> = notifications(&self.notifications, object)
+            .filter(|notifier| can_meet(execution, waiting, &execution.threads[notifier.context]))
             .collect();
-        let taking = |waker: &&&Signalled| waker.held.iter().any(|held| held.object == Some(other));
-        let through_lock: Vec<&&Signalled> = wakers.iter().filter(taking).collect();
-        let waker = through_lock.first().map(|waker| {
-            let taken_at = waker.held.iter().find(|held| held.object == Some(other));
-            let taken_at = taken_at.map_or(waker.place, |held| held.taken_at);
-            (waker.place, waker.context, taken_at)
+        let taking =
+            |notifier: &&&SignalRecord| notifier.held.iter().any(|held| held.object == Some(other));
+        let through_lock: Vec<&&SignalRecord> = wakers.iter().filter(taking).collect();
+        let notifier = through_lock.first().map(|notifier| {
+            let taken_at = notifier.held.iter().find(|held| held.object == Some(other));
+            let taken_at = taken_at.map_or(notifier.place, |held| held.taken_at);
+            (notifier.place, notifier.context, taken_at)
         });
         // Whoever could wake the waiting thread needs what that thread keeps: nobody gets through.
-        let is_one = world.heap.objects[other].marks.is_unique
-            || world.heap.objects[object].marks.host == Some(other);
-        let is_certain = is_one && waker.is_some() && through_lock.len() == wakers.len();
-        let is_known = world.heap.objects[other].marks.is_unique;
-        let severity = match (is_certain, waker.is_some() || is_known) {
+        let is_single_object = execution.heap.objects[other].properties.is_unique
+            || execution.heap.objects[object].properties.host == Some(other);
+        let is_certain =
+            is_single_object && notifier.is_some() && through_lock.len() == wakers.len();
+        let is_known = execution.heap.objects[other].properties.is_unique;
+        let severity = match (is_certain, notifier.is_some() || is_known) {
             (true, _) => Severity::High,
             (false, true) => Severity::Medium,
             (false, false) => Severity::Low,
         };
-        Some((waker, severity))
+        Some((notifier, severity))
     }
 
     /// The waits on objects that nobody else signals. One for each place.
-    pub(super) fn indefinite(&self, world: &World<'_>) -> Vec<IndefiniteWait> {
+    pub(super) fn indefinite(&self, execution: &ExecutionFacts<'_>) -> Vec<IndefiniteWait> {
         let mut found: BTreeMap<(Place, ObjectId), IndefiniteWait> = BTreeMap::new();
         for (object, wait) in sorted(&self.waits) {
-            let waiting = &world.threads[wait.context];
+            let waiting = &execution.threads[wait.context];
             let is_woken = notifications(&self.notifications, object)
-                .any(|waker| can_meet(world, waiting, &world.threads[waker.context]));
-            let abstract_object = &world.heap.objects[object];
-            // Of several objects that are told apart, the class wakes others; it will wake these, too.
+                .any(|notifier| can_meet(execution, waiting, &execution.threads[notifier.context]));
+            let abstract_object = &execution.heap.objects[object];
+            // The class notifies on another of the objects that are distinguished; it is assumed to notify on these,
+            // too.
             let is_woken = is_woken
-                || (!abstract_object.marks.is_unique && self.notifies_in_class(world, wait.place));
+                || (!abstract_object.properties.is_unique
+                    && self.notifies_in_class(execution, wait.place));
             // A thread that ends wakes whoever waits on it.
             if is_woken
-                || abstract_object.marks.is_thread
-                || abstract_object.is_blurred()
-                || !has_user_thread(world, waiting)
+                || abstract_object.properties.is_thread
+                || abstract_object.is_imprecise()
+                || !has_user_thread(execution, waiting)
             {
                 continue;
             }
@@ -173,42 +184,42 @@ impl Waits {
     }
 
     /// Whether the class that waits somewhere gives notifications as well.
-    fn notifies_in_class(&self, world: &World<'_>, wait: Place) -> bool {
-        let class_of = |place: Place| world.context.program.methods[place.method].class;
+    fn notifies_in_class(&self, execution: &ExecutionFacts<'_>, wait: Place) -> bool {
+        let class_of = |place: Place| execution.context.program.methods[place.method].class;
         let mut signals = self.notifications.values().flatten();
         signals.any(|signal| class_of(signal.place) == class_of(wait))
     }
 }
 
 fn sorted(
-    signals: &BTreeMap<ObjectId, FxHashSet<Signalled>>,
-) -> impl Iterator<Item = (ObjectId, &Signalled)> {
+    signals: &BTreeMap<ObjectId, FxHashSet<SignalRecord>>,
+) -> impl Iterator<Item = (ObjectId, &SignalRecord)> {
     signals.iter().flat_map(|(object, signals)| {
-        let mut signals: Vec<&Signalled> = signals.iter().collect();
+        let mut signals: Vec<&SignalRecord> = signals.iter().collect();
         signals.sort_unstable();
         signals.into_iter().map(|signal| (*object, signal))
     })
 }
 
 fn notifications(
-    signals: &BTreeMap<ObjectId, FxHashSet<Signalled>>,
+    signals: &BTreeMap<ObjectId, FxHashSet<SignalRecord>>,
     object: ObjectId,
-) -> impl Iterator<Item = &Signalled> {
-    let mut found: Vec<&Signalled> = signals.get(&object).into_iter().flatten().collect();
+) -> impl Iterator<Item = &SignalRecord> {
+    let mut found: Vec<&SignalRecord> = signals.get(&object).into_iter().flatten().collect();
     found.sort_unstable();
     found.into_iter()
 }
 
 /// Whether two different threads can be behind these sets.
-fn can_meet(world: &World<'_>, one: &ThreadSet, other: &ThreadSet) -> bool {
-    one.iter().any(|first| other.iter().any(|second| world.heap.can_interleave(first, second)))
+fn can_meet(execution: &ExecutionFacts<'_>, one: &ThreadSet, other: &ThreadSet) -> bool {
+    one.iter().any(|first| other.iter().any(|second| execution.heap.can_interleave(first, second)))
 }
 
-fn has_user_thread(world: &World<'_>, threads: &ThreadSet) -> bool {
-    threads.iter().any(|thread| world.heap.threads[thread].is_user_thread())
+fn has_user_thread(execution: &ExecutionFacts<'_>, threads: &ThreadSet) -> bool {
+    threads.iter().any(|thread| execution.heap.threads[thread].is_user_thread())
 }
 
 /// Whether code that is not part of the program may know the object, and signal it.
 fn is_known_outside(object: &AbstractObject) -> bool {
-    object.roots.iter().any(|root| matches!(root, Root::Library(_) | Root::Outside(_)))
+    object.roots.iter().any(|root| matches!(root, NameRoot::Library(_) | NameRoot::Outside(_)))
 }

@@ -1,7 +1,7 @@
 //! What the alias sets of a method are in a context: which abstract objects, or nothing that threads share
 //! (dissertation, 3.4.1: the operation *embed*).
 //!
-//! A shape says how a method treats what it is given; a binding says what it is given. The alias sets that
+//! A shape says what a method does to its arguments; a binding says what the arguments are. The alias sets that
 //! callers can know are bound by walking the shapes of caller and callee side by side, from arguments and
 //! result on. The others have names, or follow from what is bound by the variables that lead to them.
 //!
@@ -9,88 +9,94 @@
 //! the shape of the caller holds these clones already, and only the correspondence is looked up, once for
 //! each call and target.
 
-use program::callgraph::{Target, Via};
+use program::callgraph::{CallKind, Target};
 use program::ids::{ClassId, Id, ValueId};
 use program::ir::{Body, Call};
 use program::models::{Effect, Operand};
 use program::{LambdaKind, Program};
 
-use crate::heap::{Heap, Name, Node, NodeId, ObjectId, Root, Shape, Slot};
-use crate::locks::expression::{self, LockExpression, Step};
+use crate::heap::{Heap, Name, NameRoot, Node, NodeId, ObjectId, Shape, Slot};
+use crate::locks::expression::{self, LockExpression, PathElement};
 
 /// What an instruction handles: an object that is the same in all contexts, or an alias set whose object
 /// depends on the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Subject {
+pub(super) enum AbstractValue {
     /// A fixed object.
     Object(ObjectId),
     /// An alias set of the method at hand.
     Node(NodeId),
 }
 
-impl Subject {
+impl AbstractValue {
     /// The object in a context, given what its alias sets are.
     pub(super) fn object(self, objects: &[Option<ObjectId>]) -> Option<ObjectId> {
         match self {
-            Subject::Object(object) => Some(object),
-            Subject::Node(node) => objects.get(node.index()).copied().flatten(),
+            AbstractValue::Object(object) => Some(object),
+            AbstractValue::Node(node) => objects.get(node.index()).copied().flatten(),
         }
     }
 }
 
 /// The abstract object of a class.
 pub(super) fn class_object(heap: &Heap, class: ClassId) -> Option<ObjectId> {
-    heap.named(&Name::new(Root::Class(class)))
+    heap.named(&Name::new(NameRoot::Class(class)))
 }
 
-/// One body and its shape: finds what its values are.
+/// One body and its shape: finds the abstract value of each value.
 #[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub(super) struct BodyValues<'a> {
     pub(super) program: &'a Program,
     pub(super) heap: &'a Heap,
     pub(super) body: &'a Body,
     pub(super) shape: &'a Shape,
 }
 
-impl<'a> Scene<'a> {
-    pub(super) fn new(program: &'a Program, heap: &'a Heap, body: &'a Body) -> Scene<'a> {
-        Scene { program, heap, body, shape: &heap.shapes[body.method] }
+impl<'a> BodyValues<'a> {
+    pub(super) fn new(program: &'a Program, heap: &'a Heap, body: &'a Body) -> BodyValues<'a> {
+        BodyValues { program, heap, body, shape: &heap.shapes[body.method] }
     }
 
     /// What an alias set is.
-    pub(super) fn of_node(&self, node: NodeId) -> Subject {
+    pub(super) fn of_node(&self, node: NodeId) -> AbstractValue {
         match self.heap.fixed(&self.shape[node]) {
-            Some(object) => Subject::Object(object),
-            None => Subject::Node(node),
+            Some(object) => AbstractValue::Object(object),
+            None => AbstractValue::Node(node),
         }
     }
 
     /// What a value is.
-    pub(super) fn of_value(&self, value: ValueId) -> Option<Subject> {
+    pub(super) fn of_value(&self, value: ValueId) -> Option<AbstractValue> {
         self.shape.node_of(value).map(|node| self.of_node(node))
     }
 
     /// What a variable leads to.
-    pub(super) fn follow(&self, subject: Subject, slot: Slot) -> Option<Subject> {
+    pub(super) fn follow(&self, subject: AbstractValue, slot: Slot) -> Option<AbstractValue> {
         match subject {
-            Subject::Node(node) => self.shape[node].target(slot).map(|node| self.of_node(node)),
-            Subject::Object(object) => self.heap.target(object, slot).map(Subject::Object),
+            AbstractValue::Node(node) => {
+                self.shape[node].target(slot).map(|node| self.of_node(node))
+            }
+            AbstractValue::Object(object) => {
+                self.heap.target(object, slot).map(AbstractValue::Object)
+            }
         }
     }
 
     /// What a locking expression names.
-    pub(super) fn of_expression(&self, expression: &LockExpression) -> Option<Subject> {
+    pub(super) fn of_expression(&self, expression: &LockExpression) -> Option<AbstractValue> {
         let mut subject = match expression.root {
-            expression::Root::Parameter(number) => {
+            expression::ExpressionRoot::Parameter(number) => {
                 let node = *self.shape.parameters.get(usize::from(number))?;
                 self.of_node(node?)
             }
-            expression::Root::Static(field) => {
+            expression::ExpressionRoot::Static(field) => {
                 let class = class_object(self.heap, self.program.fields[field].class)?;
-                self.follow(Subject::Object(class), Slot::Field(field))?
+                self.follow(AbstractValue::Object(class), Slot::Field(field))?
             }
-            expression::Root::Class(class) => Subject::Object(class_object(self.heap, class)?),
-            expression::Root::Local(value) => self.of_value(value)?,
+            expression::ExpressionRoot::Class(class) => {
+                AbstractValue::Object(class_object(self.heap, class)?)
+            }
+            expression::ExpressionRoot::Local(value) => self.of_value(value)?,
         };
         for step in expression.steps() {
             if let Some(slot) = slot_of(step) {
@@ -126,9 +132,9 @@ impl<'a> Scene<'a> {
         call: &Call,
         result: Option<ValueId>,
         operand: Operand,
-    ) -> Vec<Subject> {
+    ) -> Vec<AbstractValue> {
         let argument = |operand| self.of_value(self.operand_value(call, operand)?);
-        let kept = |subject: Subject| {
+        let kept = |subject: AbstractValue| {
             let element = self.follow(subject, Slot::Contents);
             element.or_else(|| self.follow(subject, Slot::Element))
         };
@@ -151,14 +157,14 @@ impl<'a> Scene<'a> {
             Operand::Result => result.and_then(|it| self.of_value(it)).into_iter().collect(),
             Operand::Class => {
                 let class = self.program.methods[call.method].class;
-                class_object(self.heap, class).map(Subject::Object).into_iter().collect()
+                class_object(self.heap, class).map(AbstractValue::Object).into_iter().collect()
             }
             Operand::CallbackResult | Operand::Designated | Operand::CurrentThread => Vec::new(),
         }
     }
 
     /// The tasks behind something that is started or joined: the object itself, or what it runs.
-    pub(super) fn tasks(&self, subject: Subject) -> Vec<Subject> {
+    pub(super) fn tasks(&self, subject: AbstractValue) -> Vec<AbstractValue> {
         let mut tasks = vec![subject];
         while let Some(next) = tasks.last().and_then(|it| self.follow(*it, Slot::Task))
             && !tasks.contains(&next)
@@ -170,18 +176,18 @@ impl<'a> Scene<'a> {
 }
 
 /// The variable that a step of a locking expression goes through; none for views, which are what they show.
-pub(super) fn slot_of(step: &Step) -> Option<Slot> {
+pub(super) fn slot_of(step: &PathElement) -> Option<Slot> {
     match step {
-        Step::Field(field) => Some(Slot::Field(*field)),
-        Step::Element(_) => Some(Slot::Element),
-        Step::Captured(_, number) => Some(Slot::Captured(*number)),
-        Step::View | Step::None => None,
+        PathElement::Field(field) => Some(Slot::Field(*field)),
+        PathElement::Element(_) => Some(Slot::Element),
+        PathElement::Captured(_, number) => Some(Slot::Captured(*number)),
+        PathElement::View | PathElement::None => None,
     }
 }
 
 /// Where a parameter of a call's target comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum ParameterSource {
     /// It is this argument.
     Argument(ValueId),
     /// It was captured, at this position, by the lambda that is this argument.
@@ -189,27 +195,33 @@ pub(super) enum Given {
     /// It is what the collection that is this argument keeps.
     Kept(ValueId),
     /// It is the object that the call makes.
-    Made,
+    Allocated,
     /// Nobody knows.
     Unknown,
 }
 
 /// Where each parameter of a target comes from.
-pub(super) fn given(program: &Program, call: &Call, target: &Target, count: usize) -> Vec<Given> {
-    let argument =
-        |at: usize| call.arguments.get(at).map_or(Given::Unknown, |it| Given::Argument(*it));
-    let (lambda, holder) = match target.via {
-        Via::Direct => return (0..count).map(argument).collect(),
-        Via::Lambda(lambda) => (lambda, 0),
-        Via::Callback { lambda, argument, .. } => (lambda, usize::from(argument)),
-        Via::CalledBack { argument: at, is_kept } => {
+pub(super) fn parameter_sources(
+    program: &Program,
+    call: &Call,
+    target: &Target,
+    count: usize,
+) -> Vec<ParameterSource> {
+    let argument = |at: usize| {
+        call.arguments.get(at).map_or(ParameterSource::Unknown, |it| ParameterSource::Argument(*it))
+    };
+    let (lambda, holder) = match target.call_kind {
+        CallKind::Direct => return (0..count).map(argument).collect(),
+        CallKind::Lambda(lambda) => (lambda, 0),
+        CallKind::Callback { lambda, argument, .. } => (lambda, usize::from(argument)),
+        CallKind::CalledBack { argument: at, is_kept } => {
             let holder = call.arguments.get(usize::from(at)).copied();
-            let receiver = holder.map_or(Given::Unknown, |it| match is_kept {
-                true => Given::Kept(it),
-                false => Given::Argument(it),
+            let receiver = holder.map_or(ParameterSource::Unknown, |it| match is_kept {
+                true => ParameterSource::Kept(it),
+                false => ParameterSource::Argument(it),
             });
             return (0..count)
-                .map(|position| if position == 0 { receiver } else { Given::Unknown })
+                .map(|position| if position == 0 { receiver } else { ParameterSource::Unknown })
                 .collect();
         }
     };
@@ -224,15 +236,18 @@ pub(super) fn given(program: &Program, call: &Call, target: &Target, count: usiz
         _ => None,
     });
     let of_position = |position: usize| {
-        let Some(position) = position.checked_sub(makes) else { return Given::Made };
+        let Some(position) = position.checked_sub(makes) else { return ParameterSource::Allocated };
         match position.checked_sub(lambda.captured) {
-            None => call
-                .arguments
-                .get(holder)
-                .map_or(Given::Unknown, |it| Given::Captured(*it, position as u16)),
-            Some(position) => match target.via {
-                Via::Callback { .. } => fed.map_or(Given::Unknown, |it| Given::Kept(*it)),
-                Via::Direct | Via::Lambda(_) | Via::CalledBack { .. } => argument(position + 1),
+            None => call.arguments.get(holder).map_or(ParameterSource::Unknown, |it| {
+                ParameterSource::Captured(*it, position as u16)
+            }),
+            Some(position) => match target.call_kind {
+                CallKind::Callback { .. } => {
+                    fed.map_or(ParameterSource::Unknown, |it| ParameterSource::Kept(*it))
+                }
+                CallKind::Direct | CallKind::Lambda(_) | CallKind::CalledBack { .. } => {
+                    argument(position + 1)
+                }
             },
         }
     };
@@ -241,32 +256,32 @@ pub(super) fn given(program: &Program, call: &Call, target: &Target, count: usiz
 
 /// The value that a target's result becomes; none where the library gets it.
 pub(super) fn returned(target: &Target, result: Option<ValueId>) -> Option<ValueId> {
-    result.filter(|_| !matches!(target.via, Via::CalledBack { .. }))
+    result.filter(|_| !matches!(target.call_kind, CallKind::CalledBack { .. }))
 }
 
 /// For each alias set of a callee that callers can know, the alias set of the caller that it is at one call.
 pub(super) fn correspondence(
-    scene: &Scene<'_>,
-    given: &[Given],
+    body_values: &BodyValues<'_>,
+    sources: &[ParameterSource],
     result: Option<ValueId>,
     callee: &Shape,
 ) -> Box<[Option<NodeId>]> {
     let mut known: Vec<Option<NodeId>> = vec![None; callee.exposed];
-    let caller = scene.shape;
+    let caller = body_values.shape;
     let node_of = |value: &ValueId| caller.node_of(*value);
     let mut todo: Vec<(NodeId, NodeId)> = Vec::new();
-    for (parameter, given) in callee.parameters.iter().zip(given) {
+    for (parameter, source) in callee.parameters.iter().zip(sources) {
         let Some(parameter) = parameter else { continue };
-        let node = match given {
-            Given::Argument(value) => node_of(value),
-            Given::Captured(holder, number) => {
+        let node = match source {
+            ParameterSource::Argument(value) => node_of(value),
+            ParameterSource::Captured(holder, number) => {
                 node_of(holder).and_then(|it| caller[it].target(Slot::Captured(*number)))
             }
-            Given::Kept(holder) => node_of(holder).and_then(|it| {
+            ParameterSource::Kept(holder) => node_of(holder).and_then(|it| {
                 caller[it].target(Slot::Contents).or_else(|| caller[it].target(Slot::Element))
             }),
-            Given::Made => result.as_ref().and_then(node_of),
-            Given::Unknown => None,
+            ParameterSource::Allocated => result.as_ref().and_then(node_of),
+            ParameterSource::Unknown => None,
         };
         todo.extend(node.map(|node| (*parameter, node)));
     }

@@ -1,4 +1,4 @@
-//! Contexts: a method, and what its caller tells about objects, locks and order (dissertation, 3.4.2: site
+//! Contexts: a method, and what its caller knows about objects, locks and order (dissertation, 3.4.2: site
 //! contexts).
 //!
 //! Two calls that agree in all of this are one context; what happens in it is looked at once (call caching).
@@ -6,7 +6,7 @@
 //! Deviations. 1. The thread is no part of a context: what a method does depends on the thread only through
 //! what it is given. Which threads get to a context is found afterwards, along calls. 2. Beyond the abstract
 //! objects that are locked, a context knows how the callee would name each lock, so that locks of many
-//! instances can be told apart where the code does; and it knows what may have happened before. 3. Where a
+//! instances can be distinguished where the code does so; and it says what may have happened before. 3. Where a
 //! lock was taken does not make contexts differ: the first place stands for all.
 
 use std::hash::{Hash, Hasher};
@@ -18,7 +18,7 @@ use super::binding::slot_of;
 use super::event::ContextId;
 use super::{HeldLock, LockMode, Order, Relation};
 use crate::heap::{ObjectId, Slot};
-use crate::locks::expression::{Index, LockExpression, Root, Step};
+use crate::locks::expression::{ElementIndex, ExpressionRoot, LockExpression, PathElement};
 
 program::typed_ids! {
     /// What the alias sets of a method are.
@@ -52,7 +52,7 @@ impl ContextLock {
         (self.lock.object, self.lock.mode, &self.expression, &self.around)
     }
 
-    /// How the lock lies to an object that this expression names.
+    /// The relation of the lock to an object that this expression names.
     pub(super) fn relation(
         &self,
         class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
@@ -61,17 +61,17 @@ impl ContextLock {
         let Some(object) = object else { return Relation::Unknown };
         if let Some(lock) = &self.expression {
             let (lock_root, object_root) =
-                (beginning(class_of_static, lock), beginning(class_of_static, object));
+                (path_root(class_of_static, lock), path_root(class_of_static, object));
             if lock_root == object_root {
-                if let Some(rest) = rest(lock, object) {
-                    return Relation::Inside(rest);
+                if let Some(path_suffix) = path_suffix(lock, object) {
+                    return Relation::Inside(path_suffix);
                 }
-                if let Some(rest) = rest(object, lock) {
-                    return Relation::Around(rest);
+                if let Some(path_suffix) = path_suffix(object, lock) {
+                    return Relation::Around(path_suffix);
                 }
             }
         }
-        if let Root::Parameter(number) = object.root
+        if let ExpressionRoot::Parameter(number) = object.root
             && let Some((_, slots)) = self.around.iter().find(|(of, _)| *of == number)
         {
             let mut slots = slots.clone();
@@ -116,28 +116,30 @@ impl Hash for ContextLock {
 }
 
 /// Where an expression begins; a static field is a variable of its class.
-fn beginning(
+fn path_root(
     class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
     expression: &LockExpression,
-) -> Root {
+) -> ExpressionRoot {
     match expression.root {
-        Root::Static(field) => Root::Class(class_of_static(field)),
-        root @ (Root::Parameter(_) | Root::Class(_) | Root::Local(_)) => root,
+        ExpressionRoot::Static(field) => ExpressionRoot::Class(class_of_static(field)),
+        root @ (ExpressionRoot::Parameter(_)
+        | ExpressionRoot::Class(_)
+        | ExpressionRoot::Local(_)) => root,
     }
 }
 
 /// How an expression goes on; views are left out, for they are what they show.
-fn steps(expression: &LockExpression) -> impl Iterator<Item = Step> + '_ {
+fn steps(expression: &LockExpression) -> impl Iterator<Item = PathElement> + '_ {
     let first = match expression.root {
-        Root::Static(field) => Some(Step::Field(field)),
-        Root::Parameter(_) | Root::Class(_) | Root::Local(_) => None,
+        ExpressionRoot::Static(field) => Some(PathElement::Field(field)),
+        ExpressionRoot::Parameter(_) | ExpressionRoot::Class(_) | ExpressionRoot::Local(_) => None,
     };
-    let others = expression.steps().iter().copied().filter(|step| *step != Step::View);
+    let others = expression.steps().iter().copied().filter(|step| *step != PathElement::View);
     first.into_iter().chain(others)
 }
 
 /// The way from what the shorter expression names to what the longer one names, if it goes on from there.
-fn rest(longer: &LockExpression, shorter: &LockExpression) -> Option<Vec<Slot>> {
+fn path_suffix(longer: &LockExpression, shorter: &LockExpression) -> Option<Vec<Slot>> {
     let mut way = steps(longer);
     for step in steps(shorter) {
         if way.next() != Some(step) {
@@ -153,36 +155,41 @@ fn name_in_callee(
     lock: &LockExpression,
     arguments: &[Option<LockExpression>],
 ) -> Option<LockExpression> {
-    let is_fixed = |step: &Step| match step {
-        Step::Element(Index::Local(_) | Index::Parameter(_)) => false,
-        Step::Element(Index::Constant(_))
-        | Step::Field(_)
-        | Step::View
-        | Step::Captured(..)
-        | Step::None => true,
+    let is_fixed = |step: &PathElement| match step {
+        PathElement::Element(ElementIndex::Local(_) | ElementIndex::Parameter(_)) => false,
+        PathElement::Element(ElementIndex::Constant(_))
+        | PathElement::Field(_)
+        | PathElement::View
+        | PathElement::Captured(..)
+        | PathElement::None => true,
     };
     let through = arguments.iter().enumerate().filter_map(|(number, argument)| {
         let argument = argument.as_ref()?;
-        let rest = lock.steps().strip_prefix(argument.steps())?;
-        if argument.root != lock.root || !rest.iter().all(is_fixed) {
+        let path_suffix = lock.steps().strip_prefix(argument.steps())?;
+        if argument.root != lock.root || !path_suffix.iter().all(is_fixed) {
             return None;
         }
-        let start = LockExpression::new(Root::Parameter(number as u16));
-        rest.iter().try_fold(start, |expression, step| expression.then(*step))
+        let start = LockExpression::new(ExpressionRoot::Parameter(number as u16));
+        path_suffix.iter().try_fold(start, |expression, step| expression.then(*step))
     });
     let nearest = through.min_by_key(|expression| (expression.steps().len(), *expression));
     match lock.root {
-        Root::Static(_) | Root::Class(_) if lock.steps().iter().all(is_fixed) => {
-            // Through a parameter it can be told from what is accessed through that parameter.
+        ExpressionRoot::Static(_) | ExpressionRoot::Class(_)
+            if lock.steps().iter().all(is_fixed) =>
+        {
+            // Through a parameter it can be distinguished from what is accessed through that parameter.
             Some(nearest.unwrap_or(*lock))
         }
-        Root::Static(_) | Root::Class(_) | Root::Parameter(_) | Root::Local(_) => nearest,
+        ExpressionRoot::Static(_)
+        | ExpressionRoot::Class(_)
+        | ExpressionRoot::Parameter(_)
+        | ExpressionRoot::Local(_) => nearest,
     }
 }
 
 /// What is known of a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Facts {
+pub(super) struct ParameterFacts {
     /// It is new, and no other thread knows it.
     pub(super) is_fresh: bool,
     /// It is the object that the thread was started with.
@@ -197,7 +204,7 @@ pub(super) struct ContextKey {
     pub(super) method: MethodId,
     pub(super) binding: BindingId,
     /// By parameter; nothing is known of those that are left out.
-    pub(super) facts: Box<[Facts]>,
+    pub(super) facts: Box<[ParameterFacts]>,
     pub(super) locks: LocksId,
     pub(super) order: OrderId,
     /// Whether the receiver is under construction.
@@ -260,11 +267,11 @@ mod tests {
     use super::*;
     use crate::heap::Place;
 
-    fn field(number: usize) -> Step {
-        Step::Field(FieldId::new(number))
+    fn field(number: usize) -> PathElement {
+        PathElement::Field(FieldId::new(number))
     }
 
-    fn named(root: Root, steps: &[Step]) -> LockExpression {
+    fn named(root: ExpressionRoot, steps: &[PathElement]) -> LockExpression {
         steps.iter().fold(LockExpression::new(root), |name, step| name.then(*step).unwrap())
     }
 
@@ -280,18 +287,18 @@ mod tests {
 
     #[test]
     fn a_host_lock_stays_around_its_part_in_callees() {
-        let host = named(Root::Local(program::ids::ValueId::new(3)), &[]);
+        let host = named(ExpressionRoot::Local(program::ids::ValueId::new(3)), &[]);
         let part = host.then(field(1)).unwrap();
         let held = lock(Some(host));
         let slot = Slot::Field(FieldId::new(1));
         assert_eq!(held.relation(&class_of_static, Some(&part)), Relation::Around(vec![slot]));
         let in_part = held.in_callee(&class_of_static, &[Some(part)]);
         assert_eq!(in_part.expression, None);
-        let this = named(Root::Parameter(0), &[]);
+        let this = named(ExpressionRoot::Parameter(0), &[]);
         assert_eq!(in_part.relation(&class_of_static, Some(&this)), Relation::Around(vec![slot]));
         let deeper = this.then(field(2)).unwrap();
         let in_deeper = in_part.in_callee(&class_of_static, &[None, Some(deeper)]);
-        let second = named(Root::Parameter(1), &[]);
+        let second = named(ExpressionRoot::Parameter(1), &[]);
         assert_eq!(
             in_deeper.relation(&class_of_static, Some(&second)),
             Relation::Around(vec![slot, Slot::Field(FieldId::new(2))])
@@ -300,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_lock_in_a_field_of_the_object_is_inside() {
-        let this = named(Root::Parameter(0), &[]);
+        let this = named(ExpressionRoot::Parameter(0), &[]);
         let mutex = this.then(field(1)).unwrap();
         let held = lock(Some(mutex));
         assert_eq!(
@@ -315,8 +322,8 @@ mod tests {
 
     #[test]
     fn a_static_lock_is_inside_its_class() {
-        let held = lock(Some(named(Root::Static(FieldId::new(4)), &[])));
-        let class = named(Root::Class(ClassId::new(7)), &[]);
+        let held = lock(Some(named(ExpressionRoot::Static(FieldId::new(4)), &[])));
+        let class = named(ExpressionRoot::Class(ClassId::new(7)), &[]);
         assert_eq!(
             held.relation(&class_of_static, Some(&class)),
             Relation::Inside(vec![Slot::Field(FieldId::new(4))])
@@ -325,8 +332,11 @@ mod tests {
 
     #[test]
     fn an_index_of_the_caller_means_nothing_to_the_callee() {
-        let this = named(Root::Parameter(0), &[]);
-        let stripe = named(Root::Parameter(0), &[field(1), Step::Element(Index::Parameter(1))]);
+        let this = named(ExpressionRoot::Parameter(0), &[]);
+        let stripe = named(
+            ExpressionRoot::Parameter(0),
+            &[field(1), PathElement::Element(ElementIndex::Parameter(1))],
+        );
         assert_eq!(name_in_callee(&stripe, &[Some(this)]), None);
     }
 }

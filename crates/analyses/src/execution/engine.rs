@@ -5,15 +5,15 @@
 //! known are not looked at again (call caching).
 //!
 //! Property: every access to a shared object that some run of the program makes, in code that the call graph
-//! knows, is told in a context whose locks the run holds; so are acquisitions, starts and joins.
+//! knows, is reported in a context whose locks the run holds; so are acquisitions, starts and joins.
 //!
-//! Misses what the heap shape graph or the call graph misses. May tell of accesses that no run makes.
+//! Misses what the heap shape graph or the call graph misses. May report accesses that no run makes.
 //!
 //! Deviations.
 //! 1. Threads share contexts, see [`super::context`]; contexts are found breadth first, so that the first
 //!    way to each is a short one.
 //! 2. A limit. The dissertation's execution is exponential in the worst case. Here a method has so many
-//!    contexts; further ones forget, step by step, the order, locks without a name, what is fresh, and all
+//!    contexts; further ones drop, step by step, the order, locks without a name, what is fresh, and all
 //!    locks. What still does not fit is left out, and the method is listed. When the budget is used up, only
 //!    methods that were never seen are looked at.
 
@@ -27,54 +27,55 @@ use program::{Origin, Program};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::binding::{Subject, complete};
-use super::context::{BindingId, ContextKey, ContextLock, Contexts, Facts, OrderId};
+use super::binding::{AbstractValue, complete};
+use super::context::{BindingId, ContextKey, ContextLock, Contexts, OrderId, ParameterFacts};
 use super::event::{
-    Access, AccessKind, Acquisition, Allocation, Base, ContextId, HeldLock, Invocation, LockMode,
-    Order, Publication, Published, Relation, Signal, SyncVariable, ThreadControl,
+    Access, AccessKind, Acquisition, Allocation, BaseReference, ContextId, HeldLock, Invocation,
+    LockMode, Order, Publication, Published, Relation, Signal, SyncVariable, ThreadControl,
 };
 use super::flow::{
-    AccessStep, Action, CallStep, Script, ScriptStep, State, SymbolicLock, Through,
-    parameter_number, script,
+    AccessAction, AccessReference, Action, CallAction, MethodEvent, MethodEvents, State,
+    SymbolicLock, method_events, parameter_number,
 };
-use super::order::{Channel, Delta};
-use super::setting::{Foundation, Setting, controls_threads, is_touched};
-use super::unique::{self, Calls, Made, Record, Start};
-use super::{Listener, World};
+use super::order::{Channel, OrderEffect};
+use super::program_facts::{BaseFactStorage, ProgramFacts, controls_threads, is_touched};
+use super::unique::{self, AllocationRecord, CallRecord, ExecutionRecord, StartRecord};
+use super::{ExecutionFacts, Listener};
 use crate::Context;
 use crate::heap::{Heap, ObjectId, Place, Slot, ThreadKind, ThreadSet};
-use crate::locks::expression::{LockExpression, Root};
+use crate::locks::expression::{ExpressionRoot, LockExpression};
 use crate::sorted::insert;
 
 /// How much context the execution keeps.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Contexts of one method before further ones begin to forget what makes them differ.
+pub struct ExecutionLimits {
+    /// Contexts of one method before further ones begin to drop what makes them differ.
     pub contexts_per_method: usize,
     /// Contexts altogether; then as when the budget is used up.
     pub most_contexts: usize,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { contexts_per_method: 12, most_contexts: 400_000 }
+impl Default for ExecutionLimits {
+    fn default() -> ExecutionLimits {
+        ExecutionLimits { contexts_per_method: 12, most_contexts: 400_000 }
     }
 }
 
-impl Limits {
+impl ExecutionLimits {
     /// For a huge program: each method is looked at about once.
-    pub const COARSE: Limits = Limits { contexts_per_method: 1, most_contexts: 100_000 };
+    pub const COARSE: ExecutionLimits =
+        ExecutionLimits { contexts_per_method: 1, most_contexts: 100_000 };
 
     /// Methods with bodies from which on a program is a large one.
     const LARGE_PROGRAM: usize = 3_000;
 
     /// The limits for a program: a large one reaches most methods in very many ways that differ in little.
     #[must_use]
-    pub fn of(program: &Program) -> Limits {
-        if program.methods_with_bodies().nth(Limits::LARGE_PROGRAM).is_some() {
-            Limits { contexts_per_method: 2, most_contexts: 150_000 }
+    pub fn of(program: &Program) -> ExecutionLimits {
+        if program.methods_with_bodies().nth(ExecutionLimits::LARGE_PROGRAM).is_some() {
+            ExecutionLimits { contexts_per_method: 2, most_contexts: 150_000 }
         } else {
-            Limits::default()
+            ExecutionLimits::default()
         }
     }
 }
@@ -88,14 +89,14 @@ pub struct Counters {
     pub clipped: usize,
     /// Calls whose context was known already.
     pub cached: usize,
-    /// Calls whose context forgot something.
+    /// Calls whose context lost something that makes it differ.
     pub merged: usize,
     /// Whether time or contexts ran out.
     pub is_cut_short: bool,
 }
 
 /// What is known when the execution is over.
-pub struct Executed {
+pub struct ExecutionResult {
     /// The method of each context.
     pub methods: TypedVec<ContextId, MethodId>,
     /// The abstract threads that get to each context.
@@ -107,30 +108,31 @@ pub struct Executed {
     /// Methods some of whose contexts were left out, sorted.
     pub lost_context: Vec<MethodId>,
     /// Whether some locks that are held in a context are not known there.
-    pub forgot_locks: TypedVec<ContextId, bool>,
+    pub unknown_locks: TypedVec<ContextId, bool>,
     unique: unique::Counts,
     allocated_at: TypedVec<ObjectId, Vec<Place>>,
 }
 
-impl Executed {
-    /// What listeners may ask, once [`Executed::mark`] has told the heap which objects are unique.
+impl ExecutionResult {
+    /// What listeners may ask, once [`ExecutionResult::mark_unique_objects`] has marked the unique objects of the heap.
     #[must_use]
-    pub fn world<'a>(&'a self, context: &'a Context<'a>, heap: &'a Heap) -> World<'a> {
-        World {
+    pub fn facts<'a>(&'a self, context: &'a Context<'a>, heap: &'a Heap) -> ExecutionFacts<'a> {
+        ExecutionFacts {
             context,
             heap,
             methods: &self.methods,
             threads: &self.threads,
             called_from: &self.called_from,
             lost_context: &self.lost_context,
-            forgot_locks: &self.forgot_locks,
+            unknown_locks: &self.unknown_locks,
         }
     }
 
     /// Marks the objects and threads that stand for one at run time, and where objects are allocated.
-    pub fn mark(&self, heap: &mut Heap) {
+    pub fn mark_unique_objects(&self, heap: &mut Heap) {
         for (id, object) in heap.objects.ids().zip(heap.objects.iter_mut()) {
-            object.marks.is_unique = object.marks.is_class || self.unique.objects[id] == 1;
+            object.properties.is_unique =
+                object.properties.is_class || self.unique.objects[id] == 1;
             object.allocated_at.clone_from(&self.allocated_at[id]);
         }
         for (id, thread) in heap.threads.ids().zip(heap.threads.iter_mut()) {
@@ -141,23 +143,23 @@ impl Executed {
     }
 }
 
-/// Executes all threads, and tells listeners what they do. The heap is marked afterwards, by
-/// [`Executed::mark`].
+/// Executes all threads, and notifies listeners of what they do. The heap is marked afterwards, by
+/// [`ExecutionResult::mark_unique_objects`].
 #[must_use]
 pub fn execute(
     context: &Context<'_>,
     heap: &Heap,
     listeners: &mut [Box<dyn Listener + '_>],
-    limits: &Limits,
-) -> Executed {
-    let foundation = Foundation::of(context, heap);
-    let setting = Setting::new(foundation.ground(context, heap));
+    limits: &ExecutionLimits,
+) -> ExecutionResult {
+    let storage = BaseFactStorage::of(context, heap);
+    let program_facts = ProgramFacts::new(storage.base_facts(context, heap));
     let mut contexts = Contexts::default();
     let may_have_published = Published::Anything;
     let any_order = contexts.intern_order(&Order { may_have_published, ..Order::default() });
     let mut engine = Engine {
         context,
-        setting: &setting,
+        program_facts: &program_facts,
         limits: *limits,
         listeners,
         contexts,
@@ -166,16 +168,16 @@ pub fn execute(
         bindings: TypedVec::new(),
         binding_ids: FxHashMap::default(),
         per_method: FxHashMap::default(),
-        scripts: FxHashMap::default(),
+        events_by_method: FxHashMap::default(),
         contents: FxHashMap::default(),
         can_be: RefCell::default(),
         queue: Vec::new(),
-        record: Record::default(),
+        record: ExecutionRecord::default(),
         counters: Counters::default(),
         lost: BTreeSet::new(),
     };
     engine.enter_threads();
-    engine.work();
+    engine.run_queue();
     engine.finish()
 }
 
@@ -185,7 +187,7 @@ type Exposed = Box<[Option<ObjectId>]>;
 /// What the alias sets of a method are in some context.
 struct Binding {
     objects: Vec<Option<ObjectId>>,
-    /// Whether something is done to an object that is worth telling.
+    /// Whether something is done to an object that is reported.
     matters: bool,
 }
 
@@ -200,8 +202,8 @@ struct ContentsEvent {
 
 struct Engine<'a, 'l> {
     context: &'a Context<'a>,
-    setting: &'a Setting<'a>,
-    limits: Limits,
+    program_facts: &'a ProgramFacts<'a>,
+    limits: ExecutionLimits,
     listeners: &'a mut [Box<dyn Listener + 'l>],
     contexts: Contexts,
     called_from: TypedVec<ContextId, Option<(ContextId, Place)>>,
@@ -209,29 +211,29 @@ struct Engine<'a, 'l> {
     binding_ids: FxHashMap<(MethodId, Exposed), BindingId>,
     /// How many contexts of a method keep what makes them differ, and how many only what its parameters are.
     per_method: FxHashMap<MethodId, (usize, usize)>,
-    /// What contexts that forget the order say: anything may have been started or published.
+    /// The order of contexts that do not keep it: anything may have been started or published.
     any_order: OrderId,
-    scripts: FxHashMap<MethodId, Rc<Script>>,
+    events_by_method: FxHashMap<MethodId, Rc<MethodEvents>>,
     contents: FxHashMap<(ObjectId, MethodId), Rc<[ContentsEvent]>>,
     can_be: RefCell<FxHashMap<(ObjectId, ClassId), bool>>,
     queue: Vec<ContextId>,
-    record: Record,
+    record: ExecutionRecord,
     counters: Counters,
     lost: BTreeSet<MethodId>,
 }
 
-/// What holds in one state of a script, in one context.
-struct Moment {
+/// What holds at one point of a method, in one context.
+struct PointState {
     locks: Vec<ContextLock>,
     held: Vec<HeldLock>,
     order: OrderId,
 }
 
-/// What a caller tells of a call.
-struct Entering {
+/// What a caller knows of a call.
+struct CallEntry {
     method: MethodId,
     binding: BindingId,
-    facts: Vec<Facts>,
+    facts: Vec<ParameterFacts>,
     locks: Vec<ContextLock>,
     order: OrderId,
     is_constructing: bool,
@@ -242,53 +244,54 @@ fn variable((subject, slot): Channel, objects: &[Option<ObjectId>]) -> Option<Sy
     Some(SyncVariable { object: subject.object(objects)?, slot })
 }
 
-/// One context while its script is played.
-struct Stage<'s> {
+/// The context whose events are being reported.
+struct ActiveContext<'s> {
     id: ContextId,
     method: MethodId,
-    script: &'s Script,
+    method_events: &'s MethodEvents,
     objects: &'s [Option<ObjectId>],
-    facts: &'s [Facts],
+    facts: &'s [ParameterFacts],
     entry_locks: &'s [ContextLock],
     entry_order: &'s Order,
     entry_order_id: OrderId,
     is_constructing: bool,
 }
 
-impl Stage<'_> {
-    fn place(&self, step: &ScriptStep) -> Place {
-        Place { method: self.method, offset: step.offset }
+impl ActiveContext<'_> {
+    fn place(&self, event: &MethodEvent) -> Place {
+        Place { method: self.method, offset: event.offset }
     }
 
-    fn facts(&self, number: u16) -> Facts {
+    fn facts(&self, number: u16) -> ParameterFacts {
         self.facts.get(usize::from(number)).copied().unwrap_or_default()
     }
 }
 
 impl Engine<'_, '_> {
     fn program(&self) -> &Program {
-        self.setting.program()
+        self.program_facts.program()
     }
 
     fn class_of_static(&self) -> impl Fn(program::ids::FieldId) -> program::ids::ClassId + '_ {
         |field| self.program().fields[field].class
     }
 
-    /// [`Setting::can_be`], which is asked again and again.
+    /// [`ProgramFacts::can_be`], cached.
     fn can_be(&self, object: ObjectId, class: ClassId) -> bool {
         let mut known = self.can_be.borrow_mut();
-        *known.entry((object, class)).or_insert_with(|| self.setting.can_be(object, class))
+        *known.entry((object, class)).or_insert_with(|| self.program_facts.can_be(object, class))
     }
 
     /// The contexts that threads begin with.
     fn enter_threads(&mut self) {
-        let setting = self.setting;
-        let (program, heap) = (setting.program(), setting.heap());
+        let program_facts = self.program_facts;
+        let (program, heap) = (program_facts.program(), program_facts.heap());
         for (id, thread) in heap.threads.iter_with_ids() {
             let order = match thread.kind {
-                ThreadKind::Main => {
-                    Order { may_have_started: Some(setting.running_anyway()), ..Order::default() }
-                }
+                ThreadKind::Main => Order {
+                    may_have_started: Some(program_facts.running_independently()),
+                    ..Order::default()
+                },
                 ThreadKind::Run | ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Init => {
                     Order::default()
                 }
@@ -308,10 +311,10 @@ impl Engine<'_, '_> {
                 let is_root =
                     thread.root.is_some() && given.first().copied().flatten() == thread.root;
                 let facts = match is_root && !program.methods[*entry].is_static() {
-                    true => vec![Facts { is_own_root: true, ..Facts::default() }],
+                    true => vec![ParameterFacts { is_own_root: true, ..ParameterFacts::default() }],
                     false => Vec::new(),
                 };
-                let entering = Entering {
+                let call_entry = CallEntry {
                     method: *entry,
                     binding: self.bind(*entry, exposed.into_boxed_slice()),
                     facts,
@@ -319,7 +322,7 @@ impl Engine<'_, '_> {
                     order: self.contexts.intern_order(&order),
                     is_constructing: false,
                 };
-                let key = self.key(&entering);
+                let key = self.key(&call_entry);
                 let context = match self.contexts.known(&key) {
                     Some(known) => known,
                     None => self.add(key, None, false),
@@ -334,27 +337,28 @@ impl Engine<'_, '_> {
         if let Some(known) = self.binding_ids.get(&key) {
             return *known;
         }
-        let shape = &self.setting.heap().shapes[method];
-        let objects = complete(self.setting.heap(), shape, &key.1);
-        let matters = self.setting.touches_fixed[method]
+        let shape = &self.program_facts.heap().shapes[method];
+        let objects = complete(self.program_facts.heap(), shape, &key.1);
+        let matters = self.program_facts.touches_fixed[method]
             || shape.nodes.iter().zip(&objects).any(|(node, object)| {
-                object.is_some_and(|object| self.setting.is_noted[object]) && is_touched(node)
+                object.is_some_and(|object| self.program_facts.is_reported[object])
+                    && is_touched(node)
             });
         let id = self.bindings.push(Rc::new(Binding { objects, matters }));
         self.binding_ids.insert(key, id);
         id
     }
 
-    fn key(&mut self, entering: &Entering) -> ContextKey {
-        let known = entering.facts.iter().rposition(|facts| *facts != Facts::default());
+    fn key(&mut self, call_entry: &CallEntry) -> ContextKey {
+        let known = call_entry.facts.iter().rposition(|facts| *facts != ParameterFacts::default());
         let count = known.map_or(0, |last| last + 1);
         ContextKey {
-            method: entering.method,
-            binding: entering.binding,
-            facts: entering.facts[..count].into(),
-            locks: self.contexts.intern_locks(&entering.locks),
-            order: entering.order,
-            is_constructing: entering.is_constructing,
+            method: call_entry.method,
+            binding: call_entry.binding,
+            facts: call_entry.facts[..count].into(),
+            locks: self.contexts.intern_locks(&call_entry.locks),
+            order: call_entry.order,
+            is_constructing: call_entry.is_constructing,
         }
     }
 
@@ -387,12 +391,12 @@ impl Engine<'_, '_> {
     /// The context that a call leads to; none if there are too many.
     fn enter(
         &mut self,
-        mut entering: Entering,
+        mut call_entry: CallEntry,
         from: (ContextId, Place),
         is_late: bool,
     ) -> Option<ContextId> {
-        let method = entering.method;
-        let key = self.key(&entering);
+        let method = call_entry.method;
+        let key = self.key(&call_entry);
         if let Some(known) = self.contexts.known(&key) {
             self.counters.cached += 1;
             return Some(known);
@@ -410,22 +414,23 @@ impl Engine<'_, '_> {
         if level == 0 {
             return Some(self.add(key, Some(from), false));
         }
-        entering.order = self.any_order;
-        let heap = self.setting.heap();
-        let locks = entering.locks.len();
+        call_entry.order = self.any_order;
+        let heap = self.program_facts.heap();
+        let locks = call_entry.locks.len();
         if level >= 2 {
-            entering.locks.retain(|held| {
-                let is_class = held.lock.object.is_some_and(|it| heap.objects[it].marks.is_class);
+            call_entry.locks.retain(|held| {
+                let is_class =
+                    held.lock.object.is_some_and(|it| heap.objects[it].properties.is_class);
                 held.expression.is_some() || !held.around.is_empty() || is_class
             });
         }
         if level >= 3 {
-            entering.facts.clear();
+            call_entry.facts.clear();
         }
         if level >= 4 {
-            entering.locks.clear();
+            call_entry.locks.clear();
         }
-        let key = self.key(&entering);
+        let key = self.key(&call_entry);
         let is_new = if is_late { count + general == 0 } else { general < 5 * limit };
         let entered = match self.contexts.known(&key) {
             Some(known) => Some(known),
@@ -433,61 +438,61 @@ impl Engine<'_, '_> {
         };
         if let Some(entered) = entered {
             self.counters.merged += 1;
-            if entering.locks.len() < locks {
-                self.record.forgot_locks.push(entered);
+            if call_entry.locks.len() < locks {
+                self.record.unknown_locks.push(entered);
             }
             return Some(entered);
         }
         self.lost.insert(method);
         let shape = &heap.shapes[method];
-        let objects = &self.bindings[entering.binding].objects;
-        let made = shape
+        let objects = &self.bindings[call_entry.binding].objects;
+        let allocations = shape
             .nodes
             .iter()
             .zip(objects)
-            .filter_map(|(node, object)| object.filter(|_| node.happenings.is_allocated));
-        self.record.made_unseen.extend(made);
+            .filter_map(|(node, object)| object.filter(|_| node.flags.is_allocated));
+        self.record.unseen_allocations.extend(allocations);
         None
     }
 
-    /// Plays the scripts of all contexts, breadth first.
-    fn work(&mut self) {
+    /// Reports the events of all contexts, breadth first.
+    fn run_queue(&mut self) {
         while !self.queue.is_empty() {
             let wave = std::mem::take(&mut self.queue);
             let mut new: Vec<MethodId> = wave
                 .iter()
                 .map(|context| self.contexts.keys[*context].method)
-                .filter(|method| !self.scripts.contains_key(method))
+                .filter(|method| !self.events_by_method.contains_key(method))
                 .collect();
             new.sort_unstable();
             new.dedup();
-            let setting = self.setting;
-            let written: Vec<Script> = new
+            let program_facts = self.program_facts;
+            let written: Vec<MethodEvents> = new
                 .par_iter()
-                .map(|method| match setting.program().body(*method) {
-                    Some(body) => script(setting, body),
-                    None => Script::default(),
+                .map(|method| match program_facts.program().body(*method) {
+                    Some(body) => method_events(program_facts, body),
+                    None => MethodEvents::default(),
                 })
                 .collect();
-            self.scripts.extend(new.into_iter().zip(written.into_iter().map(Rc::new)));
+            self.events_by_method.extend(new.into_iter().zip(written.into_iter().map(Rc::new)));
             for context in wave {
-                self.play(context);
+                self.execute_context(context);
             }
         }
     }
 
-    fn play(&mut self, id: ContextId) {
+    fn execute_context(&mut self, id: ContextId) {
         let key = self.contexts.keys[id].clone();
-        let Some(script) = self.scripts.get(&key.method).cloned() else { return };
+        let Some(method_events) = self.events_by_method.get(&key.method).cloned() else { return };
         let binding = self.bindings[key.binding].clone();
         let entry_order = self.contexts.orders[key.order].clone();
         let mut entry_locks = self.contexts.locks[key.locks].clone();
         self.counters.contexts += 1;
         self.take_implicit_lock(id, &key, &binding.objects, &mut entry_locks);
-        let stage = Stage {
+        let active = ActiveContext {
             id,
             method: key.method,
-            script: &script,
+            method_events: &method_events,
             objects: &binding.objects,
             facts: &key.facts,
             entry_locks: &entry_locks,
@@ -495,46 +500,46 @@ impl Engine<'_, '_> {
             entry_order_id: key.order,
             is_constructing: key.is_constructing,
         };
-        self.tell_own_publications(&stage);
+        self.notify_own_publications(&active);
         let is_late = self.is_out_of_time();
-        let mut moment: Option<(usize, Moment)> = None;
-        for step in &script.steps {
-            if !self.concerns(&stage, step) {
+        let mut point: Option<(usize, PointState)> = None;
+        for event in &method_events.events {
+            if !self.has_effect(&active, event) {
                 continue;
             }
-            let current = match moment.take() {
-                Some((state, known)) if state == step.state => (state, known),
-                _ => (step.state, self.moment(&stage, &script.states[step.state])),
+            let current = match point.take() {
+                Some((state, known)) if state == event.state => (state, known),
+                _ => (event.state, self.point_state(&active, &method_events.states[event.state])),
             };
-            self.step(&stage, step, &current.1, is_late);
-            moment = Some(current);
+            self.execute_event(&active, event, &current.1, is_late);
+            point = Some(current);
         }
     }
 
-    /// Tells what a method may publish to; told of the method as a whole.
-    fn tell_own_publications(&mut self, stage: &Stage<'_>) {
-        let states = stage.script.states.iter().map(|state| &state.order);
+    /// Notifies of what a method may publish to, for the method as a whole.
+    fn notify_own_publications(&mut self, active: &ActiveContext<'_>) {
+        let states = active.method_events.states.iter().map(|state| &state.order);
         // What is published last is in no state.
-        let deltas = states.chain([&self.setting.deltas[stage.method]]);
-        let channels = deltas.flat_map(|delta| &delta.own);
+        let order_effects = states.chain([&self.program_facts.order_effects[active.method]]);
+        let channels = order_effects.flat_map(|order_effect| &order_effect.own);
         let variables: BTreeSet<SyncVariable> =
-            channels.filter_map(|channel| variable(*channel, stage.objects)).collect();
-        self.tell_publications(stage.id, stage.method, variables.into_iter().map(Some));
+            channels.filter_map(|channel| variable(*channel, active.objects)).collect();
+        self.notify_publications(active.id, active.method, variables.into_iter().map(Some));
     }
 
-    /// Tells what a method that is not followed, and those that it calls, may publish to.
-    fn tell_publications_of(&mut self, caller: ContextId, method: MethodId, binding: BindingId) {
+    /// Notifies of what a method that is not followed, and those that it calls, may publish to.
+    fn notify_publications_of(&mut self, caller: ContextId, method: MethodId, binding: BindingId) {
         let binding = Rc::clone(&self.bindings[binding]);
-        match &self.setting.deltas[method].published {
+        match &self.program_facts.order_effects[method].published {
             Published::These(these) => {
                 let variables = these.iter().filter_map(|it| variable(*it, &binding.objects));
-                self.tell_publications(caller, method, variables.map(Some));
+                self.notify_publications(caller, method, variables.map(Some));
             }
-            Published::Anything => self.tell_publications(caller, method, std::iter::once(None)),
+            Published::Anything => self.notify_publications(caller, method, std::iter::once(None)),
         }
     }
 
-    fn tell_publications(
+    fn notify_publications(
         &mut self,
         context: ContextId,
         method: MethodId,
@@ -555,20 +560,21 @@ impl Engine<'_, '_> {
         objects: &[Option<ObjectId>],
         locks: &mut Vec<ContextLock>,
     ) {
-        let setting = self.setting;
-        let declared = &setting.program().methods[key.method];
+        let program_facts = self.program_facts;
+        let declared = &program_facts.program().methods[key.method];
         if !declared.is_synchronized() {
             return;
         }
         let (object, expression) = match declared.is_static() {
             true => (
-                super::binding::class_object(setting.heap(), declared.class),
-                LockExpression::new(Root::Class(declared.class)),
+                super::binding::class_object(program_facts.heap(), declared.class),
+                LockExpression::new(ExpressionRoot::Class(declared.class)),
             ),
             false => {
-                let this = setting.heap().shapes[key.method].parameters.first().copied().flatten();
+                let this =
+                    program_facts.heap().shapes[key.method].parameters.first().copied().flatten();
                 let object = this.and_then(|node| objects[node.index()]);
-                (object, LockExpression::new(Root::Parameter(0)))
+                (object, LockExpression::new(ExpressionRoot::Parameter(0)))
             }
         };
         let Some(object) = object else { return };
@@ -578,7 +584,7 @@ impl Engine<'_, '_> {
             return;
         }
         let held: Vec<HeldLock> = locks.iter().map(|held| held.lock.clone()).collect();
-        self.tell_acquisition(id, taken_at, &lock, &held, false, key.order);
+        self.notify_acquisition(id, taken_at, &lock, &held, false, key.order);
         locks.push(ContextLock { lock, expression: Some(expression), around: Vec::new() });
     }
 
@@ -593,39 +599,44 @@ impl Engine<'_, '_> {
         locks.iter().any(|held| {
             let covers = held.lock.mode == LockMode::Exclusive || lock.mode == LockMode::Shared;
             let same_name = match (&held.expression, expression) {
-                (Some(one), Some(other)) => self.setting.are_one(method, one, other),
+                (Some(one), Some(other)) => self.program_facts.are_same_lock(method, one, other),
                 _ => false,
             };
-            let is_class = |object: ObjectId| self.setting.heap().objects[object].marks.is_class;
+            let is_class =
+                |object: ObjectId| self.program_facts.heap().objects[object].properties.is_class;
             let same_object = held.lock.object == lock.object && lock.object.is_some_and(is_class);
             covers && (same_name || same_object)
         })
     }
 
-    /// Whether a step does anything that is worth telling in this context.
-    fn concerns(&self, stage: &Stage<'_>, step: &ScriptStep) -> bool {
-        let is_noted = |subject: &Subject| {
-            subject.object(stage.objects).is_some_and(|object| self.setting.is_noted[object])
+    /// Whether an event has to be reported in this context.
+    fn has_effect(&self, active: &ActiveContext<'_>, event: &MethodEvent) -> bool {
+        let is_reported = |subject: &AbstractValue| {
+            subject
+                .object(active.objects)
+                .is_some_and(|object| self.program_facts.is_reported[object])
         };
-        match &step.action {
-            Action::Access(access) => is_noted(&access.through.subject),
-            Action::Contents { through, .. } => is_noted(&through.subject),
-            Action::Acquire { lock, .. } => lock.subject.as_ref().is_some_and(is_noted),
-            Action::Signal { subject, lock, .. } => subject.iter().chain(lock).any(is_noted),
-            Action::Allocate(subject) => subject.object(stage.objects).is_some(),
+        match &event.action {
+            Action::Access(access) => is_reported(&access.reference.subject),
+            Action::Contents { reference, .. } => is_reported(&reference.subject),
+            Action::Acquire { lock, .. } => lock.subject.as_ref().is_some_and(is_reported),
+            Action::Signal { subject, lock, .. } => subject.iter().chain(lock).any(is_reported),
+            Action::Allocate(subject) => subject.object(active.objects).is_some(),
             Action::Control { .. } | Action::Call(_) => true,
         }
     }
 
-    /// What holds in a state of the script.
-    fn moment(&mut self, stage: &Stage<'_>, state: &State) -> Moment {
-        let mut locks: Vec<ContextLock> = stage
+    /// What holds in a state of the method.
+    fn point_state(&mut self, active: &ActiveContext<'_>, state: &State) -> PointState {
+        let mut locks: Vec<ContextLock> = active
             .entry_locks
             .iter()
             .filter(|held| {
                 let is_released = |name: &LockExpression| {
                     let released = state.released.iter();
-                    released.into_iter().any(|it| self.setting.are_one(stage.method, it, name))
+                    released
+                        .into_iter()
+                        .any(|it| self.program_facts.are_same_lock(active.method, it, name))
                 };
                 state.released.is_empty() || !held.expression.as_ref().is_some_and(is_released)
             })
@@ -635,46 +646,46 @@ impl Engine<'_, '_> {
         // were taken here are checked against assignments, since callers' names are of objects that they hold
         // on to.
         for lock in state.held.iter().filter(|lock| !lock.is_reentrant) {
-            locks.extend(self.context_lock(stage, &locks, lock));
+            locks.extend(self.context_lock(active, &locks, lock));
         }
         let held = locks.iter().map(|held| held.lock.clone()).collect();
         let order = match state.order.is_empty() {
-            true => stage.entry_order_id,
+            true => active.entry_order_id,
             false => {
-                let order = self.order_after(stage, &state.order);
+                let order = self.order_after(active, &state.order);
                 self.contexts.intern_order(&order)
             }
         };
-        Moment { locks, held, order }
+        PointState { locks, held, order }
     }
 
     fn context_lock(
         &self,
-        stage: &Stage<'_>,
+        active: &ActiveContext<'_>,
         locks: &[ContextLock],
         lock: &SymbolicLock,
     ) -> Option<ContextLock> {
-        let object = lock.subject?.object(stage.objects)?;
-        let taken_at = Place { method: stage.method, offset: lock.offset };
+        let object = lock.subject?.object(active.objects)?;
+        let taken_at = Place { method: active.method, offset: lock.offset };
         let held = HeldLock { object: Some(object), mode: lock.mode, taken_at };
-        if self.is_held(stage.method, locks, &held, lock.expression.as_ref()) {
+        if self.is_held(active.method, locks, &held, lock.expression.as_ref()) {
             return None;
         }
         Some(ContextLock { lock: held, expression: lock.expression, around: Vec::new() })
     }
 
-    fn order_after(&self, stage: &Stage<'_>, delta: &Delta) -> Order {
-        let entry = stage.entry_order;
-        let setting = self.setting;
-        let threads = &setting.heap().threads;
+    fn order_after(&self, active: &ActiveContext<'_>, order_effect: &OrderEffect) -> Order {
+        let entry = active.entry_order;
+        let program_facts = self.program_facts;
+        let threads = &program_facts.heap().threads;
         let mut order = entry.clone();
-        let mut started = delta.started_threads.clone();
-        for task in &delta.started {
-            if let Some(object) = task.object(stage.objects) {
-                started.extend(setting.threads_of(object));
+        let mut started = order_effect.started_threads.clone();
+        for task in &order_effect.started {
+            if let Some(object) = task.object(active.objects) {
+                started.extend(program_facts.threads_of(object));
             }
         }
-        let started = setting.started_with(&started);
+        let started = program_facts.started_with(&started);
         if let Some(known) = &mut order.may_have_started {
             known.extend(&started);
         }
@@ -683,81 +694,89 @@ impl Engine<'_, '_> {
         for thread in started.iter().filter(|thread| threads[*thread].is_scoped) {
             joined.insert(thread);
         }
-        for (task, is_all) in &delta.joined {
-            let Some(object) = task.object(stage.objects) else { continue };
-            for thread in setting.threads_of(object).iter() {
+        for (task, is_all) in &order_effect.joined {
+            let Some(object) = task.object(active.objects) else { continue };
+            for thread in program_facts.threads_of(object).iter() {
                 if *is_all || threads[thread].is_unique {
                     joined.insert(thread);
                 }
             }
         }
         order.has_joined = joined;
-        let objects = stage.objects;
-        order.may_have_published.extend_by(&delta.published, |it| variable(*it, objects));
-        for variable in delta.received.iter().filter_map(|it| variable(*it, stage.objects)) {
+        let objects = active.objects;
+        order.may_have_published.extend_by(&order_effect.published, |it| variable(*it, objects));
+        for variable in order_effect.received.iter().filter_map(|it| variable(*it, active.objects))
+        {
             insert(&mut order.has_received, variable);
         }
         order
     }
 
-    fn step(&mut self, stage: &Stage<'_>, step: &ScriptStep, moment: &Moment, is_late: bool) {
-        let place = stage.place(step);
-        match &step.action {
-            Action::Access(access) => self.access(stage, step, moment, access),
-            Action::Contents { through, method, value, written } => {
-                let Some(object) = through.subject.object(stage.objects) else { return };
-                for event in self.contents_of(object, *method).iter() {
-                    let own = event.is_synchronized.then_some(HeldLock {
+    fn execute_event(
+        &mut self,
+        active: &ActiveContext<'_>,
+        event: &MethodEvent,
+        point: &PointState,
+        is_late: bool,
+    ) {
+        let place = active.place(event);
+        match &event.action {
+            Action::Access(access) => self.access(active, event, point, access),
+            Action::Contents { reference, method, value, written } => {
+                let Some(object) = reference.subject.object(active.objects) else { return };
+                for contents in self.contents_of(object, *method).iter() {
+                    let own = contents.is_synchronized.then_some(HeldLock {
                         object: Some(object),
                         mode: LockMode::Exclusive,
                         taken_at: place,
                     });
                     if let Some(own) = &own
                         && !self.is_held(
-                            stage.method,
-                            &moment.locks,
+                            active.method,
+                            &point.locks,
                             own,
-                            through.expression.as_ref(),
+                            reference.expression.as_ref(),
                         )
                     {
-                        let order = moment.order;
-                        self.tell_acquisition(stage.id, place, own, &moment.held, false, order);
+                        let order = point.order;
+                        self.notify_acquisition(active.id, place, own, &point.held, false, order);
                     }
-                    let touched = Touched {
-                        through: *through,
+                    let accessed = ContextAccess {
+                        reference: *reference,
                         object,
                         slot: Slot::Contents,
-                        kind: event.kind,
-                        is_atomic: event.is_atomic,
-                        value: value.and_then(|value| value.object(stage.objects)),
+                        kind: contents.kind,
+                        is_atomic: contents.is_atomic,
+                        value: value.and_then(|value| value.object(active.objects)),
                         written: *written,
                         own,
                     };
-                    self.tell_access(stage, step, moment, &touched);
+                    self.notify_access(active, event, point, &accessed);
                 }
             }
             Action::Acquire { lock, gives_up } => {
-                if let Some(taken) = self.context_lock(stage, &moment.locks, lock) {
-                    let order = moment.order;
-                    self.tell_acquisition(
-                        stage.id,
+                if let Some(taken) = self.context_lock(active, &point.locks, lock) {
+                    let order = point.order;
+                    self.notify_acquisition(
+                        active.id,
                         place,
                         &taken.lock,
-                        &moment.held,
+                        &point.held,
                         *gives_up,
                         order,
                     );
                 }
             }
             Action::Signal { subject, lock, kind } => {
-                let object =
-                    |subject: &Option<Subject>| subject.and_then(|it| it.object(stage.objects));
+                let object = |subject: &Option<AbstractValue>| {
+                    subject.and_then(|it| it.object(active.objects))
+                };
                 let signal = Signal {
-                    context: stage.id,
+                    context: active.id,
                     place,
                     object: object(subject),
                     lock: object(lock),
-                    held: &moment.held,
+                    held: &point.held,
                     kind: *kind,
                 };
                 self.listeners.iter_mut().for_each(|listener| listener.signal(&signal));
@@ -766,41 +785,46 @@ impl Engine<'_, '_> {
                 let mut all = threads.clone();
                 let mut object = None;
                 for task in tasks {
-                    if let Some(task) = task.object(stage.objects) {
+                    if let Some(task) = task.object(active.objects) {
                         object = object.or(Some(task));
-                        all.extend(self.setting.threads_of(task));
+                        all.extend(self.program_facts.threads_of(task));
                     }
                 }
                 if all.is_empty() {
                     return;
                 }
                 let control = ThreadControl {
-                    context: stage.id,
+                    context: active.id,
                     place,
                     threads: &all,
                     object,
                     is_start: *is_start,
-                    order: &self.contexts.orders[moment.order],
+                    order: &self.contexts.orders[point.order],
                 };
                 self.listeners.iter_mut().for_each(|listener| listener.thread_control(&control));
                 if *is_start {
-                    self.record.starts.push(Start {
-                        context: stage.id,
+                    self.record.starts.push(StartRecord {
+                        context: active.id,
                         threads: all,
-                        is_repeated: step.is_repeated || *runs_often,
+                        is_repeated: event.is_repeated || *runs_often,
                     });
                 }
             }
             Action::Allocate(subject) => {
-                let Some(object) = subject.object(stage.objects) else { return };
-                let is_repeated = step.is_repeated;
-                self.record.made.push(Made { context: stage.id, place, object, is_repeated });
-                let allocation = Allocation { context: stage.id, place, object };
+                let Some(object) = subject.object(active.objects) else { return };
+                let is_repeated = event.is_repeated;
+                self.record.allocations.push(AllocationRecord {
+                    context: active.id,
+                    place,
+                    object,
+                    is_repeated,
+                });
+                let allocation = Allocation { context: active.id, place, object };
                 self.listeners.iter_mut().for_each(|listener| listener.allocation(allocation));
             }
             Action::Call(calls) => {
                 for call in calls {
-                    self.call(stage, step, moment, call, is_late);
+                    self.call(active, event, point, call, is_late);
                 }
             }
         }
@@ -808,18 +832,18 @@ impl Engine<'_, '_> {
 
     fn call(
         &mut self,
-        stage: &Stage<'_>,
-        step: &ScriptStep,
-        moment: &Moment,
-        call: &CallStep,
+        active: &ActiveContext<'_>,
+        event: &MethodEvent,
+        point: &PointState,
+        call: &CallAction,
         is_late: bool,
     ) {
         let exposed: Exposed = call
             .nodes
             .iter()
-            .map(|node| node.and_then(|node| stage.objects[node.index()]))
+            .map(|node| node.and_then(|node| active.objects[node.index()]))
             .collect();
-        let callee = &self.setting.heap().shapes[call.method];
+        let callee = &self.program_facts.heap().shapes[call.method];
         let receiver = match self.program().methods[call.method].is_static() {
             true => None,
             false => callee.parameters.first().copied().flatten(),
@@ -832,16 +856,18 @@ impl Engine<'_, '_> {
             return;
         }
         let binding = self.bind(call.method, exposed);
-        if !self.bindings[binding].matters && !controls_threads(&self.setting.deltas[call.method]) {
+        if !self.bindings[binding].matters
+            && !controls_threads(&self.program_facts.order_effects[call.method])
+        {
             self.counters.clipped += 1;
-            self.tell_publications_of(stage.id, call.method, binding);
+            self.notify_publications_of(active.id, call.method, binding);
             return;
         }
-        let state = &stage.script.states[step.state];
-        let program = self.setting.program();
-        let callee = &self.setting.heap().shapes[call.method];
+        let state = &active.method_events.states[event.state];
+        let program = self.program_facts.program();
+        let callee = &self.program_facts.heap().shapes[call.method];
         let bound = &self.bindings[binding].objects;
-        let facts: Vec<Facts> = callee
+        let facts: Vec<ParameterFacts> = callee
             .parameters
             .iter()
             .zip(&call.values)
@@ -849,16 +875,16 @@ impl Engine<'_, '_> {
             .map(|(at, (node, value))| match (node, value) {
                 (Some(node), Some(value)) if bound[node.index()].is_some() => {
                     let name = call.expressions.get(at).and_then(Option::as_ref);
-                    self.facts_of(stage, state, *value, name)
+                    self.facts_of(active, state, *value, name)
                 }
-                _ => Facts::default(),
+                _ => ParameterFacts::default(),
             })
             .collect();
-        let mut locks: Vec<ContextLock> = Vec::with_capacity(moment.locks.len());
-        let own = call.own.as_ref().and_then(|own| self.context_lock(stage, &moment.locks, own));
+        let mut locks: Vec<ContextLock> = Vec::with_capacity(point.locks.len());
+        let own = call.own.as_ref().and_then(|own| self.context_lock(active, &point.locks, own));
         {
             let class_of_static = self.class_of_static();
-            for held in moment.locks.iter().chain(&own) {
+            for held in point.locks.iter().chain(&own) {
                 let held = held.in_callee(&class_of_static, &call.expressions);
                 // Deeper recursion takes more of the same, which changes nothing.
                 if !locks.contains(&held) {
@@ -867,53 +893,55 @@ impl Engine<'_, '_> {
             }
         }
         let is_constructor = &*program.methods[call.method].name == "<init>";
-        let entering = Entering {
+        let call_entry = CallEntry {
             method: call.method,
             binding,
             facts,
             locks,
-            order: moment.order,
-            is_constructing: is_constructor || (stage.is_constructing && call.is_on_this),
+            order: point.order,
+            is_constructing: is_constructor || (active.is_constructing && call.is_on_this),
         };
-        let place = stage.place(step);
-        let Some(to) = self.enter(entering, (stage.id, place), is_late) else {
-            self.tell_publications_of(stage.id, call.method, binding);
+        let place = active.place(event);
+        let Some(to) = self.enter(call_entry, (active.id, place), is_late) else {
+            self.notify_publications_of(active.id, call.method, binding);
             return;
         };
-        let is_repeated = step.is_repeated || call.is_repeated;
-        self.record.calls.push(Calls { from: stage.id, to, is_repeated });
+        let is_repeated = event.is_repeated || call.is_repeated;
+        self.record.calls.push(CallRecord { from: active.id, to, is_repeated });
         let with_own: Vec<HeldLock>;
         let held = match &own {
             Some(own) => {
-                with_own = moment.held.iter().chain([&own.lock]).cloned().collect();
+                with_own = point.held.iter().chain([&own.lock]).cloned().collect();
                 &with_own
             }
-            None => &moment.held,
+            None => &point.held,
         };
-        let invocation = Invocation { from: stage.id, place, to, callee: call.method, held };
+        let invocation = Invocation { from: active.id, place, to, callee: call.method, held };
         self.listeners.iter_mut().for_each(|listener| listener.invocation(invocation));
     }
 
     /// What is known of a value.
     fn facts_of(
         &self,
-        stage: &Stage<'_>,
+        active: &ActiveContext<'_>,
         state: &State,
         value: program::ids::ValueId,
         expression: Option<&LockExpression>,
-    ) -> Facts {
-        let Some(body) = self.setting.program().body(stage.method) else { return Facts::default() };
-        let given = parameter_number(body, value).map(|number| stage.facts(number));
+    ) -> ParameterFacts {
+        let Some(body) = self.program_facts.program().body(active.method) else {
+            return ParameterFacts::default();
+        };
+        let given = parameter_number(body, value).map(|number| active.facts(number));
         let definition = |value| body.definitions[value];
         let is_fresh =
-            state.fresh.is_fresh(&definition, value, &|number| stage.facts(number).is_fresh);
-        let local = LockExpression::new(Root::Local(value));
+            state.fresh.is_fresh(&definition, value, &|number| active.facts(number).is_fresh);
+        let local = LockExpression::new(ExpressionRoot::Local(value));
         let is_joined = !state.joined.is_empty()
             && [expression, Some(&local)]
                 .into_iter()
                 .flatten()
                 .any(|name| state.joined.binary_search(name).is_ok());
-        Facts {
+        ParameterFacts {
             is_fresh,
             is_own_root: given.is_some_and(|facts| facts.is_own_root),
             is_joined: is_joined || given.is_some_and(|facts| facts.is_joined),
@@ -922,12 +950,12 @@ impl Engine<'_, '_> {
 
     fn access(
         &mut self,
-        stage: &Stage<'_>,
-        step: &ScriptStep,
-        moment: &Moment,
-        access: &AccessStep,
+        active: &ActiveContext<'_>,
+        event: &MethodEvent,
+        point: &PointState,
+        access: &AccessAction,
     ) {
-        let Some(object) = access.through.subject.object(stage.objects) else { return };
+        let Some(object) = access.reference.subject.object(active.objects) else { return };
         if let Slot::Field(field) = access.slot
             && !self.can_be(object, self.program().fields[field].class)
         {
@@ -936,75 +964,76 @@ impl Engine<'_, '_> {
         let own = access
             .own
             .as_ref()
-            .and_then(|own| self.context_lock(stage, &moment.locks, own))
+            .and_then(|own| self.context_lock(active, &point.locks, own))
             .map(|own| own.lock);
-        let touched = Touched {
-            through: access.through,
+        let accessed = ContextAccess {
+            reference: access.reference,
             object,
             slot: access.slot,
             kind: access.kind,
             is_atomic: access.is_atomic,
-            value: access.value.and_then(|value| value.object(stage.objects)),
+            value: access.value.and_then(|value| value.object(active.objects)),
             written: access.written,
             own,
         };
-        self.tell_access(stage, step, moment, &touched);
+        self.notify_access(active, event, point, &accessed);
     }
 
-    fn tell_access(
+    fn notify_access(
         &mut self,
-        stage: &Stage<'_>,
-        step: &ScriptStep,
-        moment: &Moment,
-        touched: &Touched,
+        active: &ActiveContext<'_>,
+        event: &MethodEvent,
+        point: &PointState,
+        accessed: &ContextAccess,
     ) {
-        let program = self.setting.program();
-        let state = &stage.script.states[step.state];
-        let Some(body) = program.body(stage.method) else { return };
-        let name = touched.through.expression.as_ref();
-        let number = touched.through.value.and_then(|value| parameter_number(body, value));
-        let is_this = number == Some(0) && !program.methods[stage.method].is_static();
-        let facts = match touched.through.value {
-            Some(value) => self.facts_of(stage, state, value, name),
-            None => Facts::default(),
+        let program = self.program_facts.program();
+        let state = &active.method_events.states[event.state];
+        let Some(body) = program.body(active.method) else { return };
+        let name = accessed.reference.expression.as_ref();
+        let number = accessed.reference.value.and_then(|value| parameter_number(body, value));
+        let is_this = number == Some(0) && !program.methods[active.method].is_static();
+        let facts = match accessed.reference.value {
+            Some(value) => self.facts_of(active, state, value, name),
+            None => ParameterFacts::default(),
         };
         let mut locks: Vec<(HeldLock, Relation)> = {
             let class_of_static = self.class_of_static();
-            let related = moment.locks.iter();
+            let related = point.locks.iter();
             related.map(|held| (held.lock.clone(), held.relation(&class_of_static, name))).collect()
         };
-        if let Some(own) = &touched.own {
-            let relation = match own.object == Some(touched.object) {
+        if let Some(own) = &accessed.own {
+            let relation = match own.object == Some(accessed.object) {
                 true => Relation::Inside(Vec::new()),
                 false => Relation::Unknown,
             };
             locks.push((own.clone(), relation));
         }
-        let value_is_fresh =
-            touched.written.is_some_and(|value| self.facts_of(stage, state, value, None).is_fresh);
+        let value_is_fresh = accessed
+            .written
+            .is_some_and(|value| self.facts_of(active, state, value, None).is_fresh);
         let access = Access {
-            context: stage.id,
-            place: stage.place(step),
-            object: touched.object,
-            slot: touched.slot,
-            kind: touched.kind,
-            is_atomic: touched.is_atomic,
-            base: Base {
+            context: active.id,
+            place: active.place(event),
+            object: accessed.object,
+            slot: accessed.slot,
+            kind: accessed.kind,
+            is_atomic: accessed.is_atomic,
+            base: BaseReference {
                 is_this,
                 is_fresh: facts.is_fresh,
                 is_own_root: facts.is_own_root,
                 is_joined: facts.is_joined,
             },
             locks: &locks,
-            order: &self.contexts.orders[moment.order],
-            value: touched.value,
+            order: &self.contexts.orders[point.order],
+            value: accessed.value,
             value_is_fresh,
-            is_in_constructor: is_this && stage.is_constructing,
+            is_in_constructor: is_this && active.is_constructing,
         };
         self.listeners.iter_mut().for_each(|listener| listener.access(&access));
     }
 
-    fn tell_acquisition(
+    fn notify_acquisition(
         &mut self,
         context: ContextId,
         place: Place,
@@ -1020,17 +1049,17 @@ impl Engine<'_, '_> {
         self.listeners.iter_mut().for_each(|listener| listener.acquisition(&acquisition));
     }
 
-    /// What a library method does to the contents of an object, as its class tells.
+    /// What a library method does to the contents of an object, according to its class.
     fn contents_of(&mut self, object: ObjectId, method: MethodId) -> Rc<[ContentsEvent]> {
         if let Some(known) = self.contents.get(&(object, method)) {
             return known.clone();
         }
-        let program = self.setting.program();
+        let program = self.program_facts.program();
         let mut events: Vec<ContentsEvent> = Vec::new();
-        for class in &self.setting.heap().objects[object].classes {
+        for class in &self.program_facts.heap().objects[object].classes {
             let class = &program.classes[*class];
             if class.origin != Origin::Application {
-                events.extend(contents_by_class(self.setting, &class.name, method));
+                events.extend(contents_by_class(self.program_facts, &class.name, method));
             }
         }
         // The least safe class decides.
@@ -1041,25 +1070,25 @@ impl Engine<'_, '_> {
         events
     }
 
-    fn finish(self) -> Executed {
-        let heap = self.setting.heap();
+    fn finish(self) -> ExecutionResult {
+        let heap = self.program_facts.heap();
         let contexts = self.contexts.keys.len();
         let mut allocated_at: TypedVec<ObjectId, Vec<Place>> =
             TypedVec::filled(Vec::new(), heap.objects.len());
-        for made in &self.record.made {
-            allocated_at[made.object].push(made.place);
+        for allocations in &self.record.allocations {
+            allocated_at[allocations.object].push(allocations.place);
         }
         for places in allocated_at.iter_mut() {
             places.sort_unstable();
             places.dedup();
         }
-        Executed {
+        ExecutionResult {
             methods: self.contexts.keys.iter().map(|key| key.method).collect(),
             threads: unique::threads(&self.record, contexts),
             called_from: self.called_from,
             counters: self.counters,
             lost_context: self.lost.into_iter().collect(),
-            forgot_locks: unique::forgot_locks(&self.record, contexts),
+            unknown_locks: unique::unknown_locks(&self.record, contexts),
             unique: unique::count(heap, &self.record, contexts),
             allocated_at,
         }
@@ -1067,8 +1096,8 @@ impl Engine<'_, '_> {
 }
 
 /// A variable that is touched in a context.
-struct Touched {
-    through: Through,
+struct ContextAccess {
+    reference: AccessReference,
     object: ObjectId,
     slot: Slot,
     kind: AccessKind,
@@ -1078,10 +1107,14 @@ struct Touched {
     own: Option<HeldLock>,
 }
 
-fn contents_by_class(setting: &Setting<'_>, class: &str, method: MethodId) -> Vec<ContentsEvent> {
-    let declared = &setting.program().methods[method];
+fn contents_by_class(
+    program_facts: &ProgramFacts<'_>,
+    class: &str,
+    method: MethodId,
+) -> Vec<ContentsEvent> {
+    let declared = &program_facts.program().methods[method];
     let is_mere_look =
-        !setting.has_access_order && models::writes_in_access_order(class, &declared.name);
+        !program_facts.has_access_order && models::writes_in_access_order(class, &declared.name);
     let row = models::find(class, &declared.name, &declared.descriptor);
     let effects = row.map_or(&[][..], |row| row.effects);
     let is_synchronized = effects.iter().any(|effect| {

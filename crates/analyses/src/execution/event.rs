@@ -1,4 +1,4 @@
-//! What the symbolic execution tells its listeners: abstract events on objects that threads may share.
+//! What the symbolic execution reports to its listeners: abstract events on objects that threads may share.
 
 use program::MethodId;
 
@@ -18,8 +18,8 @@ pub enum LockMode {
     Shared,
 }
 
-/// How a held lock lies to the object that is accessed. It tells that two accesses to one object are made under one
-/// lock although nobody knows which of many it is.
+/// The relation of a held lock to the object that is accessed. It shows that two accesses to one object are made
+/// under one lock although nobody knows which of many it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// The lock is what these slots of the accessed object lead to; without any, the object itself.
@@ -33,7 +33,7 @@ pub enum Relation {
 /// A lock that is held. Re-entrant acquisitions are not listed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HeldLock {
-    /// The abstract object that is locked; for a lock with several faces (read-write locks) the lock they belong to.
+    /// The abstract object that is locked; for a lock with several views (read-write locks) the lock they belong to.
     /// None where only the thread itself knows the lock.
     pub object: Option<ObjectId>,
     /// How it is held.
@@ -60,8 +60,8 @@ pub enum Published<T> {
     Anything,
 }
 
-/// Variables that are told apart, at most. Whoever publishes to more, in a large part of a large program, orders nothing
-/// by that.
+/// Variables that are distinguished, at most. Whoever publishes to more, in a large part of a large program, orders
+/// nothing by that.
 const MOST_PUBLISHED: usize = 64;
 
 impl<T> Default for Published<T> {
@@ -140,7 +140,7 @@ impl Order {
     /// Whether threads of this kind may run while a thread is at this point: some may have been started before, and
     /// not all have ended. What the program does not start itself may run at any time.
     #[must_use]
-    pub fn may_run_beside(&self, heap: &Heap, thread: ThreadId) -> bool {
+    pub fn may_run_concurrently(&self, heap: &Heap, thread: ThreadId) -> bool {
         let is_started = heap.threads[thread].kind == ThreadKind::Run;
         let may_have_begun =
             self.may_have_started.as_ref().is_none_or(|started| started.contains(thread));
@@ -160,7 +160,7 @@ pub enum AccessKind {
 /// What is known of the reference that an access goes through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts")]
-pub struct Base {
+pub struct BaseReference {
     /// It is `this` of the method at hand.
     pub is_this: bool,
     /// The object is new, and no other thread knows it yet (NEW-safe).
@@ -187,7 +187,7 @@ pub struct Access<'a> {
     /// Whether the variable is volatile, atomic, or otherwise safe to touch by itself: it never races.
     pub is_atomic: bool,
     /// What is known of the reference.
-    pub base: Base,
+    pub base: BaseReference,
     /// The locks that are held, outermost first, each with its relation to the object.
     pub locks: &'a [(HeldLock, Relation)],
     /// What happened before.
@@ -300,6 +300,6 @@ pub struct Invocation<'a> {
     /// The method that is called.
     pub callee: MethodId,
     /// The locks that are held, outermost first. Those that the caller took itself say where; of the others, one of the
-    /// places is told where such a lock is taken, since contexts do not differ in that.
+    /// places is reported where such a lock is taken, since contexts do not differ in that.
     pub held: &'a [HeldLock],
 }

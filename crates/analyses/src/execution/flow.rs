@@ -1,7 +1,7 @@
 //! The data flow of one body: locks, fresh objects and order, point by point (dissertation, 3.4.1 and Figure
 //! 3.8).
 //!
-//! What a method does is computed once, in its own terms, and written down as a script: the events that it
+//! What a method does is computed once, in its own terms, and recorded as a list: the events that it
 //! may cause, each with the state in which it happens. A context only fills in what the alias sets are, which
 //! locks callers hold and what has happened before.
 //!
@@ -16,8 +16,8 @@
 //! 2. Locks of `java.util.concurrent` are no stack: they are given back by name, and may be left to the
 //!    caller.
 
-use program::callgraph::Via;
-use program::dataflow::{self, Forward, Passage};
+use program::callgraph::CallKind;
+use program::dataflow::{self, BlockTransition, Forward};
 use program::ids::{FieldId, Id, MethodId, ValueId};
 use program::ir::{
     Block, Body, Call, DeclaredType, Definition, DynamicTarget, Instruction, Operation,
@@ -25,17 +25,18 @@ use program::ir::{
 use program::models::{self, Effect, Mode, Operand, Outcome, Times, WaitKind};
 
 use super::binding::{
-    Given, Scene, Subject, bindable, class_object, correspondence, given, returned,
+    AbstractValue, BodyValues, ParameterSource, bindable, class_object, correspondence,
+    parameter_sources, returned,
 };
-use super::faces::{behind, is_volatile};
-use super::fresh::{FreshSteps, Freshness};
+use super::fresh::{Freshness, FreshnessTransfer};
+use super::lock_views::{is_volatile, viewed_lock};
 use super::loops::Loops;
-use super::order::{Delta, Ground, OrderSteps, effects_here, tested};
-use super::setting::Setting;
+use super::order::{BaseFacts, OrderEffect, OrderTransfer, effects_here, tested};
+use super::program_facts::ProgramFacts;
 use super::{AccessKind, LockMode, SignalKind};
 use crate::heap::loops::blocks_in_loops;
 use crate::heap::{NodeId, Place, Slot, ThreadSet};
-use crate::locks::expression::{Expressions, LockExpression, Root, Step};
+use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 use crate::locks::implicit_lock;
 use crate::sorted::{insert, intersect, unite};
 
@@ -43,7 +44,7 @@ use crate::sorted::{insert, intersect, unite};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SymbolicLock {
     /// What is locked, if threads may share it.
-    pub(super) subject: Option<Subject>,
+    pub(super) subject: Option<AbstractValue>,
     /// How it is held.
     pub(super) mode: LockMode,
     /// How the code names it.
@@ -79,16 +80,16 @@ pub(super) struct State {
     /// What is fresh.
     pub(super) fresh: Freshness,
     /// What was added to the order.
-    pub(super) order: Delta,
+    pub(super) order: OrderEffect,
 }
 
 /// One event that a method may cause.
-pub(super) struct ScriptStep {
+pub(super) struct MethodEvent {
     /// Where.
     pub(super) offset: u32,
     /// Whether one call of the method may do it more than once.
     pub(super) is_repeated: bool,
-    /// The state before, among the states of the script.
+    /// The state before, among the states of the method.
     pub(super) state: usize,
     /// What happens.
     pub(super) action: Action,
@@ -96,9 +97,9 @@ pub(super) struct ScriptStep {
 
 /// The reference that an access goes through.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Through {
+pub(super) struct AccessReference {
     /// What it refers to.
-    pub(super) subject: Subject,
+    pub(super) subject: AbstractValue,
     /// The value, without casts; none for classes.
     pub(super) value: Option<ValueId>,
     /// How the code names it.
@@ -106,9 +107,9 @@ pub(super) struct Through {
 }
 
 /// What is done to a variable.
-pub(super) struct AccessStep {
+pub(super) struct AccessAction {
     /// The reference.
-    pub(super) through: Through,
+    pub(super) reference: AccessReference,
     /// The variable.
     pub(super) slot: Slot,
     /// Read or write.
@@ -116,7 +117,7 @@ pub(super) struct AccessStep {
     /// Whether it is safe by itself.
     pub(super) is_atomic: bool,
     /// What is read or written.
-    pub(super) value: Option<Subject>,
+    pub(super) value: Option<AbstractValue>,
     /// The value that is written.
     pub(super) written: Option<ValueId>,
     /// A lock that the accessing library method takes itself.
@@ -124,7 +125,7 @@ pub(super) struct AccessStep {
 }
 
 /// A call of one method.
-pub(super) struct CallStep {
+pub(super) struct CallAction {
     /// The method.
     pub(super) method: MethodId,
     /// For each alias set that the callee shares with its callers, that of this method.
@@ -144,15 +145,15 @@ pub(super) struct CallStep {
 /// What happens in a step.
 pub(super) enum Action {
     /// A variable is touched.
-    Access(Box<AccessStep>),
+    Access(Box<AccessAction>),
     /// The contents of a library object are touched; how depends on its class.
     Contents {
         /// The reference to it.
-        through: Through,
+        reference: AccessReference,
         /// The method that is called on it.
         method: MethodId,
         /// What is read or written.
-        value: Option<Subject>,
+        value: Option<AbstractValue>,
         /// The value that is written.
         written: Option<ValueId>,
     },
@@ -166,16 +167,16 @@ pub(super) enum Action {
     /// A thread waits, or wakes another.
     Signal {
         /// The object or condition.
-        subject: Option<Subject>,
+        subject: Option<AbstractValue>,
         /// The lock that is given back while waiting.
-        lock: Option<Subject>,
+        lock: Option<AbstractValue>,
         /// What is done.
         kind: SignalKind,
     },
     /// Threads are started or joined.
     Control {
         /// Their tasks.
-        tasks: Vec<Subject>,
+        tasks: Vec<AbstractValue>,
         /// The threads, where they are known.
         threads: ThreadSet,
         /// Whether they are started.
@@ -184,18 +185,18 @@ pub(super) enum Action {
         runs_often: bool,
     },
     /// An object is made.
-    Allocate(Subject),
+    Allocate(AbstractValue),
     /// Methods are called.
-    Call(Vec<CallStep>),
+    Call(Vec<CallAction>),
 }
 
 /// All events that a method may cause.
 #[derive(Default)]
-pub(super) struct Script {
+pub(super) struct MethodEvents {
     /// The states that steps refer to.
     pub(super) states: Vec<State>,
     /// The events, block by block.
-    pub(super) steps: Vec<ScriptStep>,
+    pub(super) events: Vec<MethodEvent>,
 }
 
 /// What an instruction does to locks.
@@ -206,11 +207,11 @@ enum LockChange {
 }
 
 struct Flow<'a> {
-    setting: &'a Setting<'a>,
-    scene: Scene<'a>,
+    program_facts: &'a ProgramFacts<'a>,
+    body_values: BodyValues<'a>,
     expressions: &'a Expressions<'a>,
-    order: OrderSteps<'a>,
-    fresh: FreshSteps<'a>,
+    order: OrderTransfer<'a>,
+    fresh: FreshnessTransfer<'a>,
 }
 
 impl State {
@@ -250,26 +251,27 @@ impl State {
 
 impl Flow<'_> {
     fn body(&self) -> &Body {
-        self.scene.body
+        self.body_values.body
     }
 
     /// A lock that is taken through a value.
     fn lock(&self, value: ValueId, mode: LockMode, is_monitor: bool, offset: u32) -> SymbolicLock {
-        let program = self.setting.program();
-        let faces = self.setting.ground.faces;
+        let program = self.program_facts.program();
+        let lock_views = self.program_facts.base_facts.lock_views;
         let name = self.expressions.of(value);
         let (lock, mode) = if is_monitor {
             (value, mode)
-        } else if let Some((lock, face)) = behind(program, self.body(), value) {
-            (lock, face.unwrap_or(mode))
+        } else if let Some((lock, view_mode)) = viewed_lock(program, self.body(), value) {
+            (lock, view_mode.unwrap_or(mode))
         } else {
             let field = name.and_then(|name| last_field(&name));
-            (value, field.and_then(|field| faces.mode(field)).unwrap_or(mode))
+            (value, field.and_then(|field| lock_views.mode(field)).unwrap_or(mode))
         };
-        let expression = if is_monitor { name } else { name.map(|name| faces.lock_behind(name)) };
-        let by_name = || expression.as_ref().and_then(|name| self.scene.of_expression(name));
+        let expression =
+            if is_monitor { name } else { name.map(|name| lock_views.underlying_lock(name)) };
+        let by_name = || expression.as_ref().and_then(|name| self.body_values.of_expression(name));
         SymbolicLock {
-            subject: self.scene.of_value(lock).or_else(by_name),
+            subject: self.body_values.of_value(lock).or_else(by_name),
             mode,
             expression,
             value: is_monitor.then_some(value),
@@ -282,7 +284,7 @@ impl Flow<'_> {
     /// A lock that is known by its name only.
     fn named_lock(&self, expression: Option<LockExpression>, offset: u32) -> SymbolicLock {
         SymbolicLock {
-            subject: expression.as_ref().and_then(|name| self.scene.of_expression(name)),
+            subject: expression.as_ref().and_then(|name| self.body_values.of_expression(name)),
             mode: LockMode::Exclusive,
             expression,
             value: None,
@@ -300,14 +302,14 @@ impl Flow<'_> {
             Mode::Optimistic => None,
             Mode::Permit => {
                 let field = self.expressions.of(value).and_then(|name| last_field(&name))?;
-                let is_single = self.setting.ground.faces.is_single_permit(field);
+                let is_single = self.program_facts.base_facts.lock_views.is_single_permit(field);
                 is_single.then_some(LockMode::Exclusive)
             }
         }
     }
 
     fn lock_changes(&self, instruction: &Instruction) -> Vec<LockChange> {
-        let program = self.setting.program();
+        let program = self.program_facts.program();
         let offset = instruction.offset;
         match &instruction.operation {
             Operation::MonitorEnter(object) => {
@@ -323,7 +325,7 @@ impl Flow<'_> {
                 for effect in effects_here(program, call.method) {
                     match effect {
                         Effect::Acquire { lock, mode, outcome } => {
-                            let Some(value) = self.scene.operand_value(call, *lock) else {
+                            let Some(value) = self.body_values.operand_value(call, *lock) else {
                                 continue;
                             };
                             let Some(mode) = self.mode(*mode, value) else { continue };
@@ -342,7 +344,7 @@ impl Flow<'_> {
                             }
                         }
                         Effect::Release { lock, mode, .. } => {
-                            let Some(value) = self.scene.operand_value(call, *lock) else {
+                            let Some(value) = self.body_values.operand_value(call, *lock) else {
                                 continue;
                             };
                             let Some(held) = self.mode(*mode, value) else { continue };
@@ -370,16 +372,16 @@ impl Flow<'_> {
         call: &Call,
         changes: &mut Vec<LockChange>,
     ) {
-        let Ground { program, graph, faces, .. } = self.setting.ground;
+        let BaseFacts { program, graph, lock_views, .. } = self.program_facts.base_facts;
         let [target] = graph.targets(self.body().method, instruction.offset) else { return };
-        let theirs = &self.setting.changes[target.method];
+        let theirs = &self.program_facts.changes[target.method];
         if theirs.acquired.is_empty() && theirs.released.is_empty() {
             return;
         }
         let terms = self.expressions.terms(call, instruction.offset, true);
         let named = |lock: &LockExpression| {
             let translated = terms.translate(program, *lock, target)?;
-            Some(faces.lock_behind(translated.expression))
+            Some(lock_views.underlying_lock(translated.expression))
         };
         for released in &theirs.released {
             let expression = named(released);
@@ -396,16 +398,16 @@ impl Flow<'_> {
         }
     }
 
-    fn are_one(&self, one: &LockExpression, other: &LockExpression) -> bool {
-        self.setting.are_one(self.body().method, one, other)
+    fn are_same_lock(&self, one: &LockExpression, other: &LockExpression) -> bool {
+        self.program_facts.are_same_lock(self.body().method, one, other)
     }
 
-    /// Whether a lock is held already, as far as this method tells.
+    /// Whether a lock is held already, as far as this method shows.
     fn is_held(&self, state: &State, lock: &SymbolicLock) -> bool {
         state.held.iter().any(|held| {
             let covers = held.mode == LockMode::Exclusive || lock.mode == LockMode::Shared;
             let same = match (&held.expression, &lock.expression) {
-                (Some(one), Some(other)) => self.are_one(one, other),
+                (Some(one), Some(other)) => self.are_same_lock(one, other),
                 _ => false,
             };
             covers && same
@@ -432,7 +434,7 @@ impl Flow<'_> {
             || mode.and_then(|mode| held.iter().rposition(|lock| named(lock) && lock.mode == mode));
         let by_name = || held.iter().rposition(named);
         let by_handle = || {
-            let Root::Local(handle) = expression?.root else { return None };
+            let ExpressionRoot::Local(handle) = expression?.root else { return None };
             held.iter().rposition(|lock| {
                 lock.handle.is_some_and(|it| self.body().without_casts(it) == handle)
             })
@@ -480,17 +482,17 @@ impl Flow<'_> {
         self.order.step(&mut state.order, instruction);
     }
 
-    /// Remembers the names of threads whose end was waited for.
+    /// Records the names of threads whose end was waited for.
     fn note_join(&self, state: &mut State, instruction: &Instruction) {
         let Operation::Call(call) = &instruction.operation else { return };
-        for effect in effects_here(self.setting.program(), call.method) {
+        for effect in effects_here(self.program_facts.program(), call.method) {
             if let Effect::Join { task, outcome: Outcome::Always, .. } = effect
-                && let Some(value) = self.scene.operand_value(call, *task)
+                && let Some(value) = self.body_values.operand_value(call, *task)
             {
                 // The very value is that thread too, however it was found: an element of an array has no
                 // lasting name.
                 let value = self.body().without_casts(value);
-                insert(&mut state.joined, LockExpression::new(Root::Local(value)));
+                insert(&mut state.joined, LockExpression::new(ExpressionRoot::Local(value)));
                 if let Some(name) = self.expressions.of(value) {
                     insert(&mut state.joined, name);
                 }
@@ -501,8 +503,8 @@ impl Flow<'_> {
 
 fn last_field(expression: &LockExpression) -> Option<FieldId> {
     match (expression.steps().last(), expression.root) {
-        (Some(Step::Field(field)), _) => Some(*field),
-        (None, Root::Static(field)) => Some(field),
+        (Some(PathElement::Field(field)), _) => Some(*field),
+        (None, ExpressionRoot::Static(field)) => Some(field),
         _ => None,
     }
 }
@@ -539,12 +541,12 @@ impl Forward for Flow<'_> {
         thrown
     }
 
-    fn leave_by(&mut self, state: &mut State, passage: &Passage<'_>) {
-        self.order.pass(&mut state.order, passage);
+    fn leave_by(&mut self, state: &mut State, transition: &BlockTransition<'_>) {
+        self.order.apply_transition(&mut state.order, transition);
         if state.conditional.is_empty() {
             return;
         }
-        let Some((value, is_true)) = tested(self.body(), passage.block, passage.edge) else {
+        let Some((value, is_true)) = tested(self.body(), transition.block, transition.edge) else {
             return;
         };
         let (known, open): (Vec<_>, Vec<_>) =
@@ -558,40 +560,44 @@ impl Forward for Flow<'_> {
     }
 }
 
-/// Writes down what a method may do.
-pub(super) fn script(setting: &Setting<'_>, body: &Body) -> Script {
-    let ground = setting.ground;
-    let scene = Scene::new(ground.program, ground.heap, body);
-    let bindable = bindable(scene.shape);
-    let returned = |method: MethodId| ground.returned[method];
-    let expressions = Expressions::new(ground.program, ground.graph, body, &returned);
+/// The events that a method may cause.
+pub(super) fn method_events(program_facts: &ProgramFacts<'_>, body: &Body) -> MethodEvents {
+    let base_facts = program_facts.base_facts;
+    let body_values = BodyValues::new(base_facts.program, base_facts.heap, body);
+    let bindable = bindable(body_values.shape);
+    let returned = |method: MethodId| base_facts.returned[method];
+    let expressions = Expressions::new(base_facts.program, base_facts.graph, body, &returned);
     let loops = Loops::of(body);
     let mut flow = Flow {
-        setting,
-        scene,
+        program_facts,
+        body_values,
         expressions: &expressions,
-        order: OrderSteps::new(ground, &expressions, &setting.deltas, &loops),
-        fresh: FreshSteps {
-            scene,
-            graph: ground.graph,
+        order: OrderTransfer::new(base_facts, &expressions, &program_facts.order_effects, &loops),
+        fresh: FreshnessTransfer {
+            body_values,
+            graph: base_facts.graph,
             bindable: &bindable,
-            treatment: &|method| setting.treatment(method),
+            argument_effects: &|method| program_facts.argument_effects(method),
         },
     };
     let states = dataflow::solve(body, &mut flow);
-    let mut writer =
-        Writer { flow: &flow, bindable: &bindable, script: Script::default(), is_repeated: false };
+    let mut collector = EventCollector {
+        flow: &flow,
+        bindable: &bindable,
+        method_events: MethodEvents::default(),
+        is_repeated: false,
+    };
     let in_loop = blocks_in_loops(body);
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         flow.enter_block_for(&mut state, block);
-        writer.is_repeated = in_loop[id];
+        collector.is_repeated = in_loop[id];
         for instruction in &block.instructions {
-            writer.write(&state, instruction);
+            collector.collect(&state, instruction);
             flow.apply(&mut state, instruction);
         }
     }
-    writer.script
+    collector.method_events
 }
 
 impl Flow<'_> {
@@ -602,89 +608,97 @@ impl Flow<'_> {
     }
 }
 
-/// Writes the script of one body.
-struct Writer<'a, 'b> {
+/// Collects the events of one body.
+struct EventCollector<'a, 'b> {
     flow: &'b Flow<'a>,
     bindable: &'b [bool],
-    script: Script,
+    method_events: MethodEvents,
     is_repeated: bool,
 }
 
-impl Writer<'_, '_> {
+impl EventCollector<'_, '_> {
     /// Whether anybody wants to know what is done to a subject.
-    fn is_noted(&self, subject: Subject) -> bool {
+    fn is_reported(&self, subject: AbstractValue) -> bool {
         match subject {
-            Subject::Object(object) => self.flow.setting.is_noted[object],
-            Subject::Node(node) => self.bindable[node.index()],
+            AbstractValue::Object(object) => self.flow.program_facts.is_reported[object],
+            AbstractValue::Node(node) => self.bindable[node.index()],
         }
     }
 
     fn push(&mut self, state: &State, offset: u32, action: Action) {
-        if self.script.states.last() != Some(state) {
-            self.script.states.push(state.clone());
+        if self.method_events.states.last() != Some(state) {
+            self.method_events.states.push(state.clone());
         }
-        self.script.steps.push(ScriptStep {
+        self.method_events.events.push(MethodEvent {
             offset,
             is_repeated: self.is_repeated,
-            state: self.script.states.len() - 1,
+            state: self.method_events.states.len() - 1,
             action,
         });
     }
 
-    fn through(&self, value: ValueId) -> Option<Through> {
-        let subject = self.flow.scene.of_value(value)?;
-        self.is_noted(subject).then(|| Through {
+    fn reference_of(&self, value: ValueId) -> Option<AccessReference> {
+        let subject = self.flow.body_values.of_value(value)?;
+        self.is_reported(subject).then(|| AccessReference {
             subject,
             value: Some(self.flow.body().without_casts(value)),
             expression: self.flow.expressions.of(value),
         })
     }
 
-    fn through_class(&self, field: FieldId) -> Option<Through> {
-        let class = self.flow.setting.program().fields[field].class;
-        let object = class_object(self.flow.setting.heap(), class)?;
-        let subject = Subject::Object(object);
-        self.is_noted(subject).then(|| Through {
+    fn class_reference(&self, field: FieldId) -> Option<AccessReference> {
+        let class = self.flow.program_facts.program().fields[field].class;
+        let object = class_object(self.flow.program_facts.heap(), class)?;
+        let subject = AbstractValue::Object(object);
+        self.is_reported(subject).then(|| AccessReference {
             subject,
             value: None,
-            expression: Some(LockExpression::new(Root::Class(class))),
+            expression: Some(LockExpression::new(ExpressionRoot::Class(class))),
         })
     }
 
-    fn write(&mut self, state: &State, instruction: &Instruction) {
+    fn collect(&mut self, state: &State, instruction: &Instruction) {
         let offset = instruction.offset;
         match &instruction.operation {
             Operation::GetField { object, field } => {
-                if !self.is_settled(*field) {
-                    let through = self.through(*object);
-                    self.field(state, offset, through, *field, instruction.result, None);
+                if !self.is_unchanged_once_shared(*field) {
+                    let reference = self.reference_of(*object);
+                    self.field(state, offset, reference, *field, instruction.result, None);
                 }
             }
             Operation::PutField { object, field, value } => {
-                if !self.is_settled(*field) {
-                    let through = self.through(*object);
-                    self.field(state, offset, through, *field, None, Some(*value));
+                if !self.is_unchanged_once_shared(*field) {
+                    let reference = self.reference_of(*object);
+                    self.field(state, offset, reference, *field, None, Some(*value));
                 }
             }
             Operation::GetStatic(field) => {
-                if !self.is_settled(*field) {
-                    let through = self.through_class(*field);
-                    self.field(state, offset, through, *field, instruction.result, None);
+                if !self.is_unchanged_once_shared(*field) {
+                    let reference = self.class_reference(*field);
+                    self.field(state, offset, reference, *field, instruction.result, None);
                 }
             }
             Operation::PutStatic { field, value } => {
-                if !self.is_settled(*field) {
-                    let through = self.through_class(*field);
-                    self.field(state, offset, through, *field, None, Some(*value));
+                if !self.is_unchanged_once_shared(*field) {
+                    let reference = self.class_reference(*field);
+                    self.field(state, offset, reference, *field, None, Some(*value));
                 }
             }
             Operation::ArrayLoad { array, .. } => {
-                let through = self.through(*array);
-                self.access(state, offset, through, Slot::Element, false, instruction.result, None);
+                let reference = self.reference_of(*array);
+                self.access(
+                    state,
+                    offset,
+                    reference,
+                    Slot::Element,
+                    false,
+                    instruction.result,
+                    None,
+                );
             }
             Operation::ArrayStore { array, value, .. } => {
-                let through = self.through(*array);
-                self.access(state, offset, through, Slot::Element, false, None, Some(*value));
+                let reference = self.reference_of(*array);
+                self.access(state, offset, reference, Slot::Element, false, None, Some(*value));
             }
             Operation::New(_) | Operation::NewArray { .. } => {
                 self.allocate(state, offset, instruction.result);
@@ -708,21 +722,21 @@ impl Writer<'_, '_> {
     }
 
     /// Whether a field never changes once other threads can see it.
-    fn is_settled(&self, field: FieldId) -> bool {
-        self.flow.setting.program().fields[field].is_final()
+    fn is_unchanged_once_shared(&self, field: FieldId) -> bool {
+        self.flow.program_facts.program().fields[field].is_final()
     }
 
     fn field(
         &mut self,
         state: &State,
         offset: u32,
-        through: Option<Through>,
+        reference: Option<AccessReference>,
         field: FieldId,
         read: Option<ValueId>,
         written: Option<ValueId>,
     ) {
-        let is_atomic = is_volatile(self.flow.setting.program(), field);
-        self.access(state, offset, through, Slot::Field(field), is_atomic, read, written);
+        let is_atomic = is_volatile(self.flow.program_facts.program(), field);
+        self.access(state, offset, reference, Slot::Field(field), is_atomic, read, written);
     }
 
     #[allow(clippy::too_many_arguments, reason = "an access is all of this")]
@@ -730,23 +744,23 @@ impl Writer<'_, '_> {
         &mut self,
         state: &State,
         offset: u32,
-        through: Option<Through>,
+        reference: Option<AccessReference>,
         slot: Slot,
         is_atomic: bool,
         read: Option<ValueId>,
         written: Option<ValueId>,
     ) {
-        let Some(through) = through else { return };
-        let value = read.or(written).and_then(|value| self.flow.scene.of_value(value));
+        let Some(reference) = reference else { return };
+        let value = read.or(written).and_then(|value| self.flow.body_values.of_value(value));
         let kind = if written.is_some() { AccessKind::Write } else { AccessKind::Read };
         let written = written.map(|value| self.flow.body().without_casts(value));
-        let access = AccessStep { through, slot, kind, is_atomic, value, written, own: None };
+        let access = AccessAction { reference, slot, kind, is_atomic, value, written, own: None };
         self.push(state, offset, Action::Access(Box::new(access)));
     }
 
     fn allocate(&mut self, state: &State, offset: u32, result: Option<ValueId>) {
-        let subject = result.and_then(|result| self.flow.scene.of_value(result));
-        if let Some(subject) = subject.filter(|subject| self.is_noted(*subject)) {
+        let subject = result.and_then(|result| self.flow.body_values.of_value(result));
+        if let Some(subject) = subject.filter(|subject| self.is_reported(*subject)) {
             self.push(state, offset, Action::Allocate(subject));
         }
     }
@@ -759,7 +773,7 @@ impl Writer<'_, '_> {
                 LockChange::Try { lock, .. } => (lock, true),
                 LockChange::Release { .. } => continue,
             };
-            // What a callee takes and keeps is told there.
+            // What a callee takes and keeps is reported there.
             if lock.handle.is_none() {
                 self.lock(state, instruction.offset, lock, gives_up);
             }
@@ -768,13 +782,13 @@ impl Writer<'_, '_> {
 
     fn lock(&mut self, state: &State, offset: u32, mut lock: SymbolicLock, gives_up: bool) {
         lock.is_reentrant = self.flow.is_held(state, &lock);
-        if lock.subject.is_some_and(|subject| self.is_noted(subject)) && !lock.is_reentrant {
+        if lock.subject.is_some_and(|subject| self.is_reported(subject)) && !lock.is_reentrant {
             self.push(state, offset, Action::Acquire { lock, gives_up });
         }
     }
 
     fn call(&mut self, state: &State, instruction: &Instruction, call: &Call) {
-        let program = self.flow.setting.program();
+        let program = self.flow.program_facts.program();
         let effects = effects_here(program, call.method);
         let offset = instruction.offset;
         let own = match effects.is_empty() {
@@ -802,7 +816,7 @@ impl Writer<'_, '_> {
 
     /// The monitor that a library method holds while it runs.
     fn own_lock(&self, instruction: &Instruction, call: &Call) -> Option<SymbolicLock> {
-        let program = self.flow.setting.program();
+        let program = self.flow.program_facts.program();
         if !program.methods[call.method].is_synchronized()
             && !effects_here(program, call.method)
                 .iter()
@@ -813,14 +827,14 @@ impl Writer<'_, '_> {
         let lock = implicit_lock(program, call.method)?;
         let expression = match lock.root {
             // The mutex of a wrapper is the wrapper itself, nearly always.
-            Root::Parameter(number) => {
+            ExpressionRoot::Parameter(number) => {
                 let value = *call.arguments.get(usize::from(number))?;
                 let mut taken =
                     self.flow.lock(value, LockMode::Exclusive, true, instruction.offset);
                 taken.value = None;
                 return Some(taken);
             }
-            Root::Static(_) | Root::Class(_) | Root::Local(_) => lock,
+            ExpressionRoot::Static(_) | ExpressionRoot::Class(_) | ExpressionRoot::Local(_) => lock,
         };
         Some(self.flow.named_lock(Some(expression), instruction.offset))
     }
@@ -834,11 +848,11 @@ impl Writer<'_, '_> {
         effects: &[Effect],
         own: Option<&SymbolicLock>,
     ) {
-        let program = self.flow.setting.program();
+        let program = self.flow.program_facts.program();
         let offset = instruction.offset;
         let stored = effects.iter().find_map(|effect| match effect {
             Effect::Store { value, into: Operand::Receiver } => {
-                self.flow.scene.operand_value(call, *value)
+                self.flow.body_values.operand_value(call, *value)
             }
             _ => None,
         });
@@ -855,11 +869,11 @@ impl Writer<'_, '_> {
                 _ => continue,
             };
             is_told |= *of == Operand::Receiver;
-            let Some(base) = self.flow.scene.operand_value(call, *of) else { continue };
-            let Some(through) = self.through(base) else { continue };
+            let Some(base) = self.flow.body_values.operand_value(call, *of) else { continue };
+            let Some(reference) = self.reference_of(base) else { continue };
             if *of != Operand::Receiver && !self.is_array(base) {
                 // By its own methods: how safe that is depends on what it is.
-                self.contents_by_class(state, offset, through, kinds, None);
+                self.contents_by_class(state, offset, reference, kinds, None);
                 continue;
             }
             let is_atomic = match effect {
@@ -874,12 +888,12 @@ impl Writer<'_, '_> {
                     AccessKind::Read => instruction.result,
                     AccessKind::Write => stored,
                 };
-                let access = AccessStep {
-                    through,
+                let access = AccessAction {
+                    reference,
                     slot,
                     kind: *kind,
                     is_atomic,
-                    value: value.and_then(|value| self.flow.scene.of_value(value)),
+                    value: value.and_then(|value| self.flow.body_values.of_value(value)),
                     written: stored.filter(|_| *kind == AccessKind::Write),
                     own: own.cloned(),
                 };
@@ -890,17 +904,19 @@ impl Writer<'_, '_> {
         if !is_told
             && !declared.is_static()
             && !declared.is_initializer()
-            && let Some(through) = call.arguments.first().and_then(|base| self.through(*base))
+            && let Some(reference) =
+                call.arguments.first().and_then(|base| self.reference_of(*base))
         {
             let value = stored.or(instruction.result);
-            let value = value.and_then(|value| self.flow.scene.of_value(value));
-            let action = Action::Contents { through, method: call.method, value, written: stored };
+            let value = value.and_then(|value| self.flow.body_values.of_value(value));
+            let action =
+                Action::Contents { reference, method: call.method, value, written: stored };
             self.push(state, offset, action);
         }
     }
 
     fn is_array(&self, value: ValueId) -> bool {
-        let declared = self.flow.body().declared_type(self.flow.setting.program(), value);
+        let declared = self.flow.body().declared_type(self.flow.program_facts.program(), value);
         declared == DeclaredType::Array
     }
 
@@ -909,11 +925,11 @@ impl Writer<'_, '_> {
         &mut self,
         state: &State,
         offset: u32,
-        through: Through,
+        reference: AccessReference,
         kinds: &[AccessKind],
-        value: Option<Subject>,
+        value: Option<AbstractValue>,
     ) {
-        let program = self.flow.setting.program();
+        let program = self.flow.program_facts.program();
         for kind in kinds {
             // Any method that does just this stands for those that the library calls.
             let (name, descriptor) = match kind {
@@ -926,7 +942,7 @@ impl Writer<'_, '_> {
             else {
                 continue;
             };
-            let action = Action::Contents { through, method, value, written: None };
+            let action = Action::Contents { reference, method, value, written: None };
             self.push(state, offset, action);
         }
     }
@@ -949,17 +965,17 @@ impl Writer<'_, '_> {
                 Effect::Notify { on, .. } => (on, SignalKind::Notify, false),
                 _ => continue,
             };
-            let Some(value) = self.flow.scene.operand_value(call, *on) else { continue };
-            let subject = self.flow.scene.of_value(value).or_else(|| {
+            let Some(value) = self.flow.body_values.operand_value(call, *on) else { continue };
+            let subject = self.flow.body_values.of_value(value).or_else(|| {
                 let name = self.flow.expressions.of(value)?;
-                self.flow.scene.of_expression(&name)
+                self.flow.body_values.of_expression(&name)
             });
             let lock = match is_condition {
                 true => self.lock_of_condition(state, value),
                 false => subject,
             };
-            let is_noted = [subject, lock].into_iter().flatten().any(|it| self.is_noted(it));
-            if is_noted {
+            let is_reported = [subject, lock].into_iter().flatten().any(|it| self.is_reported(it));
+            if is_reported {
                 let lock = lock.filter(|_| kind != SignalKind::Notify);
                 self.push(state, instruction.offset, Action::Signal { subject, lock, kind });
             }
@@ -968,19 +984,19 @@ impl Writer<'_, '_> {
 
     /// The lock that waiting for a condition gives back: the one it belongs to, or the only one that is held
     /// here.
-    fn lock_of_condition(&self, state: &State, condition: ValueId) -> Option<Subject> {
+    fn lock_of_condition(&self, state: &State, condition: ValueId) -> Option<AbstractValue> {
         let flow = self.flow;
-        let program = flow.setting.program();
-        if let Some((lock, _)) = behind(program, flow.body(), condition) {
-            return flow.scene.of_value(lock);
+        let program = flow.program_facts.program();
+        if let Some((lock, _)) = viewed_lock(program, flow.body(), condition) {
+            return flow.body_values.of_value(lock);
         }
         let name = flow.expressions.of(condition);
         let owner = name.and_then(|name| {
-            let owner = flow.setting.ground.faces.lock_behind(name);
+            let owner = flow.program_facts.base_facts.lock_views.underlying_lock(name);
             (owner != name).then_some(owner)
         });
         if let Some(owner) = owner {
-            return flow.scene.of_expression(&owner);
+            return flow.body_values.of_expression(&owner);
         }
         let mut held = state.held.iter().filter(|lock| !lock.is_monitor() && !lock.is_reentrant);
         match (held.next(), held.next()) {
@@ -996,7 +1012,7 @@ impl Writer<'_, '_> {
         call: &Call,
         effects: &[Effect],
     ) {
-        let scene = &self.flow.scene;
+        let body_values = &self.flow.body_values;
         let (mut started, mut joined) = (Vec::new(), Vec::new());
         let mut runs_often = false;
         for effect in effects {
@@ -1009,12 +1025,12 @@ impl Writer<'_, '_> {
                 Effect::Join { task, .. } => (task, &mut joined),
                 _ => continue,
             };
-            for task in scene.operand(call, instruction.result, *task) {
-                list.extend(scene.tasks(task));
+            for task in body_values.operand(call, instruction.result, *task) {
+                list.extend(body_values.tasks(task));
             }
         }
         let place = Place { method: self.flow.body().method, offset: instruction.offset };
-        let threads = self.flow.setting.ground.started_at.get(&place).cloned();
+        let threads = self.flow.program_facts.base_facts.started_at.get(&place).cloned();
         runs_often |= started.is_empty() && threads.is_some();
         let threads = threads.unwrap_or_default();
         for (tasks, threads, is_start) in
@@ -1034,44 +1050,44 @@ impl Writer<'_, '_> {
         call: &Call,
         own: Option<SymbolicLock>,
     ) {
-        let setting = self.flow.setting;
-        let Ground { program, graph, heap, .. } = setting.ground;
+        let program_facts = self.flow.program_facts;
+        let BaseFacts { program, graph, heap, .. } = program_facts.base_facts;
         let is_modelled = !effects_here(program, call.method).is_empty();
         let mut calls = Vec::new();
         for target in graph.targets(self.flow.body().method, instruction.offset) {
             let is_followed = program.body(target.method).is_some()
                 && (program.is_application(target.method) || !is_modelled)
-                && !setting.is_silent[target.method];
+                && !program_facts.causes_no_event[target.method];
             if !is_followed {
                 continue;
             }
             let callee = &heap.shapes[target.method];
-            let given = given(program, call, target, callee.parameters.len());
+            let sources = parameter_sources(program, call, target, callee.parameters.len());
             let result = returned(target, instruction.result);
-            let nodes = correspondence(&self.flow.scene, &given, result, callee);
+            let nodes = correspondence(&self.flow.body_values, &sources, result, callee);
             self.control_by_callee(state, instruction.offset, target.method, &nodes);
             let terms = self.flow.expressions.terms(call, instruction.offset, true);
             let expressions = (0..callee.parameters.len()).map(|number| {
                 callee.parameters[number]?;
-                let parameter = LockExpression::new(Root::Parameter(number as u16));
+                let parameter = LockExpression::new(ExpressionRoot::Parameter(number as u16));
                 Some(terms.translate(program, parameter, target)?.expression)
             });
-            let is_repeated = match target.via {
-                Via::Callback { repeatedly, .. } => repeatedly,
-                Via::CalledBack { .. } => true,
-                Via::Direct | Via::Lambda(_) => false,
+            let is_repeated = match target.call_kind {
+                CallKind::Callback { repeatedly, .. } => repeatedly,
+                CallKind::CalledBack { .. } => true,
+                CallKind::Direct | CallKind::Lambda(_) => false,
             };
             let values: Vec<Option<ValueId>> =
-                given.iter().map(|given| self.value_of(*given)).collect();
+                sources.iter().map(|source| self.value_of(*source)).collect();
             let receiver = values.first().copied().flatten();
             let is_on_this = !program.methods[target.method].is_static()
                 && receiver.is_some_and(|it| self.flow.body().is_receiver(program, it));
-            calls.push(CallStep {
+            calls.push(CallAction {
                 method: target.method,
                 nodes,
                 expressions: expressions.collect(),
                 values,
-                own: own.clone().filter(|_| target.via.is_by_library()),
+                own: own.clone().filter(|_| target.call_kind.is_by_library()),
                 is_on_this,
                 is_repeated,
             });
@@ -1090,18 +1106,20 @@ impl Writer<'_, '_> {
         callee: MethodId,
         nodes: &[Option<NodeId>],
     ) {
-        let setting = self.flow.setting;
-        let (delta, shape) = (&setting.deltas[callee], &setting.heap().shapes[callee]);
-        let wrapped = |subject: &Subject| {
-            let Subject::Node(node) = subject else { return Vec::new() };
+        let program_facts = self.flow.program_facts;
+        let (order_effect, shape) =
+            (&program_facts.order_effects[callee], &program_facts.heap().shapes[callee]);
+        let wrapped = |subject: &AbstractValue| {
+            let AbstractValue::Node(node) = subject else { return Vec::new() };
             if shape[*node].target(Slot::Task).is_some() {
                 return Vec::new();
             }
             let Some(ours) = nodes.get(node.index()).copied().flatten() else { return Vec::new() };
-            self.flow.scene.tasks(self.flow.scene.of_node(ours)).split_off(1)
+            self.flow.body_values.tasks(self.flow.body_values.of_node(ours)).split_off(1)
         };
-        let started: Vec<Subject> = delta.started.iter().flat_map(wrapped).collect();
-        let joined: Vec<Subject> = delta.joined.iter().flat_map(|(it, _)| wrapped(it)).collect();
+        let started: Vec<AbstractValue> = order_effect.started.iter().flat_map(wrapped).collect();
+        let joined: Vec<AbstractValue> =
+            order_effect.joined.iter().flat_map(|(it, _)| wrapped(it)).collect();
         for (tasks, is_start) in [(started, true), (joined, false)] {
             if !tasks.is_empty() {
                 let threads = ThreadSet::default();
@@ -1111,11 +1129,11 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn value_of(&self, given: Given) -> Option<ValueId> {
+    fn value_of(&self, source: ParameterSource) -> Option<ValueId> {
         let body = self.flow.body();
-        match given {
-            Given::Argument(value) => Some(body.without_casts(value)),
-            Given::Captured(holder, number) => {
+        match source {
+            ParameterSource::Argument(value) => Some(body.without_casts(value)),
+            ParameterSource::Captured(holder, number) => {
                 let holder = body.without_casts(holder);
                 let Operation::DynamicCall(call) = &body.defining_instruction(holder)?.operation
                 else {
@@ -1124,7 +1142,9 @@ impl Writer<'_, '_> {
                 let captured = call.arguments.get(usize::from(number))?;
                 Some(body.without_casts(*captured))
             }
-            Given::Kept(_) | Given::Made | Given::Unknown => None,
+            ParameterSource::Kept(_) | ParameterSource::Allocated | ParameterSource::Unknown => {
+                None
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ use program::ids::{Id, MethodId, ValueId};
 use program::ir::{Call, Definition, DynamicTarget, Instruction, Operation};
 use program::models::{Effect, Operand};
 
-use super::binding::{Given, Scene, given};
+use super::binding::{BodyValues, ParameterSource, parameter_sources};
 use super::order::effects_here;
 use crate::heap::{NodeId, Shape, Slot};
 use crate::sorted::{insert, intersect};
@@ -38,7 +38,7 @@ pub(super) struct Freshness {
     /// Those that were stored somewhere, so that they may be loaded again.
     stored: Vec<ValueId>,
     /// Which fresh objects keep which.
-    ties: Vec<(ValueId, ValueId)>,
+    ownership: Vec<(ValueId, ValueId)>,
     /// What fields of fresh objects refer to.
     fields: Vec<(ValueId, Slot, ValueId)>,
     /// Values that refer to the same object as another one.
@@ -54,12 +54,12 @@ impl Freshness {
         for value in &other.stored {
             changed |= self.is_tracked(*value) && insert(&mut self.stored, *value);
         }
-        for tie in &other.ties {
-            changed |= self.is_tracked(tie.1) && insert(&mut self.ties, *tie);
+        for pair in &other.ownership {
+            changed |= self.is_tracked(pair.1) && insert(&mut self.ownership, *pair);
         }
         let values = &self.values;
         self.stored.retain(|value| values.binary_search(value).is_ok());
-        self.ties.retain(|(_, kept)| values.binary_search(kept).is_ok());
+        self.ownership.retain(|(_, kept)| values.binary_search(kept).is_ok());
         changed
     }
 
@@ -78,7 +78,7 @@ impl Freshness {
     /// Whether a value (without casts) is fresh, if parameters are as the context says.
     pub(super) fn is_fresh(
         &self,
-        scene_definition: &dyn Fn(ValueId) -> Definition,
+        definition_of: &dyn Fn(ValueId) -> Definition,
         value: ValueId,
         is_parameter_fresh: &dyn Fn(u16) -> bool,
     ) -> bool {
@@ -92,12 +92,12 @@ impl Freshness {
             if !self.is_tracked(value) {
                 return false;
             }
-            if let Definition::Parameter(number) = scene_definition(value)
+            if let Definition::Parameter(number) = definition_of(value)
                 && !is_parameter_fresh(number)
             {
                 return false;
             }
-            for (owner, kept) in &self.ties {
+            for (owner, kept) in &self.ownership {
                 if *kept == value && !todo.contains(owner) {
                     todo.push(*owner);
                 }
@@ -120,17 +120,20 @@ impl Freshness {
         }
         self.values.retain(|it| *it != value);
         self.stored.retain(|it| *it != value);
-        self.ties.retain(|(owner, kept)| *owner != value && *kept != value);
+        self.ownership.retain(|(owner, kept)| *owner != value && *kept != value);
         self.fields.retain(|(owner, _, kept)| *owner != value && *kept != value);
         self.same.retain(|(one, other)| *one != value && *other != value);
     }
 
-    fn drop_with_ties(&mut self, value: ValueId) {
+    fn drop_with_owned(&mut self, value: ValueId) {
         let mut todo = vec![value];
         while let Some(value) = todo.pop() {
             if self.is_tracked(value) {
                 todo.extend(
-                    self.ties.iter().filter(|(owner, _)| *owner == value).map(|(_, kept)| *kept),
+                    self.ownership
+                        .iter()
+                        .filter(|(owner, _)| *owner == value)
+                        .map(|(_, kept)| *kept),
                 );
                 self.forget(value);
             }
@@ -150,9 +153,9 @@ fn reached_from(shape: &Shape, from: NodeId) -> Vec<bool> {
     is_reached
 }
 
-/// How a callee treats what it is given, as its shape tells.
+/// What a callee does to its arguments, as its shape shows.
 #[derive(Debug, Default)]
-pub(super) struct Treatment {
+pub(super) struct ArgumentEffects {
     /// Which parameters become known to other threads.
     leaks: Vec<bool>,
     /// Which parameters may keep which others afterwards.
@@ -167,78 +170,78 @@ pub(super) struct Treatment {
     written: Vec<(usize, Slot)>,
 }
 
-impl Treatment {
+impl ArgumentEffects {
     /// Reads it from a shape.
-    pub(super) fn of(shape: &Shape) -> Treatment {
+    pub(super) fn of(shape: &Shape) -> ArgumentEffects {
         let reach = |from: NodeId| reached_from(shape, from);
         let reached: Vec<Option<Vec<bool>>> =
             shape.parameters.iter().map(|parameter| parameter.map(reach)).collect();
         let is_reached =
             |by: usize, node: NodeId| reached[by].as_ref().is_some_and(|it| it[node.index()]);
-        let mut treatment = Treatment::default();
+        let mut argument_effects = ArgumentEffects::default();
         for (at, parameter) in shape.parameters.iter().enumerate() {
             let Some(parameter) = *parameter else {
-                treatment.leaks.push(false);
+                argument_effects.leaks.push(false);
                 continue;
             };
             let node = &shape[parameter];
-            treatment.leaks.push(!node.names.is_empty() || node.happenings.is_started);
+            argument_effects.leaks.push(!node.names.is_empty() || node.flags.is_started);
             let others = (0..shape.parameters.len()).filter(|other| *other != at);
             let keepers = others.clone().filter(|other| is_reached(*other, parameter));
-            treatment.keeps.extend(keepers.map(|keeper| (keeper, at)));
+            argument_effects.keeps.extend(keepers.map(|keeper| (keeper, at)));
             for edge in &node.edges {
                 if edge.is_written {
-                    treatment.written.push((at, edge.slot));
+                    argument_effects.written.push((at, edge.slot));
                 }
                 if let Some(target) = edge.target
                     && shape[target].names.is_empty()
-                    && shape[target].happenings.is_allocated
+                    && shape[target].flags.is_allocated
                     && target != parameter
                     && !others.clone().any(|other| is_reached(other, target))
                 {
-                    treatment.owned.push((at, edge.slot));
+                    argument_effects.owned.push((at, edge.slot));
                 }
             }
         }
         if let Some(result) = shape.result {
             let node = &shape[result];
             let count = shape.parameters.len();
-            treatment.is_result_fresh = node.happenings.is_allocated
-                && !node.happenings.is_started
+            argument_effects.is_result_fresh = node.flags.is_allocated
+                && !node.flags.is_started
                 && node.names.is_empty()
                 && !(0..count).any(|at| is_reached(at, result));
             let reached = reach(result);
-            treatment.in_result = (0..count)
+            argument_effects.in_result = (0..count)
                 .filter(|at| shape.parameters[*at].is_some_and(|it| reached[it.index()]))
                 .collect();
         }
-        treatment
+        argument_effects
     }
 }
 
 /// Applies what instructions do to fresh objects.
-pub(super) struct FreshSteps<'a> {
-    pub(super) scene: Scene<'a>,
+pub(super) struct FreshnessTransfer<'a> {
+    pub(super) body_values: BodyValues<'a>,
     pub(super) graph: &'a CallGraph,
     /// Which alias sets may be shared in some context.
     pub(super) bindable: &'a [bool],
-    /// How callees treat what they are given.
-    pub(super) treatment: &'a (dyn Fn(MethodId) -> &'a Treatment + 'a),
+    /// What callees do to their arguments.
+    pub(super) argument_effects: &'a (dyn Fn(MethodId) -> &'a ArgumentEffects + 'a),
 }
 
-impl FreshSteps<'_> {
+impl FreshnessTransfer<'_> {
     fn is_bindable(&self, value: ValueId) -> bool {
-        self.scene.shape.node_of(value).is_some_and(|node| self.bindable[node.index()])
+        self.body_values.shape.node_of(value).is_some_and(|node| self.bindable[node.index()])
     }
 
     fn root(&self, state: &Freshness, value: ValueId) -> ValueId {
-        state.root(self.scene.body.without_casts(value))
+        state.root(self.body_values.body.without_casts(value))
     }
 
     /// What is fresh when the method begins.
     pub(super) fn at_entry(&self) -> Freshness {
         let mut state = Freshness::default();
-        for parameter in &self.scene.body.parameters {
+        for parameter in &self.body_values.body.parameters {
             if self.is_bindable(*parameter) {
                 insert(&mut state.values, *parameter);
                 insert(&mut state.stored, *parameter);
@@ -252,25 +255,25 @@ impl FreshSteps<'_> {
     fn escape(&self, state: &mut Freshness, value: ValueId) {
         let root = self.root(state, value);
         let is_known = state.is_tracked(root);
-        state.drop_with_ties(root);
-        let Some(node) = self.scene.shape.node_of(value) else { return };
+        state.drop_with_owned(root);
+        let Some(node) = self.body_values.shape.node_of(value) else { return };
         if state.stored.is_empty() {
             return;
         }
-        let is_reached = reached_from(self.scene.shape, node);
+        let is_reached = reached_from(self.body_values.shape, node);
         let escapes = |other: &ValueId| {
-            let Some(of_other) = self.scene.shape.node_of(*other) else { return false };
+            let Some(of_other) = self.body_values.shape.node_of(*other) else { return false };
             // It may be any of the objects of its own alias set that were stored before, unless it is known
             // which.
             let is_parameter =
-                matches!(self.scene.body.definitions[*other], Definition::Parameter(_));
+                matches!(self.body_values.body.definitions[*other], Definition::Parameter(_));
             match of_other == node {
                 true => !is_known && !is_parameter,
                 false => is_reached[of_other.index()],
             }
         };
         let others: Vec<ValueId> = state.stored.iter().copied().filter(escapes).collect();
-        others.into_iter().for_each(|other| state.drop_with_ties(other));
+        others.into_iter().for_each(|other| state.drop_with_owned(other));
     }
 
     /// One object keeps another from now on.
@@ -280,7 +283,7 @@ impl FreshSteps<'_> {
             state.fields.retain(|(of, field, _)| (*of, *field) != (owner, slot));
             if state.is_tracked(kept) {
                 insert(&mut state.stored, kept);
-                insert(&mut state.ties, (owner, kept));
+                insert(&mut state.ownership, (owner, kept));
                 if matches!(slot, Slot::Field(_)) {
                     insert(&mut state.fields, (owner, slot, kept));
                 }
@@ -304,7 +307,7 @@ impl FreshSteps<'_> {
                 if state.is_tracked(result) {
                     state.fields.retain(|(of, field, _)| (*of, *field) != (owner, slot));
                     insert(&mut state.fields, (owner, slot, result));
-                    insert(&mut state.ties, (owner, result));
+                    insert(&mut state.ownership, (owner, result));
                     insert(&mut state.stored, result);
                 }
             } else if state.is_tracked(kept) {
@@ -347,8 +350,8 @@ impl FreshSteps<'_> {
     /// started.
     fn make(&self, state: &mut Freshness, result: Option<ValueId>) {
         if let Some(result) = result {
-            let node = self.scene.shape.node_of(result);
-            let is_started = node.is_some_and(|it| self.scene.shape[it].happenings.is_started);
+            let node = self.body_values.shape.node_of(result);
+            let is_started = node.is_some_and(|it| self.body_values.shape[it].flags.is_started);
             match is_started || self.is_bindable(result) {
                 true => state.make(result),
                 false => state.forget(result),
@@ -357,14 +360,14 @@ impl FreshSteps<'_> {
     }
 
     fn call(&self, state: &mut Freshness, instruction: &Instruction, call: &Call) {
-        let program = self.scene.program;
+        let program = self.body_values.program;
         if let Some(result) = instruction.result {
             state.forget(result);
         }
-        let targets = self.graph.targets(self.scene.body.method, instruction.offset);
+        let targets = self.graph.targets(self.body_values.body.method, instruction.offset);
         let mut is_result_fresh = None;
         for target in targets {
-            let callee = &self.scene.heap.shapes[target.method];
+            let callee = &self.body_values.heap.shapes[target.method];
             if program.body(target.method).is_none() {
                 continue;
             }
@@ -372,10 +375,11 @@ impl FreshSteps<'_> {
             if state.values.is_empty() && !is_result_wanted {
                 break;
             }
-            let treatment = (self.treatment)(target.method);
-            let given = given(program, call, target, callee.parameters.len());
-            self.treat(state, treatment, &given, instruction.result);
-            is_result_fresh = Some(is_result_fresh.unwrap_or(true) && treatment.is_result_fresh);
+            let argument_effects = (self.argument_effects)(target.method);
+            let sources = parameter_sources(program, call, target, callee.parameters.len());
+            self.apply_argument_effects(state, argument_effects, &sources, instruction.result);
+            is_result_fresh =
+                Some(is_result_fresh.unwrap_or(true) && argument_effects.is_result_fresh);
         }
         if is_result_fresh == Some(true) && effects_here(program, call.method).is_empty() {
             self.make(state, instruction.result);
@@ -386,37 +390,39 @@ impl FreshSteps<'_> {
         }
     }
 
-    fn treat(
+    fn apply_argument_effects(
         &self,
         state: &mut Freshness,
-        treatment: &Treatment,
-        given: &[Given],
+        argument_effects: &ArgumentEffects,
+        sources: &[ParameterSource],
         result: Option<ValueId>,
     ) {
-        let holder = |at: usize| match given.get(at) {
-            Some(Given::Argument(value) | Given::Captured(value, _) | Given::Kept(value)) => {
-                Some(*value)
-            }
-            Some(Given::Made) => result,
-            Some(Given::Unknown) | None => None,
+        let holder = |at: usize| match sources.get(at) {
+            Some(
+                ParameterSource::Argument(value)
+                | ParameterSource::Captured(value, _)
+                | ParameterSource::Kept(value),
+            ) => Some(*value),
+            Some(ParameterSource::Allocated) => result,
+            Some(ParameterSource::Unknown) | None => None,
         };
-        for (at, leaks) in treatment.leaks.iter().enumerate() {
+        for (at, leaks) in argument_effects.leaks.iter().enumerate() {
             if *leaks && let Some(value) = holder(at) {
                 self.escape(state, value);
             }
         }
-        for (at, slot) in &treatment.written {
-            if let Some(Given::Argument(value)) = given.get(*at) {
+        for (at, slot) in &argument_effects.written {
+            if let Some(ParameterSource::Argument(value)) = sources.get(*at) {
                 let owner = self.root(state, *value);
                 state.fields.retain(|(of, field, _)| (*of, *field) != (owner, *slot));
             }
         }
-        for (keeper, kept) in &treatment.keeps {
+        for (keeper, kept) in &argument_effects.keeps {
             if let (Some(keeper), Some(kept)) = (holder(*keeper), holder(*kept)) {
                 self.store(state, kept, keeper, Slot::Contents);
             }
         }
-        for at in &treatment.in_result {
+        for at in &argument_effects.in_result {
             if let Some(value) = holder(*at) {
                 let root = self.root(state, value);
                 if state.is_tracked(root) {
@@ -424,8 +430,8 @@ impl FreshSteps<'_> {
                 }
             }
         }
-        for (at, slot) in &treatment.owned {
-            if let Some(Given::Argument(value)) = given.get(*at) {
+        for (at, slot) in &argument_effects.owned {
+            if let Some(ParameterSource::Argument(value)) = sources.get(*at) {
                 let owner = self.root(state, *value);
                 if state.is_tracked(owner) {
                     // A field of its own owner: not loaded yet, so no value stands for it.
@@ -436,7 +442,7 @@ impl FreshSteps<'_> {
     }
 
     fn library_call(&self, state: &mut Freshness, instruction: &Instruction, call: &Call) {
-        let program = self.scene.program;
+        let program = self.body_values.program;
         let effects = effects_here(program, call.method);
         if effects.is_empty() {
             if program.class_of(call.method).origin == Origin::Missing {
@@ -453,7 +459,9 @@ impl FreshSteps<'_> {
         let values = |operand: Operand| match operand {
             Operand::Callbacks => program.operand_values(call, operand),
             Operand::Result => instruction.result.into_iter().collect(),
-            operand => self.scene.operand_value(call, operand).into_iter().collect::<Vec<_>>(),
+            operand => {
+                self.body_values.operand_value(call, operand).into_iter().collect::<Vec<_>>()
+            }
         };
         for effect in effects {
             match effect {
@@ -497,7 +505,7 @@ impl FreshSteps<'_> {
     fn store_kept(&self, state: &mut Freshness, from: ValueId, into: ValueId) {
         let owner = self.root(state, from);
         let kept: Vec<ValueId> =
-            state.ties.iter().filter(|(of, _)| *of == owner).map(|(_, kept)| *kept).collect();
+            state.ownership.iter().filter(|(of, _)| *of == owner).map(|(_, kept)| *kept).collect();
         for value in kept {
             self.store(state, value, into, Slot::Contents);
         }

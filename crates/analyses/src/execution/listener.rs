@@ -1,4 +1,4 @@
-//! Who listens to the symbolic execution, and what they may ask.
+//! The listeners of the symbolic execution, and what they may ask.
 
 use program::Origin;
 use program::ids::{ClassId, MethodId, TypedVec};
@@ -6,11 +6,11 @@ use program::ids::{ClassId, MethodId, TypedVec};
 use super::event::{
     Access, Acquisition, Allocation, ContextId, Invocation, Publication, Signal, ThreadControl,
 };
-use crate::heap::{Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadSet};
+use crate::heap::{Heap, NameRoot, ObjectId, Place, Slot, ThreadId, ThreadSet};
 use crate::{Context, Outcome};
 
 /// Everything that is known when the symbolic execution is over.
-pub struct World<'a> {
+pub struct ExecutionFacts<'a> {
     /// The program, its call graph and what the user asked for.
     pub context: &'a Context<'a>,
     /// The heap shape graph; uniqueness is known by now.
@@ -24,10 +24,10 @@ pub struct World<'a> {
     /// Methods that were not looked at in all contexts, sorted.
     pub lost_context: &'a [MethodId],
     /// Whether some locks that are held in a context are not known there, because there were too many contexts.
-    pub forgot_locks: &'a TypedVec<ContextId, bool>,
+    pub unknown_locks: &'a TypedVec<ContextId, bool>,
 }
 
-impl World<'_> {
+impl ExecutionFacts<'_> {
     /// The calls that lead from the beginning of a thread to a context, outermost first: a witness, one of many.
     #[must_use]
     pub fn call_chain(&self, context: ContextId) -> Vec<Place> {
@@ -41,13 +41,14 @@ impl World<'_> {
         chain
     }
 
-    /// A name for an abstract object that tells people which one is meant: its class, or how it is reached.
+    /// A name for an abstract object for people: its class, or how it is reached.
     #[must_use]
     pub fn describe(&self, object: ObjectId) -> String {
         self.heap.describe(self.context.program, object)
     }
 
-    /// A name for a lock: the class, the field that holds it where the class says nothing, or what kind of object it is.
+    /// A name for a lock: the class, the field that holds it where the class says nothing, or what kind of object it
+    /// is.
     #[must_use]
     pub fn describe_lock(&self, object: ObjectId) -> String {
         let program = self.context.program;
@@ -57,7 +58,7 @@ impl World<'_> {
             name.rsplit('.').next().unwrap_or(&name).replace('$', ".")
         };
         for root in &known.roots {
-            if let Root::Class(class) = root {
+            if let NameRoot::Class(class) = root {
                 return format!("{}.class", simple(*class));
             }
         }
@@ -76,8 +77,8 @@ impl World<'_> {
         }
     }
 
-    /// The same without what tells apart objects of one class, so that it stays what it is when the program gets more of
-    /// them.
+    /// The same without what distinguishes objects of one class, so that it stays what it is when the program gets
+    /// more of them.
     #[must_use]
     pub fn describe_lock_stable(&self, object: ObjectId) -> String {
         let name = self.describe_lock(object);
@@ -100,7 +101,7 @@ impl World<'_> {
     }
 }
 
-/// Something that learns from the symbolic execution. Every method does nothing unless it is implemented. What a
+/// Receives the events of the symbolic execution. Every method does nothing unless it is implemented. What a
 /// listener is told of one context is told once; a context may belong to several threads, which are known at the end.
 pub trait Listener {
     /// A variable of an object that threads may share is touched.
@@ -125,7 +126,7 @@ pub trait Listener {
     fn invocation(&mut self, _invocation: Invocation<'_>) {}
 
     /// The execution is over.
-    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome;
+    fn finish(self: Box<Self>, execution: &ExecutionFacts<'_>) -> Outcome;
 }
 
 /// A kind of listener.
@@ -134,7 +135,7 @@ pub struct Client {
     pub name: &'static str,
     /// The rules it reports.
     pub rules: &'static [&'static str],
-    /// Whether it tells which accesses could not be proven safe, where that is asked for.
+    /// Whether it lists the accesses that could not be proven safe, where that is asked for.
     pub makes_watch_list: bool,
     /// Makes one.
     pub listen: for<'a> fn(&'a Context<'a>, &Heap) -> Box<dyn Listener + 'a>,

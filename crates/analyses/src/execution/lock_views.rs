@@ -1,11 +1,11 @@
-//! What fields tell about the locks and flags that they keep.
+//! What is known of the locks and flags that fields keep.
 //!
-//! A read-write lock has two faces, a lock has conditions, and code keeps either in fields of their own.
+//! A read-write lock has two views, a lock has conditions, and code keeps either in fields of their own.
 //! Whoever locks `this.readLock` locks `this.readWriteLock`, for reading; whoever waits for `this.notEmpty`
 //! gives back `this.lock`. A semaphore with a single permit that a field keeps is a lock, too. Found where
 //! the fields are set.
 //!
-//! Misses faces that are handed through parameters. May take the lock of another object for that of a face if
+//! Misses views that are passed through parameters. May take the lock of another object for that of a view if
 //! a field is set twice.
 
 use classes::access;
@@ -18,14 +18,14 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::LockMode;
-use crate::locks::expression::{LockExpression, Root, Step};
+use crate::locks::expression::{ExpressionRoot, LockExpression, PathElement};
 
 /// What is known of fields.
 #[derive(Debug, Default)]
-pub(super) struct Faces {
-    /// How a lock is taken through the face that a field keeps.
+pub(super) struct LockViews {
+    /// How a lock is taken through the view that a field keeps.
     modes: FxHashMap<FieldId, LockMode>,
-    /// The field that keeps the lock to which the face or condition of a field belongs.
+    /// The field that keeps the lock to which the view or condition of a field belongs.
     owners: FxHashMap<FieldId, FieldId>,
     single_permits: FxHashSet<FieldId>,
     /// Volatile fields whose value decides where some code goes.
@@ -34,7 +34,7 @@ pub(super) struct Faces {
 
 /// What one body says about fields.
 #[derive(Default)]
-struct Seen {
+struct BodyFieldFacts {
     modes: Vec<(FieldId, LockMode)>,
     owners: Vec<(FieldId, FieldId)>,
     single_permits: Vec<FieldId>,
@@ -43,12 +43,12 @@ struct Seen {
 }
 
 /// A field that is set.
-struct Put {
+struct FieldStore {
     object: Option<ValueId>,
     field: FieldId,
-    /// What is kept; of a face or condition, the lock behind it.
+    /// What is kept; of a view or condition, the underlying lock.
     kept: ValueId,
-    is_face: bool,
+    is_lock_view: bool,
 }
 
 /// Whether a field is volatile.
@@ -56,9 +56,9 @@ pub(super) fn is_volatile(program: &Program, field: FieldId) -> bool {
     program.fields[field].access & access::VOLATILE != 0
 }
 
-/// The lock whose face or condition a value is where it is made right here, and in which mode that face
+/// The lock whose view or condition a value is where it is made right here, and in which mode that view
 /// locks.
-pub(super) fn behind(
+pub(super) fn viewed_lock(
     program: &Program,
     body: &Body,
     value: ValueId,
@@ -79,28 +79,28 @@ pub(super) fn behind(
     })
 }
 
-impl Faces {
+impl LockViews {
     /// Looks through all bodies.
-    pub(super) fn of(program: &Program) -> Faces {
+    pub(super) fn of(program: &Program) -> LockViews {
         let methods: Vec<MethodId> = program.methods_with_bodies().collect();
-        let seen: Vec<Seen> = methods
+        let found: Vec<BodyFieldFacts> = methods
             .par_iter()
-            .filter_map(|method| Some(look(program, program.body(*method)?)))
+            .filter_map(|method| Some(scan_body(program, program.body(*method)?)))
             .collect();
-        let mut faces = Faces::default();
-        for of_body in &seen {
-            faces.modes.extend(of_body.modes.iter().copied());
-            faces.owners.extend(of_body.owners.iter().copied());
-            faces.single_permits.extend(&of_body.single_permits);
-            faces.tested.extend(&of_body.tested);
+        let mut lock_views = LockViews::default();
+        for of_body in &found {
+            lock_views.modes.extend(of_body.modes.iter().copied());
+            lock_views.owners.extend(of_body.owners.iter().copied());
+            lock_views.single_permits.extend(&of_body.single_permits);
+            lock_views.tested.extend(&of_body.tested);
         }
-        for field in seen.iter().flat_map(|of_body| &of_body.other_permits) {
-            faces.single_permits.remove(field);
+        for field in found.iter().flat_map(|of_body| &of_body.other_permits) {
+            lock_views.single_permits.remove(field);
         }
-        faces
+        lock_views
     }
 
-    /// How a lock is taken through the face that this field keeps, if it keeps one.
+    /// How a lock is taken through the view that this field keeps, if it keeps one.
     pub(super) fn mode(&self, field: FieldId) -> Option<LockMode> {
         self.modes.get(&field).copied()
     }
@@ -115,16 +115,16 @@ impl Faces {
         self.tested.contains(&field)
     }
 
-    /// The name of the lock behind a face or a condition that a field keeps; other names stay as they are.
-    pub(super) fn lock_behind(&self, expression: LockExpression) -> LockExpression {
+    /// The name of the underlying lock of a view or a condition that a field keeps; other names stay as they are.
+    pub(super) fn underlying_lock(&self, expression: LockExpression) -> LockExpression {
         match (expression.split_last(), expression.root) {
-            (Some((object, Step::Field(field))), _) => self
+            (Some((object, PathElement::Field(field))), _) => self
                 .owners
                 .get(&field)
-                .and_then(|owner| object.then(Step::Field(*owner)))
+                .and_then(|owner| object.then(PathElement::Field(*owner)))
                 .unwrap_or(expression),
-            (None, Root::Static(field)) => match self.owners.get(&field) {
-                Some(owner) => LockExpression::new(Root::Static(*owner)),
+            (None, ExpressionRoot::Static(field)) => match self.owners.get(&field) {
+                Some(owner) => LockExpression::new(ExpressionRoot::Static(*owner)),
                 None => expression,
             },
             _ => expression,
@@ -132,8 +132,8 @@ impl Faces {
     }
 }
 
-fn look(program: &Program, body: &Body) -> Seen {
-    let mut seen = Seen::default();
+fn scan_body(program: &Program, body: &Body) -> BodyFieldFacts {
+    let mut found = BodyFieldFacts::default();
     let mut puts = Vec::new();
     for instruction in body.instructions() {
         let (object, field, value) = match &instruction.operation {
@@ -148,22 +148,27 @@ fn look(program: &Program, body: &Body) -> Seen {
         }
         if &*program.fields[field].descriptor == "Ljava/util/concurrent/Semaphore;" {
             match has_single_permit(program, body, value) {
-                true => seen.single_permits.push(field),
-                false => seen.other_permits.push(field),
+                true => found.single_permits.push(field),
+                false => found.other_permits.push(field),
             }
         }
-        match behind(program, body, value) {
+        match viewed_lock(program, body, value) {
             Some((lock, mode)) => {
-                seen.modes.extend(mode.map(|mode| (field, mode)));
-                puts.push(Put { object, field, kept: body.without_casts(lock), is_face: true });
+                found.modes.extend(mode.map(|mode| (field, mode)));
+                puts.push(FieldStore {
+                    object,
+                    field,
+                    kept: body.without_casts(lock),
+                    is_lock_view: true,
+                });
             }
             None => {
                 let kept = body.without_casts(value);
-                puts.push(Put { object, field, kept, is_face: false });
+                puts.push(FieldStore { object, field, kept, is_lock_view: false });
             }
         }
     }
-    for put in puts.iter().filter(|put| put.is_face) {
+    for put in puts.iter().filter(|put| put.is_lock_view) {
         let read = match body.defining_instruction(put.kept).map(|it| &it.operation) {
             Some(Operation::GetField { object, field })
                 if Some(body.without_casts(*object)) == put.object =>
@@ -173,27 +178,29 @@ fn look(program: &Program, body: &Body) -> Seen {
             Some(Operation::GetStatic(field)) if put.object.is_none() => Some(*field),
             _ => None,
         };
-        let beside = |is_face: bool| {
-            let same = |other: &&Put| {
-                other.is_face == is_face && other.kept == put.kept && other.object == put.object
+        let beside = |is_lock_view: bool| {
+            let same = |other: &&FieldStore| {
+                other.is_lock_view == is_lock_view
+                    && other.kept == put.kept
+                    && other.object == put.object
             };
             puts.iter().find(same).map(|other| other.field)
         };
-        // Two faces of a lock that no field keeps: the first one stands for it.
+        // Two views of a lock that no field keeps: the first one stands for it.
         let owner = read.or_else(|| beside(false)).or_else(|| beside(true));
-        seen.owners.extend(owner.filter(|owner| *owner != put.field).map(|it| (put.field, it)));
+        found.owners.extend(owner.filter(|owner| *owner != put.field).map(|it| (put.field, it)));
     }
     for block in body.blocks.iter() {
         match &block.terminator {
             Terminator::Branch { .. } | Terminator::Return(Some(_)) | Terminator::Switch { .. } => {
                 for value in block.terminator.operands() {
-                    seen.tested.extend(volatile_read(program, body, value));
+                    found.tested.extend(volatile_read(program, body, value));
                 }
             }
             Terminator::Goto(_) | Terminator::Return(None) | Terminator::Throw(_) => {}
         }
     }
-    seen
+    found
 }
 
 fn volatile_read(program: &Program, body: &Body, value: ValueId) -> Option<FieldId> {

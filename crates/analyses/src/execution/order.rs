@@ -5,7 +5,7 @@
 //! happened on some path is in `may_have_started` and `may_have_published`.
 //!
 //! The flow is computed once for each method, as what is added to the order of the context it is called in. A
-//! summary of that, callees first, tells callers what a call adds.
+//! summary of that, callees first, gives callers what a call adds.
 //!
 //! May claim that all threads of a loop have ended although the loop joined some of them only, and that a
 //! thread has ended although an interrupt cut the waiting short. Misses messages that go through variables
@@ -21,39 +21,41 @@
 
 use classes::bytecode::{Against, Condition, Literal};
 use program::callgraph::CallGraph;
-use program::dataflow::{self, Edge, Forward, Passage};
+use program::dataflow::{self, BlockTransition, Edge, Forward};
 use program::ids::{BlockId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Constant, Instruction, Operation, Terminator};
 use program::models::{self, Effect, Mode, Operand, Ordering, Outcome, Runner};
 use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
-use super::binding::{Scene, Subject, class_object, correspondence, given, returned};
+use super::binding::{
+    AbstractValue, BodyValues, class_object, correspondence, parameter_sources, returned,
+};
 use super::event::Published;
-use super::faces::{Faces, is_volatile};
+use super::lock_views::{LockViews, is_volatile};
 use super::loops::Loops;
 use crate::heap::{self, Heap, Name, Place, Slot, ThreadSet};
-use crate::locks::expression::{Expressions, LockExpression, Root, Step};
+use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 use crate::sorted::{insert, intersect, unite};
 
 /// A variable that orders threads: an object and, for volatile fields, the field.
-pub(super) type Channel = (Subject, Option<Slot>);
+pub(super) type Channel = (AbstractValue, Option<Slot>);
 
 /// A task that has ended, and whether that is sure for all threads that run it.
-pub(super) type Joined = (Subject, bool);
+pub(super) type Joined = (AbstractValue, bool);
 
-/// What a stretch of code adds to the order. All lists are sorted.
+/// What a part of a method adds to the order. All lists are sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Delta {
+pub(super) struct OrderEffect {
     /// Tasks that may have been started.
-    pub(super) started: Vec<Subject>,
+    pub(super) started: Vec<AbstractValue>,
     /// Threads that may have been started here, as the heap shape graph knows.
     pub(super) started_threads: ThreadSet,
     /// Tasks that have ended.
     pub(super) joined: Vec<Joined>,
     /// What may have been published to.
     pub(super) published: Published<Channel>,
-    /// What the method itself may have published to, without what it calls; callers do not hear of it.
+    /// What the method itself may have published to, without what it calls; callers do not see it.
     pub(super) own: Vec<Channel>,
     /// What has been received from.
     pub(super) received: Vec<Channel>,
@@ -67,7 +69,7 @@ enum Pending {
     Received(Channel),
 }
 
-impl Delta {
+impl OrderEffect {
     /// Whether nothing is added.
     pub(super) fn is_empty(&self) -> bool {
         self.started.is_empty()
@@ -78,7 +80,7 @@ impl Delta {
     }
 
     /// Joins what another path adds; says whether that changes anything.
-    pub(super) fn join(&mut self, other: &Delta) -> bool {
+    pub(super) fn join(&mut self, other: &OrderEffect) -> bool {
         let may = unite(&mut self.started, &other.started)
             | self.started_threads.extend(&other.started_threads)
             | self.published.extend(&other.published)
@@ -94,12 +96,12 @@ impl Delta {
         insert(&mut self.own, channel);
     }
 
-    fn start(&mut self, task: Subject) {
+    fn start(&mut self, task: AbstractValue) {
         insert(&mut self.started, task);
         self.joined.retain(|(joined, _)| *joined != task);
     }
 
-    fn reach(&mut self, pending: Pending) {
+    fn apply_pending(&mut self, pending: Pending) {
         match pending {
             Pending::Joined(joined) => insert(&mut self.joined, joined),
             Pending::Received(channel) => insert(&mut self.received, channel),
@@ -108,30 +110,30 @@ impl Delta {
 }
 
 /// What the methods that are called add.
-pub(super) trait KnownDeltas {
+pub(super) trait KnownOrderEffects {
     /// What this method adds.
-    fn of(&self, method: MethodId) -> &Delta;
+    fn of(&self, method: MethodId) -> &OrderEffect;
 }
 
-impl KnownDeltas for TypedVec<MethodId, Delta> {
-    fn of(&self, method: MethodId) -> &Delta {
+impl KnownOrderEffects for TypedVec<MethodId, OrderEffect> {
+    fn of(&self, method: MethodId) -> &OrderEffect {
         &self[method]
     }
 }
 
-impl KnownDeltas for summaries::Summaries<'_, Delta> {
-    fn of(&self, method: MethodId) -> &Delta {
+impl KnownOrderEffects for summaries::Summaries<'_, OrderEffect> {
+    fn of(&self, method: MethodId) -> &OrderEffect {
         self.of(method)
     }
 }
 
 /// What the order of all methods is computed from.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct BaseFacts<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a CallGraph,
     pub(super) heap: &'a Heap,
-    pub(super) faces: &'a Faces,
+    pub(super) lock_views: &'a LockViews,
     /// The threads that are started at a place, as the heap shape graph knows.
     pub(super) started_at: &'a FxHashMap<Place, ThreadSet>,
     /// What getters return.
@@ -201,36 +203,36 @@ pub(super) fn tested(body: &Body, block: &Block, edge: Edge) -> Option<(ValueId,
 }
 
 /// Applies what the instructions of one body add to the order.
-pub(super) struct OrderSteps<'a> {
-    ground: Ground<'a>,
-    scene: Scene<'a>,
+pub(super) struct OrderTransfer<'a> {
+    base_facts: BaseFacts<'a>,
+    body_values: BodyValues<'a>,
     expressions: &'a Expressions<'a>,
-    known: &'a dyn KnownDeltas,
+    known: &'a dyn KnownOrderEffects,
     loops: &'a Loops,
     /// What is joined in each loop, by loop.
     joined_in_loops: Vec<(usize, Joined)>,
-    is_quiet: bool,
+    has_no_order_effect: bool,
 }
 
-impl<'a> OrderSteps<'a> {
+impl<'a> OrderTransfer<'a> {
     pub(super) fn new(
-        ground: Ground<'a>,
+        base_facts: BaseFacts<'a>,
         expressions: &'a Expressions<'a>,
-        known: &'a dyn KnownDeltas,
+        known: &'a dyn KnownOrderEffects,
         loops: &'a Loops,
-    ) -> OrderSteps<'a> {
-        let scene = Scene::new(ground.program, ground.heap, expressions.body);
-        let mut steps = OrderSteps {
-            ground,
-            scene,
+    ) -> OrderTransfer<'a> {
+        let body_values = BodyValues::new(base_facts.program, base_facts.heap, expressions.body);
+        let mut steps = OrderTransfer {
+            base_facts,
+            body_values,
             expressions,
             known,
             loops,
             joined_in_loops: Vec::new(),
-            is_quiet: false,
+            has_no_order_effect: false,
         };
-        steps.is_quiet = !is_concerned(&ground, known, scene.body);
-        if !steps.is_quiet {
+        steps.has_no_order_effect = !has_order_effect(&base_facts, known, body_values.body);
+        if !steps.has_no_order_effect {
             steps.joined_in_loops = steps.find_joins_in_loops();
         }
         steps
@@ -238,12 +240,14 @@ impl<'a> OrderSteps<'a> {
 
     fn find_joins_in_loops(&self) -> Vec<(usize, Joined)> {
         let mut found = Vec::new();
-        for (id, block) in self.scene.body.blocks.iter_with_ids() {
+        for (id, block) in self.body_values.body.blocks.iter_with_ids() {
             let Some(inside) = self.loops.innermost(id) else { continue };
             for instruction in &block.instructions {
-                let mut delta = Delta::default();
-                self.step(&mut delta, instruction);
-                found.extend(delta.joined.into_iter().map(|(task, _)| (inside, (task, true))));
+                let mut order_effect = OrderEffect::default();
+                self.step(&mut order_effect, instruction);
+                found.extend(
+                    order_effect.joined.into_iter().map(|(task, _)| (inside, (task, true))),
+                );
             }
         }
         found.sort_unstable();
@@ -252,48 +256,51 @@ impl<'a> OrderSteps<'a> {
     }
 
     /// Applies an instruction.
-    pub(super) fn step(&self, delta: &mut Delta, instruction: &Instruction) {
-        if self.is_quiet {
+    pub(super) fn step(&self, order_effect: &mut OrderEffect, instruction: &Instruction) {
+        if self.has_no_order_effect {
             return;
         }
-        let (program, faces) = (self.ground.program, self.ground.faces);
+        let (program, lock_views) = (self.base_facts.program, self.base_facts.lock_views);
         match &instruction.operation {
             Operation::PutField { object, field, .. }
-                if is_volatile(program, *field) && faces.is_tested(*field) =>
+                if is_volatile(program, *field) && lock_views.is_tested(*field) =>
             {
-                if let Some(subject) = self.scene.of_value(*object) {
-                    delta.publish((subject, Some(Slot::Field(*field))));
+                if let Some(subject) = self.body_values.of_value(*object) {
+                    order_effect.publish((subject, Some(Slot::Field(*field))));
                 }
             }
             Operation::PutStatic { field, .. }
-                if is_volatile(program, *field) && faces.is_tested(*field) =>
+                if is_volatile(program, *field) && lock_views.is_tested(*field) =>
             {
-                let class = class_object(self.ground.heap, program.fields[*field].class);
+                let class = class_object(self.base_facts.heap, program.fields[*field].class);
                 if let Some(class) = class {
-                    let channel = (Subject::Object(class), Some(Slot::Field(*field)));
-                    delta.publish(channel);
+                    let channel = (AbstractValue::Object(class), Some(Slot::Field(*field)));
+                    order_effect.publish(channel);
                 }
             }
-            Operation::Call(call) => self.call(delta, instruction, call),
+            Operation::Call(call) => self.call(order_effect, instruction, call),
             _ => {}
         }
     }
 
-    fn call(&self, delta: &mut Delta, instruction: &Instruction, call: &Call) {
+    fn call(&self, order_effect: &mut OrderEffect, instruction: &Instruction, call: &Call) {
         let result = instruction.result;
         if let Some(result) = result {
-            delta.pending.retain(|(value, _, _)| *value != result);
+            order_effect.pending.retain(|(value, _, _)| *value != result);
         }
-        self.call_targets(delta, instruction, call);
-        let effects = effects_here(self.ground.program, call.method);
-        let operand = |operand: Operand| self.scene.operand(call, result, operand);
+        self.call_targets(order_effect, instruction, call);
+        let effects = effects_here(self.base_facts.program, call.method);
+        let operand = |operand: Operand| self.body_values.operand(call, result, operand);
         let blocks = effects.iter().any(|effect| matches!(effect, Effect::Blocks { .. }));
         let gives = effects.iter().any(|effect| matches!(effect, Effect::Load { .. }));
         for effect in effects {
             match effect {
                 Effect::Fork { task } | Effect::Submit { task, .. } => {
                     for task in operand(*task) {
-                        self.scene.tasks(task).into_iter().for_each(|it| delta.start(it));
+                        self.body_values
+                            .tasks(task)
+                            .into_iter()
+                            .for_each(|it| order_effect.start(it));
                     }
                 }
                 Effect::Join { task, outcome, .. } => {
@@ -301,15 +308,20 @@ impl<'a> OrderSteps<'a> {
                         Operand::Elements(_) | Operand::Callbacks => true,
                         _ => self.is_executor(call),
                     };
-                    let mut tasks: Vec<Subject> = operand(*task)
+                    let mut tasks: Vec<AbstractValue> = operand(*task)
                         .into_iter()
-                        .flat_map(|task| self.scene.tasks(task))
+                        .flat_map(|task| self.body_values.tasks(task))
                         .collect();
-                    if is_all && let Some(executor) = self.scene.operand_value(call, *task) {
-                        tasks.extend(self.given_to(executor));
+                    if is_all && let Some(executor) = self.body_values.operand_value(call, *task) {
+                        tasks.extend(self.tasks_given_to(executor));
                     }
                     for task in tasks {
-                        settle(delta, Pending::Joined((task, is_all)), *outcome, result);
+                        apply_outcome(
+                            order_effect,
+                            Pending::Joined((task, is_all)),
+                            *outcome,
+                            result,
+                        );
                     }
                 }
                 Effect::Publish { to }
@@ -324,7 +336,7 @@ impl<'a> OrderSteps<'a> {
                 }
                 | Effect::Release { lock: to, mode: Mode::Permit, .. } => {
                     for subject in operand(*to) {
-                        delta.publish((subject, None));
+                        order_effect.publish((subject, None));
                     }
                 }
                 Effect::Receive { from, outcome }
@@ -336,41 +348,48 @@ impl<'a> OrderSteps<'a> {
                         (outcome, _, _) => *outcome,
                     };
                     for subject in operand(*from) {
-                        settle(delta, Pending::Received((subject, None)), outcome, result);
+                        apply_outcome(
+                            order_effect,
+                            Pending::Received((subject, None)),
+                            outcome,
+                            result,
+                        );
                     }
                 }
                 Effect::AtomicRead { of, ordering: Ordering::Acquire | Ordering::Volatile } => {
                     for subject in operand(*of) {
                         let received = Pending::Received((subject, None));
-                        settle(delta, received, Outcome::IfNonZero, result);
+                        apply_outcome(order_effect, received, Outcome::IfNonZero, result);
                     }
                 }
                 _ => {}
             }
         }
-        let place = Place { method: self.scene.body.method, offset: instruction.offset };
-        if let Some(threads) = self.ground.started_at.get(&place) {
-            delta.started_threads.extend(threads);
+        let place = Place { method: self.body_values.body.method, offset: instruction.offset };
+        if let Some(threads) = self.base_facts.started_at.get(&place) {
+            order_effect.started_threads.extend(threads);
         }
     }
 
     /// The tasks that an executor was given: by all that is called here, and by this very body where nobody
     /// else knows the executor.
-    fn given_to(&self, executor: ValueId) -> Vec<Subject> {
-        let shape = self.scene.shape;
+    fn tasks_given_to(&self, executor: ValueId) -> Vec<AbstractValue> {
+        let shape = self.body_values.shape;
         let node = shape.node_of(executor);
         let bodies = node.iter().flat_map(|node| &shape[*node].runs);
-        let named = |body: &MethodId| self.ground.heap.named(&Name::new(heap::Root::Task(*body)));
-        let mut tasks: Vec<Subject> = bodies.filter_map(named).map(Subject::Object).collect();
+        let named =
+            |body: &MethodId| self.base_facts.heap.named(&Name::new(heap::NameRoot::Task(*body)));
+        let mut tasks: Vec<AbstractValue> =
+            bodies.filter_map(named).map(AbstractValue::Object).collect();
         let name = self.expressions.of(executor);
-        for instruction in self.scene.body.instructions() {
+        for instruction in self.body_values.body.instructions() {
             let Operation::Call(call) = &instruction.operation else { continue };
-            for effect in effects_here(self.ground.program, call.method) {
+            for effect in effects_here(self.base_facts.program, call.method) {
                 if let Effect::Submit { task, to: Runner::Executor(to), .. } = effect
-                    && let Some(to) = self.scene.operand_value(call, *to)
+                    && let Some(to) = self.body_values.operand_value(call, *to)
                     && self.expressions.of(to) == name
                 {
-                    tasks.extend(self.scene.operand(call, instruction.result, *task));
+                    tasks.extend(self.body_values.operand(call, instruction.result, *task));
                 }
             }
         }
@@ -378,9 +397,9 @@ impl<'a> OrderSteps<'a> {
     }
 
     fn is_executor(&self, call: &Call) -> bool {
-        let supertypes = self.ground.program.hierarchy.supertypes(call.class);
+        let supertypes = self.base_facts.program.hierarchy.supertypes(call.class);
         supertypes.into_iter().any(|class| {
-            let name = &*self.ground.program.classes[class].name;
+            let name = &*self.base_facts.program.classes[class].name;
             let runs_tasks = |name: &str| {
                 matches!(
                     name,
@@ -392,41 +411,43 @@ impl<'a> OrderSteps<'a> {
     }
 
     /// What the methods that a call may run add.
-    fn call_targets(&self, delta: &mut Delta, instruction: &Instruction, call: &Call) {
-        let Ground { program, graph, heap, .. } = self.ground;
-        let targets = graph.targets(self.scene.body.method, instruction.offset);
-        let mut must: Option<Delta> = None;
+    fn call_targets(&self, order_effect: &mut OrderEffect, instruction: &Instruction, call: &Call) {
+        let BaseFacts { program, graph, heap, .. } = self.base_facts;
+        let targets = graph.targets(self.body_values.body.method, instruction.offset);
+        let mut must: Option<OrderEffect> = None;
         for target in targets {
             let theirs = self.known.of(target.method);
-            let is_sure = !target.via.is_by_library();
+            let is_sure = !target.call_kind.is_by_library();
             if theirs.is_empty() {
                 if is_sure {
-                    must = Some(Delta::default());
+                    must = Some(OrderEffect::default());
                 }
                 continue;
             }
             let callee = &heap.shapes[target.method];
-            let given = given(program, call, target, callee.parameters.len());
+            let sources = parameter_sources(program, call, target, callee.parameters.len());
             let result = returned(target, instruction.result);
-            let nodes = correspondence(&self.scene, &given, result, callee);
-            let ours = |subject: &Subject| match subject {
-                Subject::Object(_) => Some(*subject),
-                Subject::Node(node) => {
-                    nodes.get(node.index()).copied().flatten().map(|it| self.scene.of_node(it))
-                }
+            let nodes = correspondence(&self.body_values, &sources, result, callee);
+            let ours = |subject: &AbstractValue| match subject {
+                AbstractValue::Object(_) => Some(*subject),
+                AbstractValue::Node(node) => nodes
+                    .get(node.index())
+                    .copied()
+                    .flatten()
+                    .map(|it| self.body_values.of_node(it)),
             };
             let channel = |(subject, slot): &Channel| Some((ours(subject)?, *slot));
             for task in theirs.started.iter().filter_map(ours) {
-                self.scene.tasks(task).into_iter().for_each(|task| delta.start(task));
+                self.body_values.tasks(task).into_iter().for_each(|task| order_effect.start(task));
             }
-            delta.started_threads.extend(&theirs.started_threads);
-            delta.published.extend_by(&theirs.published, channel);
+            order_effect.started_threads.extend(&theirs.started_threads);
+            order_effect.published.extend_by(&theirs.published, channel);
             if !is_sure {
                 continue;
             }
-            let mut here = Delta::default();
+            let mut here = OrderEffect::default();
             for (task, is_all) in &theirs.joined {
-                for task in ours(task).into_iter().flat_map(|task| self.scene.tasks(task)) {
+                for task in ours(task).into_iter().flat_map(|task| self.body_values.tasks(task)) {
                     insert(&mut here.joined, (task, *is_all));
                 }
             }
@@ -442,64 +463,70 @@ impl<'a> OrderSteps<'a> {
             }
         }
         if let Some(must) = must {
-            unite(&mut delta.joined, &must.joined);
-            unite(&mut delta.received, &must.received);
+            unite(&mut order_effect.joined, &must.joined);
+            unite(&mut order_effect.received, &must.received);
         }
     }
 
     /// The order when an instruction throws. An interrupt while waiting for a thread is rare, and those who
     /// go on then have no better idea than everybody else.
-    pub(super) fn thrown(&self, delta: &mut Delta, instruction: &Instruction) {
-        if self.is_quiet {
+    pub(super) fn thrown(&self, order_effect: &mut OrderEffect, instruction: &Instruction) {
+        if self.has_no_order_effect {
             return;
         }
         if let Operation::Call(call) = &instruction.operation
-            && effects_here(self.ground.program, call.method)
+            && effects_here(self.base_facts.program, call.method)
                 .iter()
                 .any(|effect| matches!(effect, Effect::Join { outcome: Outcome::Always, .. }))
         {
-            self.step(delta, instruction);
+            self.step(order_effect, instruction);
         }
     }
 
     /// Learns from the way between two blocks.
-    pub(super) fn pass(&self, delta: &mut Delta, passage: &Passage<'_>) {
-        if self.is_quiet {
+    pub(super) fn apply_transition(
+        &self,
+        order_effect: &mut OrderEffect,
+        transition: &BlockTransition<'_>,
+    ) {
+        if self.has_no_order_effect {
             return;
         }
         if !self.joined_in_loops.is_empty() {
-            for left in self.loops.left(passage.from, passage.to) {
+            for left in self.loops.left(transition.from, transition.to) {
                 let joined = self.joined_in_loops.iter().filter(|(inside, _)| *inside == left);
-                joined.for_each(|(_, joined)| delta.reach(Pending::Joined(*joined)));
+                joined.for_each(|(_, joined)| order_effect.apply_pending(Pending::Joined(*joined)));
             }
         }
-        let body = self.scene.body;
-        let Some((value, is_true)) = tested(body, passage.block, passage.edge) else { return };
-        let turned_out: Vec<Pending> = delta
+        let body = self.body_values.body;
+        let Some((value, is_true)) = tested(body, transition.block, transition.edge) else {
+            return;
+        };
+        let turned_out: Vec<Pending> = order_effect
             .pending
             .iter()
             .filter(|(pending, expected, _)| *pending == value && *expected == is_true)
             .map(|(_, _, pending)| *pending)
             .collect();
-        turned_out.into_iter().for_each(|pending| delta.reach(pending));
-        delta.pending.retain(|(pending, _, _)| *pending != value);
-        if is_true && let Some(channel) = self.flag(value) {
-            insert(&mut delta.received, channel);
+        turned_out.into_iter().for_each(|pending| order_effect.apply_pending(pending));
+        order_effect.pending.retain(|(pending, _, _)| *pending != value);
+        if is_true && let Some(channel) = self.volatile_source(value) {
+            insert(&mut order_effect.received, channel);
         }
     }
 
     /// The volatile variable that a value was read from, here or in a getter.
-    fn flag(&self, value: ValueId) -> Option<Channel> {
-        let program = self.ground.program;
+    fn volatile_source(&self, value: ValueId) -> Option<Channel> {
+        let program = self.base_facts.program;
         let expression = self.expressions.of(value)?;
         match (expression.split_last(), expression.root) {
-            (Some((object, Step::Field(field))), _) if is_volatile(program, field) => {
-                let subject = self.scene.of_expression(&object)?;
+            (Some((object, PathElement::Field(field))), _) if is_volatile(program, field) => {
+                let subject = self.body_values.of_expression(&object)?;
                 Some((subject, Some(Slot::Field(field))))
             }
-            (None, Root::Static(field)) if is_volatile(program, field) => {
-                let class = class_object(self.ground.heap, program.fields[field].class)?;
-                Some((Subject::Object(class), Some(Slot::Field(field))))
+            (None, ExpressionRoot::Static(field)) if is_volatile(program, field) => {
+                let class = class_object(self.base_facts.heap, program.fields[field].class)?;
+                Some((AbstractValue::Object(class), Some(Slot::Field(field))))
             }
             _ => None,
         }
@@ -507,23 +534,32 @@ impl<'a> OrderSteps<'a> {
 }
 
 /// Something that has happened if the result of a call is as the outcome says.
-fn settle(delta: &mut Delta, fact: Pending, outcome: Outcome, result: Option<ValueId>) {
+fn apply_outcome(
+    order_effect: &mut OrderEffect,
+    fact: Pending,
+    outcome: Outcome,
+    result: Option<ValueId>,
+) {
     let expected = match outcome {
-        Outcome::Always => return delta.reach(fact),
+        Outcome::Always => return order_effect.apply_pending(fact),
         Outcome::IfTrue | Outcome::IfNonZero | Outcome::IfNonNull => true,
         Outcome::IfFalse => false,
         Outcome::Unknown => return,
     };
     if let Some(result) = result {
-        insert(&mut delta.pending, (result, expected, fact));
+        insert(&mut order_effect.pending, (result, expected, fact));
     }
 }
 
 /// Whether a body does anything that concerns the order.
-fn is_concerned(ground: &Ground<'_>, known: &dyn KnownDeltas, body: &Body) -> bool {
-    let Ground { program, graph, faces, .. } = *ground;
-    let is_flag = |field| is_volatile(program, field) && faces.is_tested(field);
-    let concerns = |instruction: &Instruction| match &instruction.operation {
+fn has_order_effect(
+    base_facts: &BaseFacts<'_>,
+    known: &dyn KnownOrderEffects,
+    body: &Body,
+) -> bool {
+    let BaseFacts { program, graph, lock_views, .. } = *base_facts;
+    let is_flag = |field| is_volatile(program, field) && lock_views.is_tested(field);
+    let has_effect = |instruction: &Instruction| match &instruction.operation {
         Operation::GetField { field, .. }
         | Operation::PutField { field, .. }
         | Operation::GetStatic(field)
@@ -546,80 +582,81 @@ fn is_concerned(ground: &Ground<'_>, known: &dyn KnownDeltas, body: &Body) -> bo
                         | Effect::Release { mode: Mode::Permit, .. }
                 )
             }) || targets.iter().any(|target| !known.of(target.method).is_empty())
-                || ends_in_flag(ground, targets)
+                || is_volatile_getter(base_facts, targets)
         }
         _ => false,
     };
-    body.instructions().any(concerns)
+    body.instructions().any(has_effect)
 }
 
 /// Whether a call is of a getter of a volatile field.
-fn ends_in_flag(ground: &Ground<'_>, targets: &[program::callgraph::Target]) -> bool {
+fn is_volatile_getter(base_facts: &BaseFacts<'_>, targets: &[program::callgraph::Target]) -> bool {
     let [target] = targets else { return false };
-    let Some(returned) = ground.returned[target.method] else { return false };
+    let Some(returned) = base_facts.returned[target.method] else { return false };
     match (returned.steps().last().copied(), returned.root) {
-        (Some(Step::Field(field)), _) | (None, Root::Static(field)) => {
-            is_volatile(ground.program, field)
+        (Some(PathElement::Field(field)), _) | (None, ExpressionRoot::Static(field)) => {
+            is_volatile(base_facts.program, field)
         }
         _ => false,
     }
 }
 
 struct OrderFlow<'a> {
-    steps: OrderSteps<'a>,
+    steps: OrderTransfer<'a>,
 }
 
 impl Forward for OrderFlow<'_> {
-    type State = Delta;
+    type State = OrderEffect;
 
-    fn entry(&mut self, _body: &Body) -> Delta {
-        Delta::default()
+    fn entry(&mut self, _body: &Body) -> OrderEffect {
+        OrderEffect::default()
     }
 
-    fn join(&mut self, into: &mut Delta, from: &Delta) -> bool {
+    fn join(&mut self, into: &mut OrderEffect, from: &OrderEffect) -> bool {
         into.join(from)
     }
 
-    fn enter_block(&mut self, _state: &mut Delta, _block: &Block) {}
+    fn enter_block(&mut self, _state: &mut OrderEffect, _block: &Block) {}
 
-    fn instruction(&mut self, state: &mut Delta, instruction: &Instruction) {
+    fn instruction(&mut self, state: &mut OrderEffect, instruction: &Instruction) {
         self.steps.step(state, instruction);
     }
 
-    fn thrown(&mut self, state: &Delta, instruction: &Instruction) -> Delta {
+    fn thrown(&mut self, state: &OrderEffect, instruction: &Instruction) -> OrderEffect {
         let mut thrown = state.clone();
         self.steps.thrown(&mut thrown, instruction);
         thrown
     }
 
-    fn leave_by(&mut self, state: &mut Delta, passage: &Passage<'_>) {
-        self.steps.pass(state, passage);
+    fn leave_by(&mut self, state: &mut OrderEffect, transition: &BlockTransition<'_>) {
+        self.steps.apply_transition(state, transition);
     }
 }
 
 /// What calling each method adds to the order, in the terms of what callers can know.
-pub(super) fn deltas(ground: Ground<'_>) -> TypedVec<MethodId, Delta> {
-    summaries::solve(ground.graph, ground.program.methods.len(), |method, known| {
-        let Some(body) = ground.program.body(method) else { return Delta::default() };
-        if !is_concerned(&ground, known, body) {
-            return Delta::default();
+pub(super) fn order_effects(base_facts: BaseFacts<'_>) -> TypedVec<MethodId, OrderEffect> {
+    summaries::solve(base_facts.graph, base_facts.program.methods.len(), |method, known| {
+        let Some(body) = base_facts.program.body(method) else { return OrderEffect::default() };
+        if !has_order_effect(&base_facts, known, body) {
+            return OrderEffect::default();
         }
-        let returned = |method: MethodId| ground.returned[method];
-        let expressions = Expressions::new(ground.program, ground.graph, body, &returned);
+        let returned = |method: MethodId| base_facts.returned[method];
+        let expressions = Expressions::new(base_facts.program, base_facts.graph, body, &returned);
         let loops = Loops::of(body);
-        let mut flow = OrderFlow { steps: OrderSteps::new(ground, &expressions, known, &loops) };
+        let mut flow =
+            OrderFlow { steps: OrderTransfer::new(base_facts, &expressions, known, &loops) };
         let states = dataflow::solve(body, &mut flow);
         at_return(&flow.steps, body, &states)
     })
 }
 
 fn at_return(
-    steps: &OrderSteps<'_>,
+    steps: &OrderTransfer<'_>,
     body: &Body,
-    states: &TypedVec<BlockId, Option<Delta>>,
-) -> Delta {
-    let mut end: Option<Delta> = None;
-    let mut anywhere = Delta::default();
+    states: &TypedVec<BlockId, Option<OrderEffect>>,
+) -> OrderEffect {
+    let mut end: Option<OrderEffect> = None;
+    let mut anywhere = OrderEffect::default();
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         for instruction in &block.instructions {
@@ -645,10 +682,10 @@ fn at_return(
     end.published = anywhere.published;
     end.pending.clear();
     end.own = anywhere.own;
-    let exposed = steps.scene.shape.exposed;
-    let is_known = |subject: &Subject| match subject {
-        Subject::Object(_) => true,
-        Subject::Node(node) => node.index() < exposed,
+    let exposed = steps.body_values.shape.exposed;
+    let is_known = |subject: &AbstractValue| match subject {
+        AbstractValue::Object(_) => true,
+        AbstractValue::Node(node) => node.index() < exposed,
     };
     end.started.retain(is_known);
     end.joined.retain(|(subject, _)| is_known(subject));

@@ -1,7 +1,7 @@
 //! Which abstract objects and threads stand for one at run time (dissertation, 3.4.4 and Figure 3.10), and what else
 //! follows from who calls whom.
 //!
-//! Property: an object that is marked unique is allocated at most once, as far as the contexts tell: by one
+//! Property: an object that is marked unique is allocated at most once, as far as the contexts show: by one
 //! thread that runs once, at one statement outside of loops, along calls outside of loops and recursion.
 //!
 //! May take an object for unique that library code allocates too, where the heap shape graph takes both for
@@ -9,7 +9,7 @@
 //!
 //! Deviations. 1. The dissertation counts while it executes, and adjusts the counters where a context is
 //! reused. Here the number of runs of each context is found afterwards: one, or many. 2. A thread is unique
-//! if it is started once; the contexts of its starters tell. 3. Objects of which no allocation is seen are
+//! if it is started once; the contexts of its starters show that. 3. Objects of which no allocation is seen are
 //! not unique, classes aside.
 
 use program::ids::{Id, TypedVec};
@@ -19,7 +19,7 @@ use crate::heap::{self, Heap, ObjectId, Place, ThreadId, ThreadKind, ThreadSet};
 
 /// A call from one context to another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Calls {
+pub(super) struct CallRecord {
     pub(super) from: ContextId,
     pub(super) to: ContextId,
     /// Whether one run of the caller may make the call more than once.
@@ -28,7 +28,7 @@ pub(super) struct Calls {
 
 /// Threads are started in a context.
 #[derive(Clone, Debug)]
-pub(super) struct Start {
+pub(super) struct StartRecord {
     pub(super) context: ContextId,
     pub(super) threads: ThreadSet,
     pub(super) is_repeated: bool,
@@ -36,35 +36,35 @@ pub(super) struct Start {
 
 /// An object is made in a context.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Made {
+pub(super) struct AllocationRecord {
     pub(super) context: ContextId,
     pub(super) place: Place,
     pub(super) object: ObjectId,
     pub(super) is_repeated: bool,
 }
 
-/// What the execution wrote down for this.
+/// What the execution records for this.
 #[derive(Default)]
-pub(super) struct Record {
+pub(super) struct ExecutionRecord {
     /// The contexts that threads begin with.
     pub(super) entries: Vec<(ThreadId, ContextId)>,
-    pub(super) calls: Vec<Calls>,
-    pub(super) starts: Vec<Start>,
-    pub(super) made: Vec<Made>,
+    pub(super) calls: Vec<CallRecord>,
+    pub(super) starts: Vec<StartRecord>,
+    pub(super) allocations: Vec<AllocationRecord>,
     /// Objects that are allocated in contexts that were not looked at.
-    pub(super) made_unseen: Vec<ObjectId>,
+    pub(super) unseen_allocations: Vec<ObjectId>,
     /// Contexts that were entered without all the locks that are held.
-    pub(super) forgot_locks: Vec<ContextId>,
+    pub(super) unknown_locks: Vec<ContextId>,
 }
 
 /// The calls by caller.
-struct Outgoing {
+struct CallsByCaller {
     first: Vec<usize>,
     calls: Vec<(ContextId, bool)>,
 }
 
-impl Outgoing {
-    fn of(record: &Record, contexts: usize) -> Outgoing {
+impl CallsByCaller {
+    fn of(record: &ExecutionRecord, contexts: usize) -> CallsByCaller {
         let mut first = vec![0; contexts + 1];
         for call in &record.calls {
             first[call.from.index() + 1] += 1;
@@ -79,7 +79,7 @@ impl Outgoing {
             calls[*at] = (call.to, call.is_repeated);
             *at += 1;
         }
-        Outgoing { first, calls }
+        CallsByCaller { first, calls }
     }
 
     fn from(&self, context: ContextId) -> &[(ContextId, bool)] {
@@ -88,7 +88,7 @@ impl Outgoing {
 }
 
 /// Which abstract threads get to each context.
-pub(super) fn threads(record: &Record, contexts: usize) -> TypedVec<ContextId, ThreadSet> {
+pub(super) fn threads(record: &ExecutionRecord, contexts: usize) -> TypedVec<ContextId, ThreadSet> {
     let mut threads: Vec<ThreadSet> = vec![ThreadSet::default(); contexts];
     for (thread, context) in &record.entries {
         threads[context.index()].insert(*thread);
@@ -97,14 +97,17 @@ pub(super) fn threads(record: &Record, contexts: usize) -> TypedVec<ContextId, T
     for call in &record.calls {
         callees[call.from.index()].push(call.to.index());
     }
-    TypedVec::from(heap::thread_sets_below(&callees, threads))
+    TypedVec::from(heap::propagate_thread_sets(&callees, threads))
 }
 
-/// The contexts in which not all locks are known that are held: what a caller has forgotten, all that it calls do not know.
-pub(super) fn forgot_locks(record: &Record, contexts: usize) -> TypedVec<ContextId, bool> {
-    let outgoing = Outgoing::of(record, contexts);
+/// The contexts in which not all held locks are known: what is unknown in a caller is unknown in all that it calls.
+pub(super) fn unknown_locks(
+    record: &ExecutionRecord,
+    contexts: usize,
+) -> TypedVec<ContextId, bool> {
+    let outgoing = CallsByCaller::of(record, contexts);
     let mut forgot: TypedVec<ContextId, bool> = TypedVec::filled(false, contexts);
-    let mut todo = record.forgot_locks.clone();
+    let mut todo = record.unknown_locks.clone();
     while let Some(context) = todo.pop() {
         if !std::mem::replace(&mut forgot[context], true) {
             todo.extend(outgoing.from(context).iter().map(|(to, _)| *to));
@@ -128,8 +131,8 @@ fn times(runs: u32, is_repeated: bool) -> u32 {
 }
 
 /// Counts runs and allocations, up to many.
-pub(super) fn count(heap: &Heap, record: &Record, contexts: usize) -> Counts {
-    let outgoing = Outgoing::of(record, contexts);
+pub(super) fn count(heap: &Heap, record: &ExecutionRecord, contexts: usize) -> Counts {
+    let outgoing = CallsByCaller::of(record, contexts);
     let mut runs: TypedVec<ContextId, u32> = TypedVec::filled(0, contexts);
     // Each call, start and entry has added this much to what it leads to; what it adds can only grow.
     let mut started: TypedVec<ThreadId, u32> = TypedVec::filled(0, heap.threads.len());
@@ -180,11 +183,11 @@ pub(super) fn count(heap: &Heap, record: &Record, contexts: usize) -> Counts {
         }
     }
     let mut objects: TypedVec<ObjectId, u32> = TypedVec::filled(0, heap.objects.len());
-    for made in &record.made {
-        let more = times(runs[made.context], made.is_repeated);
-        objects[made.object] = (objects[made.object] + more).min(MANY);
+    for allocations in &record.allocations {
+        let more = times(runs[allocations.context], allocations.is_repeated);
+        objects[allocations.object] = (objects[allocations.object] + more).min(MANY);
     }
-    for object in &record.made_unseen {
+    for object in &record.unseen_allocations {
         objects[*object] = MANY;
     }
     Counts { objects, threads: started }

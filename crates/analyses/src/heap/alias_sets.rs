@@ -71,7 +71,7 @@ impl AliasSets {
             unite(&mut node.classes, &gone.classes);
             unite(&mut node.lambdas, &gone.lambdas);
             unite(&mut node.runs, &gone.runs);
-            node.happenings.add(gone.happenings);
+            node.flags.add(gone.flags);
         }
     }
 

@@ -1,28 +1,28 @@
-//! What lies beyond the distance up to which shapes tell callers.
+//! Objects beyond the distance up to which shapes describe them to callers.
 //!
-//! A shape tells its callers what is near (`Limits::most_steps`). A method deep down a chain of calls may touch what is
-//! further away from everything that has a name. Such objects get a place in the graph here, by the fields that lead to
-//! them: one for each object and field, and for what is still further away one for each field.
+//! A shape describes to its callers what is near (`HeapLimits::most_steps`). A method deep down a chain of calls may
+//! touch what is further away from everything that has a name. Such objects get a place in the graph here, by the
+//! fields that lead to them: one for each object and field, and for what is still further away one for each field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use program::Program;
 use program::ids::{ClassId, FieldId, Id};
 
-use super::{AbstractObject, Heap, ObjectId, Root, Slot};
+use super::{AbstractObject, Heap, NameRoot, ObjectId, Slot};
 
 pub(super) fn complete(program: &Program, heap: &mut Heap) {
     let fields = followed_fields(program, heap);
     let known = heap.objects.len();
     let mut by_field: BTreeMap<FieldId, ObjectId> = BTreeMap::new();
-    // Objects that are made on the way are gone through as well: what they lead to is told apart by field alone.
+    // Objects that are made on the way are gone through as well: what they lead to is distinguished by field alone.
     let mut at = 0;
     while at < heap.objects.len() {
         let object = ObjectId::new(at);
         for class in classes_of(program, heap, object) {
             for owner in program.hierarchy.superclasses(class) {
                 for field in fields.get(&owner).into_iter().flatten() {
-                    lead(heap, object, *field, at < known, &mut by_field);
+                    connect_field(heap, object, *field, at < known, &mut by_field);
                 }
             }
         }
@@ -52,9 +52,9 @@ fn classes_of(program: &Program, heap: &Heap, object: ObjectId) -> Vec<ClassId> 
         return known.classes.clone();
     }
     let of_roots = known.roots.iter().filter_map(|root| match root {
-        Root::Outside(class) => Some(*class),
-        Root::Task(body) => Some(program.methods[*body].class),
-        Root::Class(_) | Root::Library(_) | Root::Afar => None,
+        NameRoot::Outside(class) => Some(*class),
+        NameRoot::Task(body) => Some(program.methods[*body].class),
+        NameRoot::Class(_) | NameRoot::Library(_) | NameRoot::BeyondDepth => None,
     });
     let of_fields = known.referred_by.iter().filter_map(|(_, slot)| match slot {
         Slot::Field(field) => program.class_of_field(*field),
@@ -66,7 +66,7 @@ fn classes_of(program: &Program, heap: &Heap, object: ObjectId) -> Vec<ClassId> 
     classes
 }
 
-fn lead(
+fn connect_field(
     heap: &mut Heap,
     object: ObjectId,
     field: FieldId,
@@ -81,7 +81,7 @@ fn lead(
         Some(target) if !is_known => *target,
         _ => {
             let mut made = AbstractObject::default();
-            made.marks.escapes = true;
+            made.properties.escapes = true;
             let target = heap.objects.push(made);
             if !is_known {
                 by_field.insert(field, target);
@@ -89,9 +89,9 @@ fn lead(
             target
         }
     };
-    let is_shared = heap.objects[object].marks.is_shared;
+    let is_shared = heap.objects[object].properties.is_shared;
     let made = &mut heap.objects[target];
     made.referred_by.push((object, slot));
-    made.marks.is_shared |= is_shared;
+    made.properties.is_shared |= is_shared;
     heap.objects[object].variables.entry(slot).or_default().target = Some(target);
 }

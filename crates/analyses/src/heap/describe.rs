@@ -9,12 +9,12 @@ use program::ids::{ClassId, Id, TypedVec};
 use program::threads::RootKind;
 
 use super::{
-    AbstractObject, AbstractThread, Heap, ObjectId, Place, Root, Slot, ThreadId, ThreadKind,
+    AbstractObject, AbstractThread, Heap, NameRoot, ObjectId, Place, Slot, ThreadId, ThreadKind,
     ThreadSet,
 };
 
 impl Heap {
-    /// A name for an abstract object that tells people which one is meant: its class, or how it is reached. Objects
+    /// A name for an abstract object for people: its class, or how it is reached. Objects
     /// of one class are numbered.
     #[must_use]
     pub fn describe(&self, program: &Program, object: ObjectId) -> String {
@@ -28,8 +28,8 @@ impl Heap {
     /// The class of an abstract object, as the source would write it.
     fn kind_of(&self, program: &Program, object: ObjectId) -> String {
         let known = &self.objects[object];
-        if let Some(Root::Class(class)) =
-            known.roots.iter().find(|root| matches!(root, Root::Class(_)))
+        if let Some(NameRoot::Class(class)) =
+            known.roots.iter().find(|root| matches!(root, NameRoot::Class(_)))
         {
             return format!("class {}", program.classes[*class].dotted_name());
         }
@@ -51,17 +51,20 @@ impl Heap {
             return declared;
         }
         match known.roots.first() {
-            Some(Root::Outside(class)) => program.classes[*class].dotted_name(),
-            Some(Root::Task(body)) => program.class_of(*body).dotted_name(),
-            Some(Root::Class(_) | Root::Library(_) | Root::Afar) | None => match known
-                .referred_by
-                .first()
-            {
-                Some((owner, slot)) if *owner != object => {
-                    format!("{} of {}", slot_label(program, *slot), self.describe(program, *owner))
+            Some(NameRoot::Outside(class)) => program.classes[*class].dotted_name(),
+            Some(NameRoot::Task(body)) => program.class_of(*body).dotted_name(),
+            Some(NameRoot::Class(_) | NameRoot::Library(_) | NameRoot::BeyondDepth) | None => {
+                match known.referred_by.first() {
+                    Some((owner, slot)) if *owner != object => {
+                        format!(
+                            "{} of {}",
+                            slot_label(program, *slot),
+                            self.describe(program, *owner)
+                        )
+                    }
+                    _ => "object".to_owned(),
                 }
-                _ => "object".to_owned(),
-            },
+            }
         }
     }
 
@@ -126,15 +129,19 @@ impl Heap {
         text
     }
 
-    /// The heap shape graph as text: an object a line with its marks, then its variables.
+    /// The heap shape graph as text: an object a line with its properties, then its variables.
     #[must_use]
     pub fn text(&self, program: &Program) -> String {
         let mut text = String::new();
         for (id, object) in
             self.objects.iter_with_ids().filter(|(_, object)| object.is_worth_showing())
         {
-            let _ =
-                writeln!(text, "{}{}", self.describe(program, id), self.marks_label(program, id));
+            let _ = writeln!(
+                text,
+                "{}{}",
+                self.describe(program, id),
+                self.properties_label(program, id)
+            );
             for (slot, variable) in &object.variables {
                 let target = match variable.target {
                     Some(target) if self.objects[target].is_worth_showing() => {
@@ -162,7 +169,8 @@ impl Heap {
         for (id, object) in
             self.objects.iter_with_ids().filter(|(_, object)| object.is_worth_showing())
         {
-            let label = format!("{}{}", self.describe(program, id), self.marks_label(program, id));
+            let label =
+                format!("{}{}", self.describe(program, id), self.properties_label(program, id));
             let _ = writeln!(text, "  o{} [label=\"{}\"];", id.index(), label.replace('"', "'"));
             for (slot, variable) in &object.variables {
                 if let Some(target) =
@@ -182,15 +190,16 @@ impl Heap {
         text
     }
 
-    fn marks_label(&self, program: &Program, object: ObjectId) -> String {
-        let marks = &self.objects[object].marks;
-        let host =
-            marks.host.map(|host| format!("object-specific to {}", self.describe(program, host)));
+    fn properties_label(&self, program: &Program, object: ObjectId) -> String {
+        let properties = &self.objects[object].properties;
+        let host = properties
+            .host
+            .map(|host| format!("object-specific to {}", self.describe(program, host)));
         let words: Vec<String> = [
-            (marks.is_thread, "thread"),
-            (marks.is_shared, "shared"),
-            (marks.is_unique && !marks.is_class, "unique"),
-            (marks.is_thread_specific, "thread-specific"),
+            (properties.is_thread, "thread"),
+            (properties.is_shared, "shared"),
+            (properties.is_unique && !properties.is_class, "unique"),
+            (properties.is_thread_specific, "thread-specific"),
         ]
         .into_iter()
         .filter(|(holds, _)| *holds)
@@ -230,7 +239,7 @@ pub(super) fn numbers(
 impl AbstractObject {
     /// Classes whose static fields nobody touches say nothing.
     fn is_worth_showing(&self) -> bool {
-        !self.marks.is_class
+        !self.properties.is_class
             || self.variables.values().any(|it| !it.readers.is_empty() || it.target.is_some())
     }
 }

@@ -11,16 +11,16 @@ use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
 use super::method::Builder;
-use super::{Limits, Name, Node, NodeId, Root, Shape, Slot};
+use super::{HeapLimits, Name, NameRoot, Node, NodeId, Shape, Slot};
 
 pub(super) fn finish(mut builder: Builder<'_>) -> Shape {
-    let program = builder.around.program;
-    let limits = builder.around.limits;
-    name_tasks(program, builder.around.bodies, &mut builder.sets);
+    let program = builder.inputs.program;
+    let limits = builder.inputs.limits;
+    name_tasks(program, builder.inputs.bodies, &mut builder.sets);
     builder.settle_submissions();
     spread_names(&mut builder.sets);
-    let ends = ends(&mut builder);
-    let exposed = reachable(&mut builder.sets, &ends, limits);
+    let exposed_roots = exposed_roots(&mut builder);
+    let exposed = reachable(&mut builder.sets, &exposed_roots, limits);
     keep(builder, exposed)
 }
 
@@ -79,17 +79,17 @@ fn runs_elsewhere(program: &Program, method: MethodId) -> bool {
 fn name_tasks(program: &Program, task_bodies: &TaskBodies, sets: &mut AliasSets) {
     let mut todo: Vec<NodeId> = (0..sets.len()).map(NodeId::new).collect();
     while let Some(node) = todo.pop() {
-        if sets.find(node) != node || !sets.node(node).happenings.is_started {
+        if sets.find(node) != node || !sets.node(node).flags.is_started {
             continue;
         }
-        sets.node(node).happenings.escapes = true;
+        sets.node(node).flags.escapes = true;
         let bodies = task_bodies.of_node(program, sets.node(node));
         for body in bodies {
-            sets.name(node, Name::new(Root::Task(body)));
+            sets.name(node, Name::new(NameRoot::Task(body)));
         }
         if let Some(wrapped) = sets.node(node).target(Slot::Task) {
             let wrapped = sets.find(wrapped);
-            if !std::mem::replace(&mut sets.node(wrapped).happenings.is_started, true) {
+            if !std::mem::replace(&mut sets.node(wrapped).flags.is_started, true) {
                 todo.push(wrapped);
             }
         }
@@ -106,7 +106,7 @@ fn spread_names(sets: &mut AliasSets) {
         }
     }
     while let Some(node) = todo.pop_front() {
-        sets.node(node).happenings.escapes = true;
+        sets.node(node).flags.escapes = true;
         let Some(name) = sets.node(node).names.first().copied() else { continue };
         let edges = sets.node(node).edges.clone();
         for edge in edges {
@@ -120,14 +120,14 @@ fn spread_names(sets: &mut AliasSets) {
 }
 
 /// What callers hold in their hands: parameters and the result.
-fn ends(builder: &mut Builder<'_>) -> Vec<NodeId> {
-    let mut ends = Vec::new();
+fn exposed_roots(builder: &mut Builder<'_>) -> Vec<NodeId> {
+    let mut exposed_roots = Vec::new();
     for parameter in &builder.body.parameters {
-        ends.extend(builder.values[parameter.index()]);
+        exposed_roots.extend(builder.values[parameter.index()]);
     }
-    ends.extend(builder.result);
+    exposed_roots.extend(builder.result);
     let mut found = Vec::new();
-    for end in ends {
+    for end in exposed_roots {
         let end = builder.sets.find(end);
         if !found.contains(&end) {
             found.push(end);
@@ -137,10 +137,10 @@ fn ends(builder: &mut Builder<'_>) -> Vec<NodeId> {
 }
 
 /// What the ends lead to, nearest first: as far, and as much, as callers are to know.
-fn reachable(sets: &mut AliasSets, ends: &[NodeId], limits: &Limits) -> Vec<NodeId> {
+fn reachable(sets: &mut AliasSets, exposed_roots: &[NodeId], limits: &HeapLimits) -> Vec<NodeId> {
     let mut seen = vec![false; sets.len()];
-    let mut found: Vec<NodeId> = ends.to_vec();
-    for end in ends {
+    let mut found: Vec<NodeId> = exposed_roots.to_vec();
+    for end in exposed_roots {
         seen[end.index()] = true;
     }
     let mut next = 0;

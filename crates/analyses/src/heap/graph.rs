@@ -9,9 +9,9 @@ use program::models::{self, EntryThread, ReceiverSharing};
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
-use super::thread::thread_sets_below;
+use super::thread::propagate_thread_sets;
 use super::{
-    AbstractObject, AbstractThread, Heap, Name, NodeId, ObjectId, Root, Shape, Slot, ThreadId,
+    AbstractObject, AbstractThread, Heap, Name, NameRoot, NodeId, ObjectId, Shape, Slot, ThreadId,
     ThreadKind, ThreadSet,
 };
 use crate::sorted::insert;
@@ -33,7 +33,7 @@ impl<'a> GraphBuilder<'a> {
         if let Some(node) = self.names.get(&name) {
             return self.sets.find(*node);
         }
-        if name.root == Root::Afar {
+        if name.root == NameRoot::BeyondDepth {
             let node = self.sets.create();
             self.sets.name(node, name);
             self.names.insert(name, node);
@@ -121,7 +121,7 @@ impl<'a> GraphBuilder<'a> {
                 self.sets.lambda(object, *lambda);
             }
             let known = self.sets.node(object);
-            known.happenings.add(node.happenings);
+            known.flags.add(node.flags);
             for body in &node.runs {
                 insert(&mut known.runs, *body);
             }
@@ -142,18 +142,18 @@ pub(super) fn receiver(
     program: &Program,
     thread: &AbstractThread,
     entry: MethodId,
-) -> Option<Root> {
+) -> Option<NameRoot> {
     let declared = &program.methods[entry];
     match thread.kind {
-        ThreadKind::Run => Some(Root::Task(entry)),
+        ThreadKind::Run => Some(NameRoot::Task(entry)),
         ThreadKind::Main | ThreadKind::Init => None,
         _ if declared.is_static() => None,
         // A constructor has an object of its own.
         ThreadKind::Client if declared.is_initializer() => None,
-        ThreadKind::Client => Some(Root::Outside(declared.class)),
+        ThreadKind::Client => Some(NameRoot::Outside(declared.class)),
         // A task that nobody is seen to start: who knows how many run the same object.
         ThreadKind::Entry(EntryThread::Own | EntryThread::Pool | EntryThread::Timer) => {
-            Some(Root::Task(entry))
+            Some(NameRoot::Task(entry))
         }
         ThreadKind::Entry(kind) => {
             let rows = models::entry_points().iter().filter(|row| {
@@ -163,7 +163,7 @@ pub(super) fn receiver(
                 ReceiverSharing::Shared | ReceiverSharing::Unknown => true,
                 ReceiverSharing::PerCall | ReceiverSharing::NoReceiver => false,
             });
-            is_shared.then_some(Root::Outside(declared.class))
+            is_shared.then_some(NameRoot::Outside(declared.class))
         }
     }
 }
@@ -182,7 +182,7 @@ fn threads_by_method(
     }
     let callees_of = |method: MethodId| graph.callees(method).iter().map(|it| it.index()).collect();
     let callees: Vec<Vec<usize>> = program.methods.ids().map(callees_of).collect();
-    TypedVec::from(thread_sets_below(&callees, begin))
+    TypedVec::from(propagate_thread_sets(&callees, begin))
 }
 
 /// Makes the graph.
@@ -190,9 +190,9 @@ pub(super) fn build(
     program: &Program,
     graph: &CallGraph,
     shapes: TypedVec<MethodId, Shape>,
-    beginnings: super::start::Beginnings,
+    beginnings: super::start::FoundThreads,
 ) -> Heap {
-    let super::start::Beginnings { mut threads, is_reached } = beginnings;
+    let super::start::FoundThreads { mut threads, is_reached } = beginnings;
     let mut builder = GraphBuilder::new(program);
     let reached: Vec<MethodId> =
         program.methods_with_bodies().filter(|method| is_reached[*method]).collect();
@@ -242,8 +242,8 @@ pub(super) fn build(
             runs: node.runs,
             ..AbstractObject::default()
         };
-        made.marks.is_locked = node.happenings.is_locked;
-        made.marks.escapes_object = node.happenings.escapes_object;
+        made.properties.is_locked = node.flags.is_locked;
+        made.properties.escapes_object = node.flags.escapes_object;
         for edge in node.edges {
             let target = edge.target.map(|target| number(&mut sets, target));
             made.variables.entry(edge.slot).or_default().target = target;
@@ -276,7 +276,7 @@ pub(super) fn build(
             placed.into_iter().map(|node| node.map(|node| number(&mut sets, node))).collect();
         note_accesses(&mut heap.objects, &heap.shapes[entry], &placed, &ThreadSet::of(thread));
     }
-    super::marks::mark(program, &mut heap);
+    super::properties::compute(program, &mut heap);
     super::complete::complete(program, &mut heap);
     heap.numbers = super::describe::numbers(&heap.objects);
     heap
@@ -322,7 +322,7 @@ fn note_accesses(
 ) {
     for (node, object) in shape.nodes.iter().zip(placed) {
         let Some(object) = *object else { continue };
-        if node.happenings.is_allocated {
+        if node.flags.is_allocated {
             objects[object].creators.extend(threads);
         }
         for edge in &node.edges {

@@ -1,4 +1,4 @@
-//! What calls of library methods do to references, as the models or the code of the library tell; where neither does, a
+//! What calls of library methods do to references, as the models or the code of the library say; where neither does, a
 //! library object keeps what it is given and gives out what it keeps.
 
 use classes::bytecode::InvokeKind;
@@ -8,7 +8,7 @@ use program::ir::{Body, Call, DeclaredType, Instruction, Operation};
 use program::models::{self, Effect, Operand, Times};
 
 use super::method::Builder;
-use super::{Name, NodeId, Root, Slot};
+use super::{Name, NameRoot, NodeId, Slot};
 
 /// Whether a body makes a parallel stream.
 pub(super) fn has_parallel_streams(program: &Program, body: &Body) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn has_parallel_streams(program: &Program, body: &Body) -> bool {
 
 impl Builder<'_> {
     pub(super) fn library_call(&mut self, instruction: &Instruction, call: &Call) {
-        let program = self.around.program;
+        let program = self.inputs.program;
         let effects = program.effects_of(call.method);
         self.touch_by_interface(instruction, call, effects);
         if !program.is_known(call.method) {
@@ -37,7 +37,7 @@ impl Builder<'_> {
 
     /// A collection that is known by its interface only is touched as well; the rows of interfaces do not say so.
     fn touch_by_interface(&mut self, instruction: &Instruction, call: &Call, effects: &[Effect]) {
-        let program = self.around.program;
+        let program = self.inputs.program;
         let declared = &program.methods[call.method];
         let is_told = effects.iter().any(|effect| match effect {
             Effect::Read { of }
@@ -121,25 +121,25 @@ impl Builder<'_> {
                 }
             }
             Effect::Escapes { operand } => {
-                let kept = Root::Library(program_class(self.around.program, call));
+                let kept = NameRoot::Library(program_class(self.inputs.program, call));
                 for node in self.operand(instruction, call, operand) {
                     self.sets.name(node, Name::new(kept));
                 }
             }
             Effect::ReturnsFresh => {
                 if let Some(result) = self.result_of(instruction) {
-                    self.sets.node(result).happenings.is_allocated = true;
+                    self.sets.node(result).flags.is_allocated = true;
                 }
             }
             Effect::ReturnsType(name) => {
-                let class = self.around.program.class_named(name);
+                let class = self.inputs.program.class_named(name);
                 if let (Some(result), Some(class)) = (self.result_of(instruction), class) {
                     self.sets.class(result, class);
                 }
             }
             Effect::SingleWorker => {
                 if let Some(result) = self.result_of(instruction) {
-                    self.sets.node(result).happenings.is_single_worker = true;
+                    self.sets.node(result).flags.is_single_worker = true;
                 }
             }
             Effect::Read { of } | Effect::AtomicRead { of, .. } => {
@@ -159,7 +159,7 @@ impl Builder<'_> {
             | Effect::Publish { to: operand }
             | Effect::Receive { from: operand, .. } => {
                 for node in self.operand(instruction, call, operand) {
-                    self.sets.node(node).happenings.is_locked = true;
+                    self.sets.node(node).flags.is_locked = true;
                 }
             }
             Effect::Store { .. }
@@ -203,7 +203,7 @@ impl Builder<'_> {
     fn kept_slot_of(&self, instruction: &Instruction, call: &Call, operand: Operand) -> Slot {
         let values = match operand {
             Operand::Result => instruction.result.into_iter().collect(),
-            operand => self.around.program.operand_values(call, operand),
+            operand => self.inputs.program.operand_values(call, operand),
         };
         let mut slots = values.into_iter().map(|value| self.kept_slot(value));
         slots.find(|slot| *slot == Slot::Element).unwrap_or(Slot::Contents)
@@ -211,7 +211,7 @@ impl Builder<'_> {
 
     /// The variable that what a value refers to keeps things in: elements, if it is an array.
     pub(super) fn kept_slot(&self, value: ValueId) -> Slot {
-        match self.body.declared_type(self.around.program, value) {
+        match self.body.declared_type(self.inputs.program, value) {
             DeclaredType::Array => Slot::Element,
             DeclaredType::Class(_) | DeclaredType::Unknown => Slot::Contents,
         }
@@ -219,7 +219,7 @@ impl Builder<'_> {
 
     /// The alias sets that an operand of a library call stands for.
     fn operand(&mut self, instruction: &Instruction, call: &Call, operand: Operand) -> Vec<NodeId> {
-        let program = self.around.program;
+        let program = self.inputs.program;
         match operand {
             Operand::Receiver | Operand::Argument(_) | Operand::Callbacks => {
                 let values = program.operand_values(call, operand);
@@ -254,7 +254,7 @@ impl Builder<'_> {
     }
 
     fn slot_of_receiver(&mut self, call: &Call, slot: Slot) -> Vec<NodeId> {
-        let values = self.around.program.operand_values(call, Operand::Receiver);
+        let values = self.inputs.program.operand_values(call, Operand::Receiver);
         let nodes = values.into_iter().filter_map(|value| {
             let node = self.node(value)?;
             Some(self.sets.target(node, slot))
@@ -264,14 +264,14 @@ impl Builder<'_> {
 
     /// A library object keeps something.
     fn keep(&mut self, keeper: NodeId, kept: NodeId) {
-        if self.sets.node(keeper).happenings.escapes_object {
-            self.sets.node(kept).happenings.escapes_object = true;
+        if self.sets.node(keeper).flags.escapes_object {
+            self.sets.node(kept).flags.escapes_object = true;
         }
     }
 
     /// What callbacks of a library call are given.
-    pub(super) fn fed(&mut self, call: &Call) -> Option<NodeId> {
-        let program = self.around.program;
+    pub(super) fn callback_argument(&mut self, call: &Call) -> Option<NodeId> {
+        let program = self.inputs.program;
         let from = program.effects_of(call.method).iter().find_map(|effect| match effect {
             Effect::Feeds { from, .. } => Some(*from),
             _ => None,
@@ -288,7 +288,7 @@ impl Builder<'_> {
         call: &Call,
         given: NodeId,
     ) {
-        let effects = self.around.program.effects_of(call.method);
+        let effects = self.inputs.program.effects_of(call.method);
         for effect in effects {
             match *effect {
                 Effect::Store { value: Operand::CallbackResult, into } => {
@@ -310,7 +310,7 @@ impl Builder<'_> {
 
     /// A call of which nothing is known but its types.
     fn unknown_call(&mut self, instruction: &Instruction, call: &Call) {
-        let program = self.around.program;
+        let program = self.inputs.program;
         // What the program declares itself is done by those that implement it.
         if program.is_application(call.method) {
             return;

@@ -7,17 +7,17 @@
 //! 1. Recursion. There, a component of the call graph shares one summary. Here, calls inside a component clone the
 //!    summary of the round before, for a few rounds: in today's programs thousands of methods are in one component,
 //!    and sharing would take everything for one object. Aliases that only deeper recursion makes are missed.
-//! 2. A call with very many targets sees little of each of them (`Limits::thin_above`).
+//! 2. A call with very many targets sees little of each of them (`HeapLimits::signature_only_above`).
 //! 3. Callers get to know a shape only up to a distance from the parameters and results, and up to a size
-//!    (`Limits::most_steps`, `Limits::most_exposed`). What lies further away is found again from the abstract objects on the
-//!    way; aliases that a callee makes out there are missed. Without that, every method of a large program
-//!    knows everything: 90 nodes a method and more, and minutes.
-//! 4. Objects that never change are left out. Who catches an exception gets an object of its own, not the one that was
-//!    thrown: taken together, the exceptions of a large program and all that they carry along are one object, and threads
-//!    hardly ever share them.
+//!    (`HeapLimits::most_steps`, `HeapLimits::most_exposed`). What lies further away is found again from the abstract
+//!    objects on the way; aliases that a callee makes out there are missed. Without that, every method of a large
+//!    program knows everything: 90 nodes a method and more, and minutes.
+//! 4. Objects that never change are left out. Who catches an exception gets an object of its own, not the one that
+//!    was thrown: taken together, the exceptions of a large program and all that they carry along are one object, and
+//!    threads hardly ever share them.
 
 use classes::bytecode::InvokeKind;
-use program::callgraph::{CallGraph, Target, Via};
+use program::callgraph::{CallGraph, CallKind, Target};
 use program::ids::{ClassId, Id, LambdaId, MethodId, ValueId};
 use program::ir::{Body, Call, Constant, DynamicTarget, Instruction, Operation, Terminator};
 use program::{Immutables, Program};
@@ -25,16 +25,16 @@ use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
 use super::finish::TaskBodies;
-use super::{Limits, Name, Node, NodeId, Root, Shape, Slot};
+use super::{HeapLimits, Name, NameRoot, Node, NodeId, Shape, Slot};
 use crate::sorted::insert;
 
 /// What the shape of a method is made from.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct ShapeInputs<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a CallGraph,
     pub(super) immutables: &'a Immutables,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a HeapLimits,
     pub(super) bodies: &'a TaskBodies,
     /// The shapes of callees.
     pub(super) shape_of: &'a dyn Fn(MethodId) -> &'a Shape,
@@ -42,7 +42,7 @@ pub(super) struct Surroundings<'a> {
 
 /// A shape under construction.
 pub(super) struct Builder<'a> {
-    pub(super) around: Surroundings<'a>,
+    pub(super) inputs: ShapeInputs<'a>,
     pub(super) body: &'a Body,
     pub(super) sets: AliasSets,
     is_reference: Vec<bool>,
@@ -58,10 +58,10 @@ pub(super) struct Builder<'a> {
 }
 
 /// Computes the shape of a method with a body.
-pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
-    let is_reference = around.immutables.references(around.program, body);
+pub(super) fn shape<'a>(inputs: ShapeInputs<'a>, body: &'a Body) -> Shape {
+    let is_reference = inputs.immutables.references(inputs.program, body);
     let mut builder = Builder {
-        around,
+        inputs,
         body,
         sets: AliasSets::default(),
         values: vec![None; is_reference.len()],
@@ -70,16 +70,16 @@ pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
         result: None,
         submissions: Vec::new(),
         kept_by: Vec::new(),
-        has_parallel_streams: super::library::has_parallel_streams(around.program, body),
+        has_parallel_streams: super::library::has_parallel_streams(inputs.program, body),
     };
     for parameter in &body.parameters {
         builder.node(*parameter);
     }
-    let method = &around.program.methods[body.method];
+    let method = &inputs.program.methods[body.method];
     if method.is_synchronized() {
         if method.is_static() {
             let class = builder.class_object(method.class);
-            builder.sets.node(class).happenings.is_locked = true;
+            builder.sets.node(class).flags.is_locked = true;
         } else {
             builder.lock(body.parameters.first().copied());
         }
@@ -96,7 +96,7 @@ pub(super) fn shape<'a>(around: Surroundings<'a>, body: &'a Body) -> Shape {
         match &block.terminator {
             Terminator::Return(Some(value)) => {
                 if let Some(node) = builder.node(*value) {
-                    builder.sets.node(node).happenings.escapes_object = true;
+                    builder.sets.node(node).flags.escapes_object = true;
                     match builder.result {
                         Some(result) => builder.sets.unify(result, node),
                         None => builder.result = Some(node),
@@ -135,7 +135,7 @@ impl Builder<'_> {
             return *node;
         }
         let node = self.sets.create();
-        self.sets.name(node, Name::new(Root::Class(class)));
+        self.sets.name(node, Name::new(NameRoot::Class(class)));
         self.classes.insert(class, node);
         node
     }
@@ -151,7 +151,7 @@ impl Builder<'_> {
     }
 
     fn instruction(&mut self, instruction: &Instruction) {
-        let program = self.around.program;
+        let program = self.inputs.program;
         match &instruction.operation {
             Operation::GetField { object, field } => {
                 let Some(base) = self.node(*object) else { return };
@@ -198,16 +198,16 @@ impl Builder<'_> {
                     return;
                 };
                 self.sets.class(node, *class);
-                self.sets.node(node).happenings.is_allocated = true;
+                self.sets.node(node).flags.is_allocated = true;
             }
             Operation::NewArray { lengths, .. } => {
                 let Some(mut node) = instruction.result.and_then(|result| self.node(result)) else {
                     return;
                 };
-                self.sets.node(node).happenings.is_allocated = true;
+                self.sets.node(node).flags.is_allocated = true;
                 for _ in 1..lengths.len() {
                     node = self.sets.target(node, Slot::Element);
-                    self.sets.node(node).happenings.is_allocated = true;
+                    self.sets.node(node).flags.is_allocated = true;
                 }
             }
             Operation::Cast { value, .. } => {
@@ -218,7 +218,7 @@ impl Builder<'_> {
             Operation::MonitorEnter(object) => match self.class_literal(*object) {
                 Some(class) => {
                     let node = self.class_object(class);
-                    self.sets.node(node).happenings.is_locked = true;
+                    self.sets.node(node).flags.is_locked = true;
                 }
                 None => self.lock(Some(*object)),
             },
@@ -227,7 +227,7 @@ impl Builder<'_> {
                 let Some(node) = instruction.result.and_then(|result| self.node(result)) else {
                     return;
                 };
-                self.sets.node(node).happenings.is_allocated = true;
+                self.sets.node(node).flags.is_allocated = true;
                 if let DynamicTarget::Lambda(lambda) = call.target {
                     self.sets.lambda(node, lambda);
                     for (number, argument) in call.arguments.iter().enumerate() {
@@ -255,20 +255,20 @@ impl Builder<'_> {
         let target = self.sets.target(base, slot);
         self.sets.unify(target, node);
         match through {
-            Some(object) if self.body.is_receiver(self.around.program, object) => {}
+            Some(object) if self.body.is_receiver(self.inputs.program, object) => {}
             Some(object) if self.is_parameter(object) => {
-                self.sets.node(node).happenings.escapes_object = true;
+                self.sets.node(node).flags.escapes_object = true;
             }
             Some(_) => self.kept_by.push((base, node)),
-            None => self.sets.node(node).happenings.escapes_object = true,
+            None => self.sets.node(node).flags.escapes_object = true,
         }
     }
 
     fn call(&mut self, instruction: &Instruction, call: &Call) {
-        let Surroundings { program, graph, limits, shape_of, .. } = self.around;
+        let ShapeInputs { program, graph, limits, shape_of, .. } = self.inputs;
         let method = self.body.method;
         let targets = graph.targets(method, instruction.offset);
-        let is_thin = targets.len() > limits.thin_above;
+        let is_thin = targets.len() > limits.signature_only_above;
         for target in targets {
             if program.body(target.method).is_some() {
                 self.embed(shape_of(target.method), instruction, call, target, is_thin);
@@ -285,7 +285,7 @@ impl Builder<'_> {
         if let Some(result) = instruction.result.and_then(|result| self.node(result))
             && !is_library
         {
-            self.sets.node(result).happenings.escapes_object = true;
+            self.sets.node(result).flags.escapes_object = true;
         }
     }
 
@@ -300,7 +300,7 @@ impl Builder<'_> {
 
     fn lock(&mut self, value: Option<ValueId>) {
         if let Some(node) = value.and_then(|value| self.node(value)) {
-            self.sets.node(node).happenings.is_locked = true;
+            self.sets.node(node).flags.is_locked = true;
         }
     }
 
@@ -314,14 +314,14 @@ impl Builder<'_> {
         target: &Target,
         is_thin: bool,
     ) {
-        let kept = if is_thin { thin_part(shape) } else { shape.exposed };
+        let kept = if is_thin { signature_node_count(shape) } else { shape.exposed };
         let base = self.sets.len();
         let moved = |node: NodeId| (node.index() < kept).then(|| NodeId::new(base + node.index()));
         for node in &shape.nodes[..kept] {
-            // What has a name is told of once, by the method that names it.
+            // Effects on a named object are recorded once, by the method that names it.
             if !node.names.is_empty() {
                 let names = node.names.clone();
-                self.sets.add(Node { names, happenings: node.happenings, ..Node::default() });
+                self.sets.add(Node { names, flags: node.flags, ..Node::default() });
                 continue;
             }
             let mut copy = node.clone();
@@ -337,12 +337,12 @@ impl Builder<'_> {
             }
         }
         if let (Some(result), Some(given)) = (instruction.result, shape.result.and_then(moved))
-            && matches!(target.via, Via::Direct | Via::Lambda(_))
+            && matches!(target.call_kind, CallKind::Direct | CallKind::Lambda(_))
             && let Some(node) = self.node(result)
         {
             self.sets.unify(node, given);
         }
-        if target.via.is_by_library()
+        if target.call_kind.is_by_library()
             && let Some(given) = shape.result.and_then(moved)
         {
             self.callback_result(instruction, call, given);
@@ -352,21 +352,21 @@ impl Builder<'_> {
     /// The alias set that a parameter of a call's target gets.
     fn argument(&mut self, call: &Call, target: &Target, number: u16) -> Option<NodeId> {
         let position = usize::from(number);
-        let captured = |lambda: LambdaId| self.around.program.lambdas[lambda].captured;
-        match target.via {
-            Via::Direct => self.node(*call.arguments.get(position)?),
-            Via::Lambda(lambda) => match position.checked_sub(captured(lambda)) {
+        let captured = |lambda: LambdaId| self.inputs.program.lambdas[lambda].captured;
+        match target.call_kind {
+            CallKind::Direct => self.node(*call.arguments.get(position)?),
+            CallKind::Lambda(lambda) => match position.checked_sub(captured(lambda)) {
                 // The arguments of the call follow, without the lambda itself.
                 Some(position) => self.node(*call.arguments.get(position + 1)?),
                 None => self.captured(*call.arguments.first()?, number),
             },
-            Via::Callback { lambda, argument, .. } => {
+            CallKind::Callback { lambda, argument, .. } => {
                 if position < captured(lambda) {
                     return self.captured(*call.arguments.get(usize::from(argument))?, number);
                 }
-                self.fed(call)
+                self.callback_argument(call)
             }
-            Via::CalledBack { argument, is_kept } => {
+            CallKind::CalledBack { argument, is_kept } => {
                 let value = *call.arguments.get(usize::from(argument))?;
                 let node = self.node(value).filter(|_| position == 0)?;
                 Some(if is_kept { self.sets.target(node, self.kept_slot(value)) } else { node })
@@ -382,12 +382,12 @@ impl Builder<'_> {
     /// What an object keeps and was given, others gave, and may keep as well.
     fn note_kept_parameters(&mut self) {
         let kept: Vec<NodeId> = self.sets.targets();
-        let is_static = self.around.program.methods[self.body.method].is_static();
+        let is_static = self.inputs.program.methods[self.body.method].is_static();
         for parameter in self.body.parameters.iter().skip(usize::from(!is_static)) {
             if let Some(node) = self.node(*parameter)
                 && kept.binary_search(&node).is_ok()
             {
-                self.sets.node(node).happenings.escapes_object = true;
+                self.sets.node(node).flags.escapes_object = true;
             }
         }
     }
@@ -399,10 +399,10 @@ impl Builder<'_> {
             changed = false;
             for at in 0..self.kept_by.len() {
                 let (base, node) = self.kept_by[at];
-                if self.sets.node(base).happenings.escapes_object
-                    && !self.sets.node(node).happenings.escapes_object
+                if self.sets.node(base).flags.escapes_object
+                    && !self.sets.node(node).flags.escapes_object
                 {
-                    self.sets.node(node).happenings.escapes_object = true;
+                    self.sets.node(node).flags.escapes_object = true;
                     changed = true;
                 }
             }
@@ -411,7 +411,7 @@ impl Builder<'_> {
 
     /// Notes that an executor was given a task.
     pub(super) fn submit(&mut self, executor: Option<NodeId>, task: NodeId) {
-        self.sets.node(task).happenings.is_started = true;
+        self.sets.node(task).flags.is_started = true;
         if let Some(executor) = executor {
             self.submissions.push((executor, task));
         }
@@ -426,12 +426,12 @@ impl Builder<'_> {
                 .names
                 .iter()
                 .filter_map(|name| match name.root {
-                    Root::Task(body) if name.path().next().is_none() => Some(body),
-                    Root::Task(_)
-                    | Root::Class(_)
-                    | Root::Outside(_)
-                    | Root::Library(_)
-                    | Root::Afar => None,
+                    NameRoot::Task(body) if name.path().next().is_none() => Some(body),
+                    NameRoot::Task(_)
+                    | NameRoot::Class(_)
+                    | NameRoot::Outside(_)
+                    | NameRoot::Library(_)
+                    | NameRoot::BeyondDepth => None,
                 })
                 .collect();
             for body in bodies {
@@ -442,7 +442,7 @@ impl Builder<'_> {
 }
 
 /// How many nodes a call with very many targets sees of each: the parameters and the result.
-fn thin_part(shape: &Shape) -> usize {
-    let ends = shape.parameters.iter().copied().chain([shape.result]);
-    ends.flatten().map(|node| node.index() + 1).max().unwrap_or(0).min(shape.exposed)
+fn signature_node_count(shape: &Shape) -> usize {
+    let exposed_roots = shape.parameters.iter().copied().chain([shape.result]);
+    exposed_roots.flatten().map(|node| node.index() + 1).max().unwrap_or(0).min(shape.exposed)
 }

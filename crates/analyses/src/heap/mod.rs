@@ -11,9 +11,9 @@ mod finish;
 mod graph;
 mod library;
 pub(crate) mod loops;
-mod marks;
 mod method;
 mod object;
+mod properties;
 mod shape;
 mod slot;
 mod start;
@@ -27,11 +27,11 @@ use rustc_hash::FxHashMap;
 use crate::Context;
 
 pub use describe::slot_label;
-pub use object::{AbstractObject, Marks, ObjectId, Variable};
-pub use shape::{Edge, Happenings, Node, NodeId, Shape};
-pub use slot::{LONGEST_NAME, Name, Root, Slot};
-pub(crate) use thread::thread_sets_below;
-pub use thread::{AbstractThread, Serial, ThreadId, ThreadKind, ThreadSet};
+pub use object::{AbstractObject, ObjectId, ObjectProperties, Variable};
+pub use shape::{Edge, Node, NodeFlags, NodeId, Shape};
+pub use slot::{LONGEST_NAME, Name, NameRoot, Slot};
+pub(crate) use thread::propagate_thread_sets;
+pub use thread::{AbstractThread, SerializedBy, ThreadId, ThreadKind, ThreadSet};
 
 /// A place in the code: a method and a bytecode offset. [`program::Program::site`] makes it one for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,26 +44,26 @@ pub struct Place {
 
 /// How much context the reference analysis keeps.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct HeapLimits {
     /// Nodes of a shape that callers get to know, at most, or a few more; the nearest come first.
     pub most_exposed: usize,
     /// How far from a parameter or result callers get to know the shape.
     pub most_steps: usize,
     /// A call with more targets than this sees only the ends of each of them.
-    pub thin_above: usize,
+    pub signature_only_above: usize,
     /// How often the methods of a recursion are gone through.
     pub most_rounds: usize,
 }
 
-impl Limits {
+impl HeapLimits {
     /// What is left when the budget is used up: callers know the ends of a shape.
-    pub const COARSE: Limits =
-        Limits { most_exposed: 8, most_steps: 1, thin_above: 1, most_rounds: 1 };
+    pub const COARSE: HeapLimits =
+        HeapLimits { most_exposed: 8, most_steps: 1, signature_only_above: 1, most_rounds: 1 };
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { most_exposed: 32, most_steps: 3, thin_above: 6, most_rounds: 2 }
+impl Default for HeapLimits {
+    fn default() -> HeapLimits {
+        HeapLimits { most_exposed: 32, most_steps: 3, signature_only_above: 6, most_rounds: 2 }
     }
 }
 
@@ -78,14 +78,14 @@ pub struct Heap {
     /// The methods that some thread may get to.
     pub is_reached: TypedVec<MethodId, bool>,
     names: FxHashMap<Name, ObjectId>,
-    /// What tells objects of one class apart when they are described.
+    /// Distinguishes objects of one class when they are described.
     numbers: TypedVec<ObjectId, Option<usize>>,
 }
 
 impl Heap {
     /// Analyses a program.
     #[must_use]
-    pub fn build(context: &Context<'_>, limits: &Limits) -> Heap {
+    pub fn build(context: &Context<'_>, limits: &HeapLimits) -> Heap {
         let Context { program, graph, .. } = *context;
         let immutables = Immutables::of(program);
         let bodies = finish::TaskBodies::of(program);
@@ -94,8 +94,8 @@ impl Heap {
             summaries::solve_in_rounds(graph, count, limits.most_rounds, |method, known| {
                 let Some(body) = program.body(method) else { return Shape::default() };
                 let shape_of = |callee: MethodId| known.of(callee);
-                let limits = if (context.exhausted)() { &Limits::COARSE } else { limits };
-                let around = method::Surroundings {
+                let limits = if (context.exhausted)() { &HeapLimits::COARSE } else { limits };
+                let inputs = method::ShapeInputs {
                     program,
                     graph,
                     immutables: &immutables,
@@ -103,7 +103,7 @@ impl Heap {
                     bodies: &bodies,
                     shape_of: &shape_of,
                 };
-                method::shape(around, body)
+                method::shape(inputs, body)
             });
         let beginnings = start::find(program, graph, &shapes, &context.config.entry_points);
         graph::build(program, graph, shapes, beginnings)
@@ -175,7 +175,8 @@ impl Heap {
     #[must_use]
     pub fn can_interleave(&self, one: ThreadId, other: ThreadId) -> bool {
         let (first, second) = (&self.threads[one], &self.threads[other]);
-        let take_turns = first.serial.is_some() && first.serial == second.serial;
+        let take_turns =
+            first.serialized_by.is_some() && first.serialized_by == second.serialized_by;
         first.is_user_thread()
             && second.is_user_thread()
             && !take_turns
@@ -191,8 +192,8 @@ impl Heap {
     }
 }
 
-/// Whether a container does the one before and after the other: it initialises its parts before requests come in, and takes
-/// them down when all have been answered.
+/// Whether a container does the one before and after the other: it initialises its parts before requests come in, and
+/// takes them down when all have been answered.
 fn is_set_up_before(one: ThreadKind, other: ThreadKind) -> bool {
     one == ThreadKind::Entry(EntryThread::Container)
         && other == ThreadKind::Entry(EntryThread::Request)

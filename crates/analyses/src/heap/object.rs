@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use program::ids::{ClassId, LambdaId, MethodId};
 
-use super::{Place, Root, Slot, ThreadSet};
+use super::{NameRoot, Place, Slot, ThreadSet};
 
 program::typed_ids! {
     /// An abstract object of the heap shape graph.
@@ -28,7 +28,7 @@ pub struct Variable {
     clippy::struct_excessive_bools,
     reason = "the properties are independent, and the dissertation's"
 )]
-pub struct Marks {
+pub struct ObjectProperties {
     /// It stands for a class.
     pub is_class: bool,
     /// An abstract thread begins with it.
@@ -49,11 +49,11 @@ pub struct Marks {
     pub is_unique: bool,
 }
 
-/// A set of objects at run time that the analysis does not tell apart.
+/// A set of objects at run time that the analysis does not distinguish.
 #[derive(Clone, Debug, Default)]
 pub struct AbstractObject {
     /// Where a way to it begins, when it is a root itself.
-    pub roots: Vec<Root>,
+    pub roots: Vec<NameRoot>,
     /// The classes that its allocation sites name, sorted.
     pub classes: Vec<ClassId>,
     /// The lambdas among its objects, sorted.
@@ -65,22 +65,22 @@ pub struct AbstractObject {
     /// The variables that refer to it, sorted.
     pub referred_by: Vec<(ObjectId, Slot)>,
     /// What is known of it.
-    pub marks: Marks,
+    pub properties: ObjectProperties,
     /// The threads that allocate it.
     pub creators: ThreadSet,
     /// Where it is allocated, sorted; filled by the symbolic execution.
     pub allocated_at: Vec<Place>,
 }
 
-/// Classes of an abstract object that can still be told from others, at most.
+/// Classes of an abstract object that is still precise, at most.
 const MOST_CLASSES: usize = 16;
 
 impl AbstractObject {
-    /// Whether it stands for so much that little can be said of it. One with dozens of classes is the sum of everything
-    /// that the program passes through some registry or interface: every thread touches it, its locks are taken in every
-    /// order with all others, and next to nothing of that is true of any object at run time.
+    /// Whether it stands for too many different objects to say anything precise of it. One with dozens of classes is
+    /// the sum of everything that the program passes through some registry or interface: every thread touches it, its
+    /// locks are taken in every order with all others, and next to nothing of that is true of any object at run time.
     #[must_use]
-    pub fn is_blurred(&self) -> bool {
+    pub fn is_imprecise(&self) -> bool {
         self.classes.len() > MOST_CLASSES
     }
 }

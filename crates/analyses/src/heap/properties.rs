@@ -12,26 +12,27 @@ use program::Program;
 use program::ids::{FieldId, MethodId};
 use program::ir::Operation;
 
-use super::{Heap, ObjectId, Root, Slot, ThreadId, ThreadKind, ThreadSet};
+use super::{Heap, NameRoot, ObjectId, Slot, ThreadId, ThreadKind, ThreadSet};
 
-pub(super) fn mark(program: &Program, heap: &mut Heap) {
-    refer_back(heap);
+pub(super) fn compute(program: &Program, heap: &mut Heap) {
+    add_back_references(heap);
     for object in heap.objects.ids() {
         let roots = &heap.objects[object].roots;
-        let is_class = roots.iter().any(|root| matches!(root, Root::Class(_)));
+        let is_class = roots.iter().any(|root| matches!(root, NameRoot::Class(_)));
         let is_thread = heap.threads.iter().any(|thread| thread.root == Some(object));
         let is_shared = is_shared(heap, object);
-        let marks = &mut heap.objects[object].marks;
-        (marks.is_class, marks.is_thread, marks.is_shared) = (is_class, is_thread, is_shared);
+        let properties = &mut heap.objects[object].properties;
+        (properties.is_class, properties.is_thread, properties.is_shared) =
+            (is_class, is_thread, is_shared);
         // Whatever is in the graph can be reached from a root: it is known outside of the method that made it.
-        marks.escapes = !is_class;
-        marks.is_unique = is_class;
+        properties.escapes = !is_class;
+        properties.is_unique = is_class;
     }
     mark_hosts(heap);
     mark_thread_specific(program, heap);
 }
 
-fn refer_back(heap: &mut Heap) {
+fn add_back_references(heap: &mut Heap) {
     for object in heap.objects.ids() {
         let targets: Vec<(Slot, ObjectId)> = heap.objects[object]
             .variables
@@ -54,8 +55,8 @@ fn is_shared(heap: &Heap, object: ObjectId) -> bool {
         touching.extend(&variable.writers);
         written |= !variable.writers.is_empty();
     }
-    (written || object.marks.is_locked) && heap.is_several(&touching)
-        || object.marks.is_locked && heap.is_several(&object.creators)
+    (written || object.properties.is_locked) && heap.is_several(&touching)
+        || object.properties.is_locked && heap.is_several(&object.creators)
 }
 
 /// An object that never leaves the methods of the one object that refers to it belongs to it.
@@ -71,10 +72,11 @@ fn mark_hosts(heap: &mut Heap) {
             [one, other] if other == object => Some(one),
             _ => None,
         };
-        let is_confined =
-            known.roots.is_empty() && !known.marks.escapes_object && !known.marks.is_class;
-        heap.objects[object].marks.host =
-            host.filter(|host| is_confined && !heap.objects[*host].marks.is_class);
+        let is_confined = known.roots.is_empty()
+            && !known.properties.escapes_object
+            && !known.properties.is_class;
+        heap.objects[object].properties.host =
+            host.filter(|host| is_confined && !heap.objects[*host].properties.is_class);
     }
 }
 
@@ -93,7 +95,7 @@ fn mark_thread_specific(program: &Program, heap: &mut Heap) {
         let safe_fields = safe_fields(program, &heap.threads[thread].entries);
         for (slot, variable) in &heap.objects[root].variables {
             let (Slot::Field(field), Some(target)) = (slot, variable.target) else { continue };
-            if safe_fields.contains(field) && heap.objects[target].marks.host == Some(root) {
+            if safe_fields.contains(field) && heap.objects[target].properties.host == Some(root) {
                 specific.insert(target);
             }
         }
@@ -103,14 +105,14 @@ fn mark_thread_specific(program: &Program, heap: &mut Heap) {
     while grew {
         grew = false;
         for object in heap.objects.ids() {
-            let host = heap.objects[object].marks.host;
+            let host = heap.objects[object].properties.host;
             if host.is_some_and(|host| specific.contains(&host)) && specific.insert(object) {
                 grew = true;
             }
         }
     }
     for object in specific {
-        heap.objects[object].marks.is_thread_specific = true;
+        heap.objects[object].properties.is_thread_specific = true;
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Edge {
 /// What happens to the objects of an alias set, in the scope of one method and all it calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts")]
-pub struct Happenings {
+pub struct NodeFlags {
     /// Some are allocated.
     pub is_allocated: bool,
     /// Threads synchronise through some: they are locked, waited on, notified, or pass on what was published to them.
@@ -41,9 +41,9 @@ pub struct Happenings {
     pub escapes_object: bool,
 }
 
-impl Happenings {
+impl NodeFlags {
     /// Whatever happens to other objects of the same set as well.
-    pub fn add(&mut self, other: Happenings) {
+    pub fn add(&mut self, other: NodeFlags) {
         self.is_allocated |= other.is_allocated;
         self.is_locked |= other.is_locked;
         self.is_started |= other.is_started;
@@ -67,7 +67,7 @@ pub struct Node {
     /// The bodies of tasks that it was given to run, if it is an executor; sorted.
     pub runs: Vec<MethodId>,
     /// What happens to it.
-    pub happenings: Happenings,
+    pub flags: NodeFlags,
 }
 
 impl Node {

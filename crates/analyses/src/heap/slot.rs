@@ -19,7 +19,7 @@ pub enum Slot {
 
 /// Where a way to an object that several threads may know begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Root {
+pub enum NameRoot {
     /// A class: its static fields.
     Class(ClassId),
     /// The task object that this method is the body of; for the body of a lambda, the lambda.
@@ -30,14 +30,14 @@ pub enum Root {
     /// called.
     Library(ClassId),
     /// Far from all other roots: only the last slots that lead to an object are known.
-    Afar,
+    BeyondDepth,
 }
 
 /// A name that means the same in every method: where it begins, and a short way from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     /// Where it begins.
-    pub root: Root,
+    pub root: NameRoot,
     path: [Option<Slot>; LONGEST_NAME],
 }
 
@@ -48,7 +48,7 @@ pub const LONGEST_NAME: usize = 3;
 impl Name {
     /// The name of a root itself.
     #[must_use]
-    pub fn new(root: Root) -> Name {
+    pub fn new(root: NameRoot) -> Name {
         Name { root, path: [None; LONGEST_NAME] }
     }
 
@@ -63,7 +63,7 @@ impl Name {
         match self.path.iter_mut().find(|step| step.is_none()) {
             Some(free) => *free = Some(slot),
             None => {
-                self.root = Root::Afar;
+                self.root = NameRoot::BeyondDepth;
                 self.path.rotate_left(1);
                 self.path[LONGEST_NAME - 1] = Some(slot);
             }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_is_far_away_is_known_by_the_last_slots() {
-        let [one, other] = [0, 1].map(|class| Name::new(Root::Class(ClassId::new(class))));
+        let [one, other] = [0, 1].map(|class| Name::new(NameRoot::Class(ClassId::new(class))));
         let field = |number| Slot::Field(FieldId::new(number));
         let far = |name: Name, last: usize| {
             [1, 2, 3, last].iter().fold(name, |name, number| name.then(field(*number)))

@@ -16,10 +16,10 @@ use program::threads::{self, RootKind, ThreadRoot};
 
 use super::library::has_parallel_streams;
 use super::loops::{Repetition, blocks_in_loops};
-use super::{AbstractThread, Name, Place, Root, Serial, Shape, Slot, ThreadKind};
+use super::{AbstractThread, Name, NameRoot, Place, SerializedBy, Shape, Slot, ThreadKind};
 
 /// The methods that threads begin with, before there are abstract objects.
-pub(super) struct Beginnings {
+pub(super) struct FoundThreads {
     pub(super) threads: Vec<AbstractThread>,
     /// The methods that some thread may get to.
     pub(super) is_reached: TypedVec<MethodId, bool>,
@@ -32,7 +32,7 @@ struct Task {
     is_repeated: bool,
     /// Whether it was ever started by something else than one worker that runs one task at a time.
     runs_anywhere: bool,
-    serial: BTreeSet<Serial>,
+    serialized_by: BTreeSet<SerializedBy>,
     is_scoped: bool,
     starts: usize,
 }
@@ -42,7 +42,7 @@ pub(super) fn find(
     graph: &CallGraph,
     shapes: &TypedVec<MethodId, Shape>,
     named: &[Pattern],
-) -> Beginnings {
+) -> FoundThreads {
     let outside = threads::roots(program, graph, named);
     let is_initialiser = |method: &MethodId| &*program.methods[*method].name == "<clinit>";
     let initialisers: Vec<MethodId> = program
@@ -74,7 +74,7 @@ pub(super) fn find(
     threads.extend(
         initialisers.into_iter().map(|method| thread(ThreadKind::Init, true, vec![method])),
     );
-    Beginnings { threads, is_reached }
+    FoundThreads { threads, is_reached }
 }
 
 /// Whether something outside calls the method, whatever the program does.
@@ -106,7 +106,7 @@ fn reach(
         }
         todo.extend(graph.callees(method));
         for name in shapes[method].nodes.iter().flat_map(|node| &node.names) {
-            if let (Root::Task(body), None) = (name.root, name.path().next())
+            if let (NameRoot::Task(body), None) = (name.root, name.path().next())
                 && started.insert(body)
             {
                 todo.push(body);
@@ -122,7 +122,7 @@ fn thread(kind: ThreadKind, is_unique: bool, entries: Vec<MethodId>) -> Abstract
         entries,
         root: None,
         started_at: Vec::new(),
-        serial: None,
+        serialized_by: None,
         is_scoped: false,
     }
 }
@@ -149,7 +149,7 @@ fn add_entries(program: &Program, entries: &[&ThreadRoot], threads: &mut Vec<Abs
         methods.dedup();
         let mut made = thread(kind, !may_overlap, methods);
         if kind == ThreadKind::Entry(EntryThread::EventDispatch) {
-            made.serial = Some(Serial::EventDispatch);
+            made.serialized_by = Some(SerializedBy::EventDispatch);
         }
         threads.push(made);
     }
@@ -194,8 +194,8 @@ fn add_tasks(
             if let Some(task) = tasks.get(body) {
                 made.started_at = task.started_at.iter().copied().collect();
                 made.is_scoped = task.is_scoped;
-                if !task.runs_anywhere && task.serial.len() == 1 {
-                    made.serial = task.serial.first().copied();
+                if !task.runs_anywhere && task.serialized_by.len() == 1 {
+                    made.serialized_by = task.serialized_by.first().copied();
                     made.is_unique = true;
                 }
             }
@@ -239,16 +239,16 @@ fn tasks(
                     Operation::Call(call) => {
                         let starts = starts(program, call, has_parallel_streams);
                         for (value, start) in starts {
-                            let serial = start.serial(body, single);
+                            let serialized_by = start.serialized_by(body, single);
                             for task in bodies_of(shape, value) {
                                 let task = tasks.entry(task).or_default();
                                 task.starts += 1;
                                 task.started_at.insert(place);
                                 task.is_repeated |= start.overlaps || is_repeated;
                                 task.is_scoped |= start.is_scoped;
-                                match serial {
-                                    Some(serial) => {
-                                        task.serial.insert(serial);
+                                match serialized_by {
+                                    Some(serialized_by) => {
+                                        task.serialized_by.insert(serialized_by);
                                     }
                                     None => task.runs_anywhere = true,
                                 }
@@ -274,15 +274,15 @@ struct Start {
 
 impl Start {
     /// What the task takes turns with.
-    fn serial(self, body: &Body, single: &BTreeSet<FieldId>) -> Option<Serial> {
+    fn serialized_by(self, body: &Body, single: &BTreeSet<FieldId>) -> Option<SerializedBy> {
         match self.runner? {
-            Runner::EventDispatch => Some(Serial::EventDispatch),
+            Runner::EventDispatch => Some(SerializedBy::EventDispatch),
             Runner::Executor(_) | Runner::Timer(_) => {
                 let is_timer = matches!(self.runner, Some(Runner::Timer(_)));
                 let executor = body.without_casts(self.executor?);
                 match &body.defining_instruction(executor)?.operation {
                     Operation::GetField { field, .. } | Operation::GetStatic(field) => {
-                        (is_timer || single.contains(field)).then_some(Serial::Field(*field))
+                        (is_timer || single.contains(field)).then_some(SerializedBy::Field(*field))
                     }
                     _ => None,
                 }
@@ -342,7 +342,7 @@ fn bodies_of(shape: &Shape, value: ValueId) -> Vec<MethodId> {
 /// The body of the task that a name is of.
 pub(super) fn task_body(name: &Name) -> Option<MethodId> {
     match (name.root, name.path().next()) {
-        (Root::Task(body), None) => Some(body),
+        (NameRoot::Task(body), None) => Some(body),
         _ => None,
     }
 }
@@ -357,7 +357,7 @@ fn single_worker_fields(
         let shape = &shapes[method];
         for edge in shape.nodes.iter().flat_map(|node| &node.edges) {
             if let (Slot::Field(field), Some(target)) = (edge.slot, edge.target)
-                && shape[target].happenings.is_single_worker
+                && shape[target].flags.is_single_worker
             {
                 fields.insert(field);
             }

@@ -38,14 +38,14 @@ impl ThreadKind {
 
 /// What makes threads run one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Serial {
+pub enum SerializedBy {
     /// The executor with a single worker, or the timer, in this field.
     Field(FieldId),
     /// The event dispatch thread of the user interface.
     EventDispatch,
 }
 
-/// Potentially concurrent control flows that the analysis does not tell apart.
+/// Potentially concurrent control flows that the analysis does not distinguish.
 #[derive(Clone, Debug)]
 pub struct AbstractThread {
     /// What kind of control flow.
@@ -58,8 +58,8 @@ pub struct AbstractThread {
     pub root: Option<ObjectId>,
     /// Where the program starts or submits it.
     pub started_at: Vec<Place>,
-    /// Threads that take turns: of those with the same mark, one runs at a time.
-    pub serial: Option<Serial>,
+    /// What makes the thread run one after the other with others: of those with the same value, one runs at a time.
+    pub serialized_by: Option<SerializedBy>,
     /// Whether whoever starts it waits for its end in the same call: steps of a parallel stream, `invokeAll`.
     pub is_scoped: bool,
 }
@@ -165,9 +165,9 @@ impl FromIterator<ThreadId> for ThreadSet {
     }
 }
 
-/// The threads that get to each node of a graph of calls, from those that begin there: callers before what they call, those
-/// that call each other together.
-pub(crate) fn thread_sets_below(
+/// The threads that get to each node of a graph of calls, from those that begin there: callers before what they call,
+/// those that call each other together.
+pub(crate) fn propagate_thread_sets(
     callees: &[Vec<usize>],
     mut threads: Vec<ThreadSet>,
 ) -> Vec<ThreadSet> {
@@ -225,7 +225,7 @@ mod tests {
                 begin[below(nodes)].insert(ThreadId::new(thread * 40));
             }
             let expected = one_by_one(&callees, &begin);
-            let found = thread_sets_below(&callees, begin);
+            let found = propagate_thread_sets(&callees, begin);
             let members = |sets: &[ThreadSet]| -> Vec<Vec<ThreadId>> {
                 sets.iter().map(|set| set.iter().collect()).collect()
             };

@@ -16,7 +16,7 @@ pub(super) const MOST_ACQUIRED: usize = 64;
 pub(super) const DEEPEST_CHAIN: u16 = 3;
 
 /// Potential witnesses that a method hands on to its callers, at most; the closest ones are kept.
-pub(super) const MOST_TWICE: usize = 32;
+pub(super) const MOST_REACQUISITIONS: usize = 32;
 
 /// Lists of targets longer than this are looked through once for all call sites that share them.
 pub(super) const FEW_TARGETS: usize = 4;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use program::ids::{Id, MethodId, TypedVec};
 use rayon::prelude::*;
 
-use super::config::{DEEPEST_CHAIN, MOST_TWICE};
-use super::flow::{CallContext, FlowFacts, Pattern, Twice, TwiceKey};
+use super::config::{DEEPEST_CHAIN, MOST_REACQUISITIONS};
+use super::flow::{CallContext, FlowFacts, PatternInstance, Reacquisition, ReacquisitionKey};
 use super::summary::{self, LocalFacts};
 use crate::Context;
 use crate::locks::aliases::Aliases;
@@ -21,38 +21,40 @@ pub(super) fn potential(
     flows: &TypedVec<MethodId, FlowFacts>,
     locals: &TypedVec<MethodId, LocalFacts>,
     aliases: &Aliases,
-) -> TypedVec<MethodId, Vec<Twice>> {
-    let mut known: TypedVec<MethodId, Vec<Twice>> =
-        flows.iter().map(|facts| closest(facts.twice.clone())).collect();
+) -> TypedVec<MethodId, Vec<Reacquisition>> {
+    let mut known: TypedVec<MethodId, Vec<Reacquisition>> =
+        flows.iter().map(|facts| keep_closest(facts.reacquisitions.clone())).collect();
     for depth in 0..DEEPEST_CHAIN {
         if (context.cancelled)() {
             break;
         }
-        let round: Vec<Vec<Twice>> = (0..flows.len())
+        let round: Vec<Vec<Reacquisition>> = (0..flows.len())
             .into_par_iter()
             .map(|method| {
                 let method = MethodId::new(method);
-                let mut found: BTreeMap<TwiceKey, Twice> = BTreeMap::new();
+                let mut found: BTreeMap<ReacquisitionKey, Reacquisition> = BTreeMap::new();
                 let free = flows[method].calls.iter().filter(|call| call.context.is_none());
                 for call in free {
                     let locals = &locals[method];
-                    for twice in
+                    for reacquisition in
                         inherited(context, method, call, locals, &known, aliases, Some(depth))
                     {
-                        if twice.first.expression.is_local() || twice.second.expression.is_local() {
+                        if reacquisition.first.expression.is_local()
+                            || reacquisition.second.expression.is_local()
+                        {
                             continue;
                         }
-                        let shortest = found.entry(twice.key()).or_insert(twice);
-                        *shortest = (*shortest).min(twice);
+                        let shortest = found.entry(reacquisition.key()).or_insert(reacquisition);
+                        *shortest = (*shortest).min(reacquisition);
                     }
                 }
                 if found.is_empty() {
                     return known[method].clone();
                 }
-                for twice in &known[method] {
-                    found.insert(twice.key(), *twice);
+                for reacquisition in &known[method] {
+                    found.insert(reacquisition.key(), *reacquisition);
                 }
-                closest(found.into_values().collect())
+                keep_closest(found.into_values().collect())
             })
             .collect();
         known = TypedVec::from(round);
@@ -60,10 +62,10 @@ pub(super) fn potential(
     known
 }
 
-fn closest(mut twice: Vec<Twice>) -> Vec<Twice> {
-    twice.sort_unstable();
-    twice.truncate(MOST_TWICE);
-    twice
+fn keep_closest(mut reacquisition: Vec<Reacquisition>) -> Vec<Reacquisition> {
+    reacquisition.sort_unstable();
+    reacquisition.truncate(MOST_REACQUISITIONS);
+    reacquisition
 }
 
 /// The instances of the pattern whose context lock the method holds (FINAL_P), sorted.
@@ -72,23 +74,24 @@ pub(super) fn patterns(
     method: MethodId,
     facts: &FlowFacts,
     locals: &LocalFacts,
-    potential: &TypedVec<MethodId, Vec<Twice>>,
+    potential: &TypedVec<MethodId, Vec<Reacquisition>>,
     aliases: &Aliases,
-) -> Vec<Pattern> {
-    let mut found: BTreeMap<(u32, TwiceKey), Pattern> = facts
+) -> Vec<PatternInstance> {
+    let mut found: BTreeMap<(u32, ReacquisitionKey), PatternInstance> = facts
         .patterns
         .iter()
-        .map(|pattern| ((pattern.context_offset, pattern.twice.key()), *pattern))
+        .map(|pattern| ((pattern.context_offset, pattern.reacquisition.key()), *pattern))
         .collect();
     for call in &facts.calls {
         let Some((expression, context_offset)) = call.context else { continue };
-        for twice in inherited(context, method, call, locals, potential, aliases, None) {
-            let pattern = Pattern { twice, context: expression, context_offset };
-            let closest = found.entry((context_offset, twice.key())).or_insert(pattern);
-            *closest = (*closest).min(pattern);
+        for reacquisition in inherited(context, method, call, locals, potential, aliases, None) {
+            let pattern = PatternInstance { reacquisition, context: expression, context_offset };
+            let keep_closest =
+                found.entry((context_offset, reacquisition.key())).or_insert(pattern);
+            *keep_closest = (*keep_closest).min(pattern);
         }
     }
-    let mut found: Vec<Pattern> = found.into_values().collect();
+    let mut found: Vec<PatternInstance> = found.into_values().collect();
     found.sort_unstable();
     found
 }
@@ -100,10 +103,10 @@ fn inherited(
     method: MethodId,
     call: &CallContext,
     locals: &LocalFacts,
-    potential: &TypedVec<MethodId, Vec<Twice>>,
+    potential: &TypedVec<MethodId, Vec<Reacquisition>>,
     aliases: &Aliases,
     depth: Option<u16>,
-) -> Vec<Twice> {
+) -> Vec<Reacquisition> {
     let program = context.program;
     let mut found = Vec::new();
     let (Some(terms), Some(body)) = (locals.call_at(call.offset), program.body(method)) else {
@@ -111,34 +114,38 @@ fn inherited(
     };
     let targets = context.graph.targets(method, call.offset);
     for target in targets {
-        for twice in &potential[target.method] {
-            if depth.is_some_and(|depth| twice.depth != depth) {
+        for reacquisition in &potential[target.method] {
+            if depth.is_some_and(|depth| reacquisition.depth != depth) {
                 continue;
             }
             // A guess at the receiver on top of the guesses inside is one too many.
             let is_guess = |lock| summary::is_guess(program, target, targets, lock);
-            if twice.depth >= DEEPEST_CHAIN || is_guess(&twice.first) || is_guess(&twice.second) {
+            if reacquisition.depth >= DEEPEST_CHAIN
+                || is_guess(&reacquisition.first)
+                || is_guess(&reacquisition.second)
+            {
                 continue;
             }
             let translate = |lock| summary::translate(program, terms, target, lock);
-            let (Some(first), Some(second)) = (translate(&twice.first), translate(&twice.second))
+            let (Some(first), Some(second)) =
+                (translate(&reacquisition.first), translate(&reacquisition.second))
             else {
                 continue;
             };
             let is_out = |lock: &summary::Lock| {
-                let is_same = |held| aliases.are_one(program, method, held, &lock.expression);
+                let is_same = |held| aliases.are_same_lock(program, method, held, &lock.expression);
                 call.held.iter().any(is_same)
                     || is_confined(body, &lock.expression)
-                    || summary::is_beyond_belief(lock, targets)
+                    || summary::is_implausible(lock, targets)
             };
             if is_out(&first) || is_out(&second) {
                 continue;
             }
-            found.push(Twice {
-                depth: twice.depth + 1,
+            found.push(Reacquisition {
+                depth: reacquisition.depth + 1,
                 first,
                 second,
-                place: twice.place,
+                pair: reacquisition.pair,
                 through: Some((call.offset, target.method)),
             });
         }

@@ -9,19 +9,19 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use program::callgraph::Via;
-use program::dataflow::{self, Forward, Passage};
+use program::callgraph::CallKind;
+use program::dataflow::{self, BlockTransition, Forward};
 use program::ids::{BlockId, FieldId, MethodId, ValueId};
 use program::ir::{Block, Body, Call, Instruction, Operation};
 use program::models::Effect;
 
 use rustc_hash::FxHashMap;
 
-use super::summary::{Known, LocalFacts, Lock, Way};
+use super::summary::{AcquiredAt, CalleeSummaries, LocalFacts, Lock};
 use super::{REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR};
 use crate::Context;
 use crate::locks::aliases::Aliases;
-use crate::locks::expression::{CallTerms, Expressions, LockExpression, Root};
+use crate::locks::expression::{CallTerms, ExpressionRoot, Expressions, LockExpression};
 use crate::locks::{LockEvent, implicit_lock, is_confined, lock_events, succeeded, touches_lock};
 
 /// An acquisition: where, and how it goes on inside the call when it is one.
@@ -37,7 +37,7 @@ pub struct Acquisition {
 
 /// Where two acquisitions follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct AcquisitionPair {
     /// The method both are in.
     pub method: MethodId,
     /// The first.
@@ -49,7 +49,7 @@ pub struct Place {
 /// Two locks acquired and released one after the other; the same lock twice, unless the variant
 /// with two witnesses is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Twice {
+pub struct Reacquisition {
     /// Calls from the method at hand to the place.
     pub depth: u16,
     /// The lock of the first acquisition, in the terms of the method at hand.
@@ -57,12 +57,12 @@ pub struct Twice {
     /// The lock of the second.
     pub second: Lock,
     /// Where it happens.
-    pub place: Place,
+    pub pair: AcquisitionPair,
     /// The call on the way to the place: its offset and its target.
     pub through: Option<(u32, MethodId)>,
 }
 
-impl Twice {
+impl Reacquisition {
     /// The rule that this is an instance of.
     #[must_use]
     pub fn rule(&self) -> &'static str {
@@ -73,20 +73,20 @@ impl Twice {
         }
     }
 
-    /// What tells two instances apart.
-    pub(super) fn key(&self) -> TwiceKey {
-        (self.place.method, self.place.second.offset, self.first, self.second)
+    /// What distinguishes two instances.
+    pub(super) fn key(&self) -> ReacquisitionKey {
+        (self.pair.method, self.pair.second.offset, self.first, self.second)
     }
 }
 
-/// What tells two instances apart: where the second acquisition is, and the locks.
-pub(super) type TwiceKey = (MethodId, u32, Lock, Lock);
+/// What distinguishes two instances: where the second acquisition is, and the locks.
+pub(super) type ReacquisitionKey = (MethodId, u32, Lock, Lock);
 
 /// A full instance of the pattern: twice, and the context lock held by the method at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pattern {
+pub struct PatternInstance {
     /// What is acquired twice.
-    pub twice: Twice,
+    pub reacquisition: Reacquisition,
     /// The context lock; `None` when it cannot be named.
     pub context: Option<LockExpression>,
     /// Where the context lock is taken.
@@ -97,9 +97,9 @@ pub struct Pattern {
 #[derive(Debug, Default)]
 pub struct FlowFacts {
     /// Locks acquired twice in the method while it holds none: callers may give them a context.
-    pub twice: Vec<Twice>,
+    pub reacquisitions: Vec<Reacquisition>,
     /// Instances of the pattern within the method.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<PatternInstance>,
     /// The calls that can lead to a lock, with the locks held there.
     pub calls: Vec<CallContext>,
 }
@@ -190,12 +190,12 @@ pub struct Flow<'a> {
     context: &'a Context<'a>,
     expressions: &'a Expressions<'a>,
     locals: &'a LocalFacts,
-    acquired: &'a Known<'a>,
+    acquired: &'a CalleeSummaries<'a>,
     aliases: &'a Aliases,
     body: &'a Body,
     wants_pairs: bool,
-    twice: BTreeMap<TwiceKey, Twice>,
-    patterns: BTreeMap<(u32, TwiceKey), Pattern>,
+    reacquisitions: BTreeMap<ReacquisitionKey, Reacquisition>,
+    patterns: BTreeMap<(u32, ReacquisitionKey), PatternInstance>,
     calls: BTreeMap<u32, CallContext>,
     /// What each call acquires and releases, by offset, as far as it can be part of a pair.
     acquired_by: FxHashMap<u32, Rc<Acquisitions>>,
@@ -215,7 +215,7 @@ impl<'a> Flow<'a> {
         context: &'a Context<'a>,
         expressions: &'a Expressions<'a>,
         locals: &'a LocalFacts,
-        acquired: &'a Known<'a>,
+        acquired: &'a CalleeSummaries<'a>,
         aliases: &'a Aliases,
     ) -> Flow<'a> {
         Flow {
@@ -226,7 +226,7 @@ impl<'a> Flow<'a> {
             aliases,
             body: expressions.body,
             wants_pairs: context.config.wants(REACQUIRED_LOCK_PAIR),
-            twice: BTreeMap::new(),
+            reacquisitions: BTreeMap::new(),
             patterns: BTreeMap::new(),
             calls: BTreeMap::new(),
             acquired_by: FxHashMap::default(),
@@ -249,7 +249,7 @@ impl<'a> Flow<'a> {
         }
         dataflow::solve(self.body, &mut self);
         FlowFacts {
-            twice: self.twice.into_values().collect(),
+            reacquisitions: self.reacquisitions.into_values().collect(),
             patterns: self.patterns.into_values().collect(),
             calls: self.calls.into_values().collect(),
         }
@@ -273,30 +273,34 @@ impl<'a> Flow<'a> {
         // A local object that only one call ever sees, and that once, makes no pair either.
         let mut uses: FxHashMap<ValueId, u32> = FxHashMap::default();
         for root in self.locals.calls.iter().flat_map(CallTerms::expressions) {
-            if let Root::Local(value) = root.root {
+            if let ExpressionRoot::Local(value) = root.root {
                 *uses.entry(value).or_insert(0) += 1;
             }
         }
         for instruction in self.body.instructions() {
             if let Operation::MonitorEnter(object) = instruction.operation
-                && let Some(LockExpression { root: Root::Local(value), .. }) =
+                && let Some(LockExpression { root: ExpressionRoot::Local(value), .. }) =
                     self.expressions.of(object)
             {
                 *uses.entry(value).or_insert(0) += 1;
             }
         }
-        let by = |terms: &CallTerms, counts: &dyn Fn(Via) -> bool| {
+        let by = |terms: &CallTerms, counts: &dyn Fn(CallKind) -> bool| {
             let is_worth_it = |argument: &LockExpression| match argument.root {
-                Root::Local(value) => self.wants_pairs || uses[&value] > 1 || in_loop(terms.offset),
-                Root::Parameter(_) | Root::Static(_) | Root::Class(_) => true,
+                ExpressionRoot::Local(value) => {
+                    self.wants_pairs || uses[&value] > 1 || in_loop(terms.offset)
+                }
+                ExpressionRoot::Parameter(_)
+                | ExpressionRoot::Static(_)
+                | ExpressionRoot::Class(_) => true,
             };
             self.acquired
                 .of_call(self.context, self.method(), terms, counts, is_worth_it)
                 .into_iter()
                 .map(|(lock, acquired)| {
                     let inside = match acquired.way {
-                        Way::Call(_, target, lock) => Some((target, lock)),
-                        Way::Here(_) => None,
+                        AcquiredAt::Call(_, target, lock) => Some((target, lock)),
+                        AcquiredAt::Here(_) => None,
                     };
                     let guesses = acquired.guesses;
                     (lock, Acquisition { offset: terms.offset, guesses, inside })
@@ -310,11 +314,14 @@ impl<'a> Flow<'a> {
             for (lock, _) in &once {
                 *places.entry(lock.expression).or_insert(0) += 1;
             }
-            let again = |via| {
-                matches!(via, Via::Callback { repeatedly: true, .. } | Via::CalledBack { .. })
+            let again = |call_kind| {
+                matches!(
+                    call_kind,
+                    CallKind::Callback { repeatedly: true, .. } | CallKind::CalledBack { .. }
+                )
             };
             let targets = self.context.graph.targets(self.method(), terms.offset);
-            let repeatedly = if targets.iter().any(|target| again(target.via)) {
+            let repeatedly = if targets.iter().any(|target| again(target.call_kind)) {
                 by(terms, &again)
             } else {
                 Vec::new()
@@ -360,7 +367,7 @@ impl<'a> Flow<'a> {
 
     fn is_held(&self, state: &State, lock: &Lock) -> bool {
         state.frames.iter().filter_map(|frame| frame.expression.as_ref()).any(|held| {
-            self.aliases.are_one(self.context.program, self.method(), held, &lock.expression)
+            self.aliases.are_same_lock(self.context.program, self.method(), held, &lock.expression)
         })
     }
 
@@ -453,17 +460,23 @@ impl<'a> Flow<'a> {
             }
             for (earlier, first) in frame.named_like(&lock.expression) {
                 if let Some(met) = earlier.meet(lock, self.context.program) {
-                    let place = Place { method: self.body.method, first: *first, second: *second };
-                    let twice = Twice { depth: 0, first: met, second: met, place, through: None };
-                    Self::found(&mut self.twice, &mut self.patterns, frame, twice);
+                    let pair = AcquisitionPair {
+                        method: self.body.method,
+                        first: *first,
+                        second: *second,
+                    };
+                    let reacquisition =
+                        Reacquisition { depth: 0, first: met, second: met, pair, through: None };
+                    Self::found(&mut self.reacquisitions, &mut self.patterns, frame, reacquisition);
                 }
             }
             if self.wants_pairs
                 && let Some((earlier, first)) = frame.earliest_other_than(&lock.expression)
             {
-                let place = Place { method: self.body.method, first, second: *second };
-                let twice = Twice { depth: 0, first: earlier, second: *lock, place, through: None };
-                Self::found(&mut self.twice, &mut self.patterns, frame, twice);
+                let pair = AcquisitionPair { method: self.body.method, first, second: *second };
+                let reacquisition =
+                    Reacquisition { depth: 0, first: earlier, second: *lock, pair, through: None };
+                Self::found(&mut self.reacquisitions, &mut self.patterns, frame, reacquisition);
             }
         }
     }
@@ -471,20 +484,26 @@ impl<'a> Flow<'a> {
     /// Records an instance: of the pattern if the frame is a lock's, of a potential witness if it
     /// is the method's.
     fn found(
-        twices: &mut BTreeMap<TwiceKey, Twice>,
-        patterns: &mut BTreeMap<(u32, TwiceKey), Pattern>,
+        reacquisitions: &mut BTreeMap<ReacquisitionKey, Reacquisition>,
+        patterns: &mut BTreeMap<(u32, ReacquisitionKey), PatternInstance>,
         frame: &Frame,
-        twice: Twice,
+        reacquisition: Reacquisition,
     ) {
         if Self::is_root(frame) {
-            if !twice.first.expression.is_local() && !twice.second.expression.is_local() {
-                let known = twices.entry(twice.key()).or_insert(twice);
-                *known = (*known).min(twice);
+            if !reacquisition.first.expression.is_local()
+                && !reacquisition.second.expression.is_local()
+            {
+                let known = reacquisitions.entry(reacquisition.key()).or_insert(reacquisition);
+                *known = (*known).min(reacquisition);
             }
             return;
         }
-        let pattern = Pattern { twice, context: frame.expression, context_offset: frame.offset };
-        let known = patterns.entry((frame.offset, twice.key())).or_insert(pattern);
+        let pattern = PatternInstance {
+            reacquisition,
+            context: frame.expression,
+            context_offset: frame.offset,
+        };
+        let known = patterns.entry((frame.offset, reacquisition.key())).or_insert(pattern);
         *known = (*known).min(pattern);
     }
 
@@ -633,11 +652,12 @@ impl Forward for Flow<'_> {
         thrown
     }
 
-    fn leave_by(&mut self, state: &mut State, passage: &Passage<'_>) {
+    fn leave_by(&mut self, state: &mut State, transition: &BlockTransition<'_>) {
         if state.conditional.is_empty() {
             return;
         }
-        let Some((tested, is_true)) = succeeded(self.body, passage.block, passage.edge) else {
+        let Some((tested, is_true)) = succeeded(self.body, transition.block, transition.edge)
+        else {
             return;
         };
         let Some(at) = state.conditional.iter().position(|(result, _, _)| *result == tested) else {

@@ -49,10 +49,12 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::locks::aliases::Aliases;
-use crate::locks::expression::{Expressions, LockExpression, Root, Step, returned_expressions};
+use crate::locks::expression::{
+    ExpressionRoot, Expressions, LockExpression, PathElement, returned_expressions,
+};
 use crate::{Analysis, Context, Outcome};
-use flow::{Flow, FlowFacts, Pattern, Twice};
-use summary::{Known, LocalFacts, Summary};
+use flow::{Flow, FlowFacts, PatternInstance, Reacquisition};
+use summary::{CalleeSummaries, LocalFacts, Summary};
 
 /// Its entry in the list of analyses.
 pub const ANALYSIS: Analysis = Analysis {
@@ -67,30 +69,30 @@ const REACQUIRED_LOCK: &str = "reacquired-lock";
 const REACQUIRED_LOCK_PAIR: &str = "reacquired-lock-pair";
 
 fn run(context: &Context<'_>) -> Outcome {
-    let solved = solve(context);
-    report::outcome(context, &solved)
+    let lock_patterns = solve(context);
+    report::outcome(context, &lock_patterns)
 }
 
 /// The solved analysis: what each method does to locks, and the patterns it exhibits.
-pub struct Solved {
+pub struct LockPatterns {
     acquired: TypedVec<MethodId, Summary>,
-    potential: TypedVec<MethodId, Vec<Twice>>,
-    patterns: TypedVec<MethodId, Vec<Pattern>>,
+    potential: TypedVec<MethodId, Vec<Reacquisition>>,
+    patterns: TypedVec<MethodId, Vec<PatternInstance>>,
     /// Fields whose value a method that is not private returns.
     published: FxHashSet<FieldId>,
 }
 
-impl Solved {
+impl LockPatterns {
     /// The patterns whose context lock is held by this method (the paper's FINAL_P).
     #[must_use]
-    pub fn patterns(&self, method: MethodId) -> &[Pattern] {
+    pub fn patterns(&self, method: MethodId) -> &[PatternInstance] {
         &self.patterns[method]
     }
 }
 
 /// Runs the analysis without turning patterns into findings.
 #[must_use]
-pub fn solve(context: &Context<'_>) -> Solved {
+pub fn solve(context: &Context<'_>) -> LockPatterns {
     let program = context.program;
     let count = program.methods.len();
     let returned = returned_expressions(program, context.graph);
@@ -103,7 +105,7 @@ pub fn solve(context: &Context<'_>) -> Solved {
         .into();
     let acquired = summary::acquired(context, &locals);
     let aliases = Aliases::of(program);
-    let known = Known::new(context, &locals, &acquired, None);
+    let known = CalleeSummaries::new(context, &locals, &acquired, None);
     let flows: TypedVec<MethodId, FlowFacts> = (0..count)
         .into_par_iter()
         .map(|method| {
@@ -128,7 +130,7 @@ pub fn solve(context: &Context<'_>) -> Solved {
         .collect::<Vec<_>>()
         .into();
     let published = published_fields(program, &returned);
-    Solved { acquired, potential, patterns, published }
+    LockPatterns { acquired, potential, patterns, published }
 }
 
 fn published_fields(
@@ -140,8 +142,8 @@ fn published_fields(
         .filter(|(method, _)| !program.methods[*method].is_private())
         .filter_map(|(_, returned)| {
             match (returned.as_ref()?.steps().last(), returned.as_ref()?.root) {
-                (Some(Step::Field(field)), _) => Some(*field),
-                (None, Root::Static(field)) => Some(field),
+                (Some(PathElement::Field(field)), _) => Some(*field),
+                (None, ExpressionRoot::Static(field)) => Some(field),
                 _ => None,
             }
         })

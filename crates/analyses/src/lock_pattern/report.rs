@@ -6,10 +6,10 @@ use findings::{Evidence, Finding, HeldLock, Severity, Site, Step, Witness};
 use program::ids::{ClassId, FieldId, MethodId};
 use program::{Program, models};
 
-use super::flow::{Acquisition, Pattern, Twice};
-use super::summary::{Lock, Way};
-use super::{ANALYSIS, REACQUIRED_LOCK, Solved, unstructured};
-use crate::locks::expression::{Expressions, LockExpression, Root, Step as ExpressionStep};
+use super::flow::{Acquisition, PatternInstance, Reacquisition};
+use super::summary::{AcquiredAt, Lock};
+use super::{ANALYSIS, LockPatterns, REACQUIRED_LOCK, unstructured};
+use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 use crate::{Context, Outcome, Scope};
 
 /// Chains longer than this are cut; they only occur when something is wrong.
@@ -20,7 +20,7 @@ const LONGEST_CHAIN: usize = 32;
 const FAR: u32 = 3;
 
 /// A pattern, and the method that holds its context lock; the least hypothetical one sorts first.
-type Candidate<'a> = (Hypothesis, &'a Pattern, MethodId);
+type Candidate<'a> = (Hypothesis, &'a PatternInstance, MethodId);
 
 /// What must be so for a pattern to be real, from nothing to far-fetched.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,25 +34,27 @@ enum Hypothesis {
 }
 
 /// One finding for each rule and place of the second acquisition, with the closest context.
-pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
+pub(super) fn outcome(context: &Context<'_>, lock_patterns: &LockPatterns) -> Outcome {
     let program = context.program;
     let scope = Scope::of(context);
     let mut best: BTreeMap<(&'static str, MethodId, u32), Candidate<'_>> = BTreeMap::new();
     for method in program.methods_with_bodies() {
-        if solved.patterns(method).is_empty() || !program.is_application(method) {
+        if lock_patterns.patterns(method).is_empty() || !program.is_application(method) {
             continue;
         }
         let name = program.site(method, 0).method_name();
         if !scope.covers(&name) {
             continue;
         }
-        for pattern in solved.patterns(method) {
-            let rule = pattern.twice.rule();
-            if !context.config.wants(rule) || is_left_out(context, solved, &pattern.twice) {
+        for pattern in lock_patterns.patterns(method) {
+            let rule = pattern.reacquisition.rule();
+            if !context.config.wants(rule)
+                || is_left_out(context, lock_patterns, &pattern.reacquisition)
+            {
                 continue;
             }
             // Compilers copy `finally` blocks: what counts as one place is the line, where known.
-            let place = &pattern.twice.place;
+            let place = &pattern.reacquisition.pair;
             let second = program.site(place.method, place.second.offset);
             let key = (rule, place.method, second.line.unwrap_or(place.second.offset));
             let candidate = (hypothesis(program, pattern, method), pattern, method);
@@ -63,7 +65,7 @@ pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
     let findings = best
         .into_values()
         .filter_map(|(hypothesis, pattern, method)| {
-            finding(context, solved, hypothesis, pattern, method)
+            finding(context, lock_patterns, hypothesis, pattern, method)
         })
         .collect();
     Outcome { findings, gaps: unstructured(context), ..Outcome::default() }
@@ -71,28 +73,39 @@ pub(super) fn outcome(context: &Context<'_>, solved: &Solved) -> Outcome {
 
 /// Whether the witness is a library object that is often used by one thread alone (paper, 5.2), or
 /// a stream: what is written to it in two pieces is rarely meant to be atomic.
-fn is_left_out(context: &Context<'_>, solved: &Solved, twice: &Twice) -> bool {
+fn is_left_out(
+    context: &Context<'_>,
+    lock_patterns: &LockPatterns,
+    reacquisition: &Reacquisition,
+) -> bool {
     let program = context.program;
-    [&twice.first, &twice.second].into_iter().any(|lock| {
-        let Some(class) = lock_class(program, twice.place.method, lock) else { return false };
+    [&reacquisition.first, &reacquisition.second].into_iter().any(|lock| {
+        let Some(class) = lock_class(program, reacquisition.pair.method, lock) else {
+            return false;
+        };
         let is_out = models::is_stream(&class)
             || (models::is_often_confined(&class)
-                && is_encapsulated(program, solved, lock.expression));
+                && is_encapsulated(program, lock_patterns, lock.expression));
         let class = class.replace('/', ".");
         is_out && !context.config.include.iter().any(|pattern| pattern.matches(&class))
     })
 }
 
 /// Held in a private field that no getter gives away, or known by a local variable only.
-fn is_encapsulated(program: &Program, solved: &Solved, expression: LockExpression) -> bool {
-    let is_inside =
-        |field: FieldId| program.fields[field].is_private() && !solved.published.contains(&field);
+fn is_encapsulated(
+    program: &Program,
+    lock_patterns: &LockPatterns,
+    expression: LockExpression,
+) -> bool {
+    let is_inside = |field: FieldId| {
+        program.fields[field].is_private() && !lock_patterns.published.contains(&field)
+    };
     match (expression.steps().last(), expression.root) {
-        (Some(ExpressionStep::Field(field)), _) => is_inside(*field),
+        (Some(PathElement::Field(field)), _) => is_inside(*field),
         (Some(_), _) => false,
-        (None, Root::Static(field)) => is_inside(field),
-        (None, Root::Local(_)) => true,
-        (None, Root::Parameter(_) | Root::Class(_)) => false,
+        (None, ExpressionRoot::Static(field)) => is_inside(field),
+        (None, ExpressionRoot::Local(_)) => true,
+        (None, ExpressionRoot::Parameter(_) | ExpressionRoot::Class(_)) => false,
     }
 }
 
@@ -102,7 +115,7 @@ fn lock_class(program: &Program, method: MethodId, lock: &Lock) -> Option<String
         return Some(program.classes[class].name.to_string());
     }
     // The `lock` of a reader or writer stands for the stream.
-    if let Some(ExpressionStep::Field(field)) = lock.expression.steps().last()
+    if let Some(PathElement::Field(field)) = lock.expression.steps().last()
         && let class = program.fields[*field].class
         && models::is_stream(&program.classes[class].name)
     {
@@ -120,9 +133,9 @@ fn declared_type(
     let class_of =
         |descriptor: &str| Some(descriptor.strip_prefix('L')?.strip_suffix(';')?.to_string());
     match (expression.steps().last(), expression.root) {
-        (Some(ExpressionStep::Field(field)), _) => class_of(&program.fields[*field].descriptor),
-        (None, Root::Static(field)) => class_of(&program.fields[field].descriptor),
-        (None, Root::Parameter(number)) => {
+        (Some(PathElement::Field(field)), _) => class_of(&program.fields[*field].descriptor),
+        (None, ExpressionRoot::Static(field)) => class_of(&program.fields[field].descriptor),
+        (None, ExpressionRoot::Parameter(number)) => {
             let declared = &program.methods[method];
             let Some(number) = number.checked_sub(u16::from(!declared.is_static())) else {
                 return Some(program.classes[declared.class].name.to_string());
@@ -137,11 +150,11 @@ fn declared_type(
     }
 }
 
-fn hypothesis(program: &Program, pattern: &Pattern, method: MethodId) -> Hypothesis {
-    let twice = &pattern.twice;
-    let locks = [&twice.first, &twice.second];
-    let made_elsewhere = |step: &ExpressionStep| match step {
-        ExpressionStep::Captured(lambda, _) => {
+fn hypothesis(program: &Program, pattern: &PatternInstance, method: MethodId) -> Hypothesis {
+    let reacquisition = &pattern.reacquisition;
+    let locks = [&reacquisition.first, &reacquisition.second];
+    let made_elsewhere = |step: &PathElement| match step {
+        PathElement::Captured(lambda, _) => {
             program.lambdas[*lambda].host != program.methods[method].class
         }
         _ => false,
@@ -150,7 +163,7 @@ fn hypothesis(program: &Program, pattern: &Pattern, method: MethodId) -> Hypothe
         return Hypothesis::Lambda;
     }
     let is_certain = |lock: &Lock| follows_from_declarations(program, method, lock);
-    let guesses = twice.place.first.guesses + twice.place.second.guesses;
+    let guesses = reacquisition.pair.first.guesses + reacquisition.pair.second.guesses;
     if guesses == 0 || locks.into_iter().all(is_certain) {
         Hypothesis::Nothing
     } else {
@@ -166,7 +179,7 @@ fn follows_from_declarations(program: &Program, method: MethodId, lock: &Lock) -
     };
     let mut so_far = LockExpression::new(lock.expression.root);
     for step in lock.expression.steps() {
-        let ExpressionStep::Field(field) = step else { return false };
+        let PathElement::Field(field) = step else { return false };
         let holds = declared_class(so_far).is_some_and(|declared| {
             program.hierarchy.is_subtype(declared, program.fields[*field].class)
         });
@@ -182,21 +195,21 @@ fn follows_from_declarations(program: &Program, method: MethodId, lock: &Lock) -
 
 fn finding(
     context: &Context<'_>,
-    solved: &Solved,
+    lock_patterns: &LockPatterns,
     hypothesis: Hypothesis,
-    pattern: &Pattern,
+    pattern: &PatternInstance,
     method: MethodId,
 ) -> Option<Finding> {
     let program = context.program;
     let body = program.body(method)?;
     let no_getters = |_: MethodId| None;
     let expressions = Expressions::new(program, context.graph, body, &no_getters);
-    let twice = &pattern.twice;
+    let reacquisition = &pattern.reacquisition;
     let subjects = |describe: &dyn Fn(LockExpression) -> String| {
         let describe_lock = |lock: &Lock| {
             let name = describe(lock.expression);
             match lock.guard {
-                Some(class) if says_more(program, method, lock, class) => {
+                Some(class) if narrows_declared_type(program, method, lock, class) => {
                     format!("{name} (a {})", program.classes[class].dotted_name())
                 }
                 _ => name,
@@ -204,11 +217,11 @@ fn finding(
         };
         let context_name = pattern.context.map_or_else(|| "a lock".to_string(), describe);
         let mut subjects = BTreeMap::from([("context", context_name)]);
-        if twice.rule() == REACQUIRED_LOCK {
-            subjects.insert("witness", describe_lock(&twice.first));
+        if reacquisition.rule() == REACQUIRED_LOCK {
+            subjects.insert("witness", describe_lock(&reacquisition.first));
         } else {
-            subjects.insert("first", describe_lock(&twice.first));
-            subjects.insert("second", describe_lock(&twice.second));
+            subjects.insert("first", describe_lock(&reacquisition.first));
+            subjects.insert("second", describe_lock(&reacquisition.second));
         }
         subjects
     };
@@ -217,25 +230,25 @@ fn finding(
     let context_site = program.site(method, pattern.context_offset);
     let held = vec![HeldLock { lock: subjects["context"].clone(), taken_at: context_site.clone() }];
     let step = |role, acquisition: &Acquisition| Step {
-        call_chain: acquisition_chain(program, solved, acquisition),
+        call_chain: acquisition_chain(program, lock_patterns, acquisition),
         held_locks: held.clone(),
-        ..Step::at(role, program.site(twice.place.method, acquisition.offset))
+        ..Step::at(role, program.site(reacquisition.pair.method, acquisition.offset))
     };
     let steps = vec![
         Step {
-            call_chain: context_chain(program, solved, twice),
+            call_chain: context_chain(program, lock_patterns, reacquisition),
             ..Step::at("context", context_site.clone())
         },
-        step("first", &twice.place.first),
-        step("second", &twice.place.second),
+        step("first", &reacquisition.pair.first),
+        step("second", &reacquisition.pair.second),
     ];
-    let through = u32::from(twice.depth);
+    let through = u32::from(reacquisition.depth);
     let distance = through + steps.iter().map(|step| step.call_chain.len() as u32).sum::<u32>();
     Some(Finding {
-        rule: twice.rule(),
+        rule: reacquisition.rule(),
         evidence: Evidence::Possible,
         severity: match hypothesis {
-            Hypothesis::Nothing if twice.rule() == REACQUIRED_LOCK && distance <= FAR => {
+            Hypothesis::Nothing if reacquisition.rule() == REACQUIRED_LOCK && distance <= FAR => {
                 Severity::Medium
             }
             _ => Severity::Low,
@@ -249,8 +262,8 @@ fn finding(
     })
 }
 
-/// Whether the class a lock's object must have is more than its declared type tells.
-fn says_more(program: &Program, method: MethodId, lock: &Lock, class: ClassId) -> bool {
+/// Whether the class a lock's object must have is narrower than its declared type.
+fn narrows_declared_type(program: &Program, method: MethodId, lock: &Lock, class: ClassId) -> bool {
     let declared =
         declared_type(program, method, lock.expression).and_then(|name| program.class_named(&name));
     match declared {
@@ -260,16 +273,20 @@ fn says_more(program: &Program, method: MethodId, lock: &Lock, class: ClassId) -
 }
 
 /// The calls from the method that holds the context to the place where the witness is locked.
-fn context_chain(program: &Program, solved: &Solved, twice: &Twice) -> Vec<Site> {
+fn context_chain(
+    program: &Program,
+    lock_patterns: &LockPatterns,
+    reacquisition: &Reacquisition,
+) -> Vec<Site> {
     let mut chain = Vec::new();
-    let mut at = twice.through.map(|(_, target)| target);
+    let mut at = reacquisition.through.map(|(_, target)| target);
     while let Some(method) = at
-        && method != twice.place.method
+        && method != reacquisition.pair.method
         && chain.len() < LONGEST_CHAIN
     {
-        let next = solved.potential[method].iter().find(|next| {
-            next.place.method == twice.place.method
-                && next.place.second.offset == twice.place.second.offset
+        let next = lock_patterns.potential[method].iter().find(|next| {
+            next.pair.method == reacquisition.pair.method
+                && next.pair.second.offset == reacquisition.pair.second.offset
         });
         let Some((offset, target)) = next.and_then(|next| next.through) else { break };
         chain.push(program.site(method, offset));
@@ -279,18 +296,23 @@ fn context_chain(program: &Program, solved: &Solved, twice: &Twice) -> Vec<Site>
 }
 
 /// The calls inside an acquisition, down to the instruction that takes the lock.
-fn acquisition_chain(program: &Program, solved: &Solved, acquisition: &Acquisition) -> Vec<Site> {
+fn acquisition_chain(
+    program: &Program,
+    lock_patterns: &LockPatterns,
+    acquisition: &Acquisition,
+) -> Vec<Site> {
     let mut chain = Vec::new();
     let mut at = acquisition.inside;
     while let Some((method, lock)) = at
         && chain.len() < LONGEST_CHAIN
     {
-        at = match solved.acquired[method].way_to(&lock).map(|acquired| acquired.way) {
-            Some(Way::Here(offset)) => {
+        at = match lock_patterns.acquired[method].acquisition_of(&lock).map(|acquired| acquired.way)
+        {
+            Some(AcquiredAt::Here(offset)) => {
                 chain.push(program.site(method, offset));
                 None
             }
-            Some(Way::Call(offset, target, lock)) => {
+            Some(AcquiredAt::Call(offset, target, lock)) => {
                 chain.push(program.site(method, offset));
                 Some((target, lock))
             }

@@ -1,7 +1,7 @@
 //! The locks that a call of a method acquires and releases (the paper's LOCKSHELD), with the
 //! shortest way to each.
 
-use program::callgraph::{Target, Via};
+use program::callgraph::{CallKind, Target};
 use program::ids::{BlockId, ClassId, Id, MethodId};
 use program::ir::{Body, Operation, Terminator};
 use program::models::Effect;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::config::{DEEPEST_CHAIN, FEW_TARGETS, MANY_TARGETS, MOST_ACQUIRED, MOST_GUESSES};
 use crate::Context;
-use crate::locks::expression::{CallTerms, Expressions, LockExpression, Root};
+use crate::locks::expression::{CallTerms, ExpressionRoot, Expressions, LockExpression};
 use crate::locks::{implicit_lock, touches_lock};
 
 /// A lock, with what its object must be for the lock to be taken.
@@ -52,7 +52,7 @@ fn lower_class(program: &Program, one: ClassId, other: ClassId) -> Option<ClassI
 
 /// How a lock comes to be acquired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum AcquiredAt {
     /// By an instruction of the method itself.
     Here(u32),
     /// Inside a call: its offset, the method called, and the lock as that method names it.
@@ -67,7 +67,7 @@ pub(super) struct Acquired {
     /// Calls on the way whose target is a guess.
     pub guesses: u8,
     /// The first step of the way.
-    pub way: Way,
+    pub way: AcquiredAt,
 }
 
 /// The locks that a method acquires and releases, sorted.
@@ -80,7 +80,7 @@ pub(super) struct Summary {
 impl Summary {
     /// The way to a lock.
     #[must_use]
-    pub(super) fn way_to(&self, lock: &Lock) -> Option<&Acquired> {
+    pub(super) fn acquisition_of(&self, lock: &Lock) -> Option<&Acquired> {
         let found = self.acquired.binary_search_by_key(lock, |(lock, _)| *lock).ok()?;
         Some(&self.acquired[found].1)
     }
@@ -235,7 +235,7 @@ pub(super) fn acquired(
         .map(|facts| {
             let mut found: FxHashMap<Lock, Acquired> = FxHashMap::default();
             for (lock, offset) in &facts.own {
-                let way = Way::Here(*offset);
+                let way = AcquiredAt::Here(*offset);
                 keep_shorter(&mut found, *lock, Acquired { depth: 0, guesses: 0, way });
             }
             Summary::default().with(found)
@@ -245,7 +245,7 @@ pub(super) fn acquired(
         if (context.cancelled)() {
             break;
         }
-        let callees = Known::new(context, locals, &known, Some(depth));
+        let callees = CalleeSummaries::new(context, locals, &known, Some(depth));
         let round: Vec<Summary> = (0..locals.len())
             .into_par_iter()
             .map(|method| {
@@ -256,7 +256,7 @@ pub(super) fn acquired(
                 for terms in locals[method].calls.iter().filter(|call| call.returns) {
                     let inside = callees.of_call(context, method, terms, |_| true, is_nameable);
                     for (lock, acquired) in inside {
-                        if !lock.expression.is_local() && summary.way_to(&lock).is_none() {
+                        if !lock.expression.is_local() && summary.acquisition_of(&lock).is_none() {
                             keep_shorter(&mut found, lock, acquired);
                         }
                     }
@@ -292,30 +292,30 @@ fn keep_shorter(found: &mut FxHashMap<Lock, Acquired>, lock: Lock, way: Acquired
 
 /// The summaries as calls see them. Many call sites share one long list of targets; what is in there
 /// is looked up once for all of them.
-pub(super) struct Known<'a> {
+pub(super) struct CalleeSummaries<'a> {
     summaries: &'a TypedVec<MethodId, Summary>,
     /// Only locks this many calls away count; all of them when absent.
     depth: Option<u16>,
     /// By the address of a shared list of targets: the locks inside that may count.
-    shared: FxHashMap<usize, Vec<Inside>>,
+    shared: FxHashMap<usize, Vec<CallAcquisition>>,
 }
 
 /// A lock inside a call, before it is put into the terms of the caller.
 #[derive(Clone, Copy)]
-struct Inside {
+struct CallAcquisition {
     target: Target,
     lock: Lock,
     acquired: Acquired,
 }
 
-impl<'a> Known<'a> {
+impl<'a> CalleeSummaries<'a> {
     pub(super) fn new(
         context: &Context<'_>,
         locals: &TypedVec<MethodId, LocalFacts>,
         summaries: &'a TypedVec<MethodId, Summary>,
         depth: Option<u16>,
-    ) -> Known<'a> {
-        let mut known = Known { summaries, depth, shared: FxHashMap::default() };
+    ) -> CalleeSummaries<'a> {
+        let mut known = CalleeSummaries { summaries, depth, shared: FxHashMap::default() };
         let mut lists: FxHashMap<usize, &[Target]> = FxHashMap::default();
         for (method, facts) in locals.iter_with_ids() {
             for terms in &facts.calls {
@@ -334,7 +334,7 @@ impl<'a> Known<'a> {
     }
 
     /// The locks inside a call of these targets that may count for a caller.
-    fn inside(&self, program: &Program, targets: &[Target]) -> Vec<Inside> {
+    fn inside(&self, program: &Program, targets: &[Target]) -> Vec<CallAcquisition> {
         let mut found = Vec::new();
         for target in targets {
             for (lock, acquired) in &self.summaries[target.method].acquired {
@@ -343,10 +343,10 @@ impl<'a> Known<'a> {
                 if counts
                     && acquired.depth < DEEPEST_CHAIN
                     && guesses <= MOST_GUESSES
-                    && !is_beyond_belief(lock, targets)
+                    && !is_implausible(lock, targets)
                 {
                     let acquired = Acquired { guesses, ..*acquired };
-                    found.push(Inside { target: *target, lock: *lock, acquired });
+                    found.push(CallAcquisition { target: *target, lock: *lock, acquired });
                 }
             }
         }
@@ -360,7 +360,7 @@ impl<'a> Known<'a> {
         context: &Context<'_>,
         caller: MethodId,
         terms: &CallTerms,
-        counts: impl Fn(Via) -> bool,
+        counts: impl Fn(CallKind) -> bool,
         is_worth_it: impl Fn(&LockExpression) -> bool,
     ) -> Vec<(Lock, Acquired)> {
         let program = context.program;
@@ -375,16 +375,16 @@ impl<'a> Known<'a> {
         };
         let mut found: Vec<(Lock, Acquired)> = inside
             .iter()
-            .filter(|inside| counts(inside.target.via))
-            .filter(|inside| match (inside.target.via, inside.lock.expression.root) {
-                (Via::Direct, Root::Parameter(number)) => {
+            .filter(|inside| counts(inside.target.call_kind))
+            .filter(|inside| match (inside.target.call_kind, inside.lock.expression.root) {
+                (CallKind::Direct, ExpressionRoot::Parameter(number)) => {
                     terms.argument(number).is_some_and(&is_worth_it)
                 }
                 _ => true,
             })
-            .filter_map(|Inside { target, lock, acquired }| {
+            .filter_map(|CallAcquisition { target, lock, acquired }| {
                 let translated = translate(program, terms, target, lock)?;
-                let way = Way::Call(terms.offset, target.method, *lock);
+                let way = AcquiredAt::Call(terms.offset, target.method, *lock);
                 Some((translated, Acquired { depth: acquired.depth + 1, way, ..*acquired }))
             })
             .collect();
@@ -403,11 +403,11 @@ pub(super) fn is_guess(
     targets: &[Target],
     lock: &Lock,
 ) -> bool {
-    let names_lambda = match (target.via, lock.expression.root) {
-        (Via::Lambda(lambda), Root::Parameter(number)) => {
+    let names_lambda = match (target.call_kind, lock.expression.root) {
+        (CallKind::Lambda(lambda), ExpressionRoot::Parameter(number)) => {
             usize::from(number) < program.lambdas[lambda].captured
         }
-        (Via::Callback { .. } | Via::CalledBack { .. }, _) => true,
+        (CallKind::Callback { .. } | CallKind::CalledBack { .. }, _) => true,
         _ => false,
     };
     targets.len() > MANY_TARGETS && !names_lambda
@@ -415,8 +415,9 @@ pub(super) fn is_guess(
 
 /// Whether a lock is one of the global ones that some target among many happens to take.
 #[must_use]
-pub(super) fn is_beyond_belief(lock: &Lock, targets: &[Target]) -> bool {
-    targets.len() > MANY_TARGETS && matches!(lock.expression.root, Root::Static(_) | Root::Class(_))
+pub(super) fn is_implausible(lock: &Lock, targets: &[Target]) -> bool {
+    targets.len() > MANY_TARGETS
+        && matches!(lock.expression.root, ExpressionRoot::Static(_) | ExpressionRoot::Class(_))
 }
 
 /// A lock of a call's target in the terms of the caller; what the object must be comes along.
@@ -428,26 +429,26 @@ pub(super) fn translate(
     lock: &Lock,
 ) -> Option<Lock> {
     // Which object it is that the library calls is a guess.
-    let is_called_back = matches!(target.via, Via::CalledBack { .. });
-    if is_called_back && matches!(lock.expression.root, Root::Parameter(_)) {
+    let is_called_back = matches!(target.call_kind, CallKind::CalledBack { .. });
+    if is_called_back && matches!(lock.expression.root, ExpressionRoot::Parameter(_)) {
         return None;
     }
     let translated = terms.translate(program, lock.expression, target)?;
     let declared = &program.methods[target.method];
-    let is_receiver = lock.expression == LockExpression::new(Root::Parameter(0))
+    let is_receiver = lock.expression == LockExpression::new(ExpressionRoot::Parameter(0))
         && !declared.is_static()
-        && match target.via {
-            Via::Direct => true,
+        && match target.call_kind {
+            CallKind::Direct => true,
             // `Vector::size` used as a function: the object is the first argument.
-            Via::Lambda(lambda) => program.lambdas[lambda].captured == 0,
-            Via::Callback { .. } | Via::CalledBack { .. } => false,
+            CallKind::Lambda(lambda) => program.lambdas[lambda].captured == 0,
+            CallKind::Callback { .. } | CallKind::CalledBack { .. } => false,
         };
     let guard = match (is_receiver, lock.guard) {
         (true, Some(guard)) => Some(lower_class(program, guard, declared.class)?),
         (true, None) => Some(declared.class),
         (false, guard) => guard.or(translated.outer),
     };
-    if let (Root::Parameter(number), [], Some(class)) =
+    if let (ExpressionRoot::Parameter(number), [], Some(class)) =
         (lock.expression.root, lock.expression.steps(), guard)
         && !terms.can_be(program, number, target, class)
     {

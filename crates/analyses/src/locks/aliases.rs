@@ -16,7 +16,7 @@ use program::models::{self, Effect, Operand};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::expression::{LockExpression, Root, Step};
+use super::expression::{ExpressionRoot, LockExpression, PathElement};
 
 /// Which fields hold copies of each other.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Aliases {
 
 /// What one method says about copied fields.
 #[derive(Default)]
-struct Copying {
+struct FieldCopies {
     /// Fields that are set from fields.
     copied: Vec<(FieldId, FieldId)>,
     /// Fields that a constructor sets from its parameters, by position.
@@ -41,14 +41,14 @@ impl Aliases {
     #[must_use]
     pub fn of(program: &Program) -> Aliases {
         let methods: Vec<MethodId> = program.methods_with_bodies().collect();
-        let copying: Vec<(MethodId, Copying)> =
+        let copying: Vec<(MethodId, FieldCopies)> =
             methods.par_iter().map(|method| (*method, copying(program, *method))).collect();
         let mut kept: FxHashMap<(MethodId, usize), FieldId> = FxHashMap::default();
-        for (method, Copying { kept: of_method, .. }) in &copying {
+        for (method, FieldCopies { kept: of_method, .. }) in &copying {
             kept.extend(of_method.iter().map(|(position, field)| ((*method, *position), *field)));
         }
         let mut aliases = Aliases { representative: program.fields.ids().collect() };
-        for (_, Copying { copied, handed, .. }) in &copying {
+        for (_, FieldCopies { copied, handed, .. }) in &copying {
             for (to, from) in copied {
                 aliases.unite(*to, *from);
             }
@@ -76,9 +76,9 @@ impl Aliases {
         self.representative[one.max(other)] = one.min(other);
     }
 
-    /// Whether two differently named locks of a method are one and the same, as far as can be told.
+    /// Whether two differently named locks of a method are one and the same, as far as can be shown.
     #[must_use]
-    pub fn are_one(
+    pub fn are_same_lock(
         &self,
         program: &Program,
         method: MethodId,
@@ -88,8 +88,8 @@ impl Aliases {
         let (held, taken) = (&without_mutex(program, held), &without_mutex(program, taken));
         held == taken
             || self.is_copy(held, taken)
-            || leads_back(program, method, held, taken)
-            || leads_back(program, method, taken, held)
+            || returns_to_class(program, method, held, taken)
+            || returns_to_class(program, method, taken, held)
     }
 
     fn is_copy(&self, one: &LockExpression, other: &LockExpression) -> bool {
@@ -102,8 +102,8 @@ impl Aliases {
     }
 }
 
-fn copying(program: &Program, method: MethodId) -> Copying {
-    let mut found = Copying::default();
+fn copying(program: &Program, method: MethodId) -> FieldCopies {
+    let mut found = FieldCopies::default();
     let Some(body) = program.body(method) else { return found };
     let is_constructor = |method: MethodId| &*program.methods[method].name == "<init>";
     for instruction in body.instructions() {
@@ -112,7 +112,7 @@ fn copying(program: &Program, method: MethodId) -> Copying {
                 if program.fields[*field].descriptor.starts_with('L') =>
             {
                 let value = body.without_casts(*value);
-                if let Some(from) = read_field(body, lock_behind(program, body, value)) {
+                if let Some(from) = read_field(body, underlying_lock(program, body, value)) {
                     found.copied.push((*field, from));
                 } else if let Definition::Parameter(number) = body.definitions[value]
                     && is_constructor(method)
@@ -133,9 +133,9 @@ fn copying(program: &Program, method: MethodId) -> Copying {
     found
 }
 
-/// The lock that a value is a face or a condition of (`readWriteLock` for `readWriteLock.readLock()`),
+/// The lock that a value is a view or a condition of (`readWriteLock` for `readWriteLock.readLock()`),
 /// or the value itself.
-fn lock_behind(program: &Program, body: &Body, value: ValueId) -> ValueId {
+fn underlying_lock(program: &Program, body: &Body, value: ValueId) -> ValueId {
     let is_face = |effect: &Effect| {
         matches!(
             effect,
@@ -161,7 +161,7 @@ fn read_field(body: &Body, value: ValueId) -> Option<FieldId> {
 /// A synchronized wrapper is its own lock.
 fn without_mutex(program: &Program, expression: &LockExpression) -> LockExpression {
     match expression.split_last() {
-        Some((wrapper, Step::Field(field))) => {
+        Some((wrapper, PathElement::Field(field))) => {
             let field = &program.fields[field];
             let class = &program.classes[field.class].name;
             if models::is_own_mutex(class, &field.name) { wrapper } else { *expression }
@@ -172,15 +172,15 @@ fn without_mutex(program: &Program, expression: &LockExpression) -> LockExpressi
 
 fn last_field(expression: &LockExpression) -> Option<FieldId> {
     match (expression.steps().last(), expression.root) {
-        (Some(Step::Field(field)), _) => Some(*field),
-        (None, Root::Static(field)) => Some(field),
+        (Some(PathElement::Field(field)), _) => Some(*field),
+        (None, ExpressionRoot::Static(field)) => Some(field),
         _ => None,
     }
 }
 
 /// Whether `long` goes on from `short` through an object of another class and back to one of the
 /// same class: `lock` and `player.sequencer.lock` inside the sequencer.
-fn leads_back(
+fn returns_to_class(
     program: &Program,
     method: MethodId,
     short: &LockExpression,
@@ -201,14 +201,16 @@ fn leads_back(
     let Some(between) = detour.strip_prefix(stem).filter(|between| between.len() >= 2) else {
         return false;
     };
-    let class_after = |steps: &[Step]| match steps.last() {
-        Some(Step::Field(field)) => program.class_of_field(*field),
+    let class_after = |steps: &[PathElement]| match steps.last() {
+        Some(PathElement::Field(field)) => program.class_of_field(*field),
         Some(_) => None,
         None => root_class(program, method, short.root),
     };
     let (Some(start), Some(end)) = (class_after(stem), class_after(detour)) else { return false };
     let passes_other = between[..between.len() - 1].iter().all(|step| match step {
-        Step::Field(field) => program.class_of_field(*field).is_some_and(|class| class != start),
+        PathElement::Field(field) => {
+            program.class_of_field(*field).is_some_and(|class| class != start)
+        }
         _ => false,
     });
     // Everything is an Object: only a class that says something about the owner counts.
@@ -219,16 +221,16 @@ fn leads_back(
         && (program.hierarchy.is_subtype(start, end) || program.hierarchy.is_subtype(end, start))
 }
 
-fn root_class(program: &Program, method: MethodId, root: Root) -> Option<ClassId> {
+fn root_class(program: &Program, method: MethodId, root: ExpressionRoot) -> Option<ClassId> {
     match root {
-        Root::Static(field) => program.class_of_field(field),
-        Root::Class(_) => None,
-        Root::Parameter(_) | Root::Local(_) => {
+        ExpressionRoot::Static(field) => program.class_of_field(field),
+        ExpressionRoot::Class(_) => None,
+        ExpressionRoot::Parameter(_) | ExpressionRoot::Local(_) => {
             let body = program.body(method)?;
             let value = match root {
-                Root::Parameter(number) => *body.parameters.get(usize::from(number))?,
-                Root::Local(value) => value,
-                Root::Static(_) | Root::Class(_) => return None,
+                ExpressionRoot::Parameter(number) => *body.parameters.get(usize::from(number))?,
+                ExpressionRoot::Local(value) => value,
+                ExpressionRoot::Static(_) | ExpressionRoot::Class(_) => return None,
             };
             match body.declared_type(program, value) {
                 program::ir::DeclaredType::Class(class) => Some(class),

@@ -4,14 +4,14 @@ use classes::bytecode::InvokeKind;
 use program::ids::{Id, ValueId};
 use program::ir::{Body, Operation, Terminator};
 
-use super::expression::{LockExpression, Root};
+use super::expression::{ExpressionRoot, LockExpression};
 
 /// Whether the expression starts from a new object that is never handed on: no other thread gets
 /// there.
 #[must_use]
 pub fn is_confined(body: &Body, expression: &LockExpression) -> bool {
-    let Root::Local(value) = expression.root else { return false };
-    is_new(body, value) && !HandedOn::of(body).contains(value)
+    let ExpressionRoot::Local(value) = expression.root else { return false };
+    is_new(body, value) && !EscapingValues::of(body).contains(value)
 }
 
 /// Whether a value is an object or array that is made in this body.
@@ -24,14 +24,14 @@ pub fn is_new(body: &Body, value: ValueId) -> bool {
 
 /// The values that are stored, returned, captured, passed on as arguments, or known by another name
 /// anywhere in a body; being the receiver of a call does not count.
-pub struct HandedOn {
+pub struct EscapingValues {
     values: Vec<bool>,
 }
 
-impl HandedOn {
+impl EscapingValues {
     /// Looks through the body.
     #[must_use]
-    pub fn of(body: &Body) -> HandedOn {
+    pub fn of(body: &Body) -> EscapingValues {
         let mut values = vec![false; body.definitions.len()];
         let mut hand_on = |value: &ValueId| values[body.without_casts(*value).index()] = true;
         for block in body.blocks.iter() {
@@ -54,7 +54,7 @@ impl HandedOn {
             let inputs = block.phis.iter().flat_map(|phi| phi.inputs.iter().flatten());
             inputs.for_each(&mut hand_on);
         }
-        HandedOn { values }
+        EscapingValues { values }
     }
 
     /// Whether a value is among them.

@@ -7,7 +7,7 @@ use program::ir::{Block, Body, Instruction, Operation, Terminator};
 use program::models::{Effect, Mode, Operand, Outcome};
 use program::{Origin, Program};
 
-use super::expression::{Expressions, LockExpression, Root, Step};
+use super::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 
 /// Something that happens to a lock. A lock without an expression cannot be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum LockEvent {
     TryAcquire {
         /// The lock.
         lock: Option<LockExpression>,
-        /// The value that tells.
+        /// The value that is true if the attempt succeeded.
         result: ValueId,
     },
     /// It is given back.
@@ -143,9 +143,9 @@ pub fn implicit_lock(program: &Program, method: MethodId) -> Option<LockExpressi
     let declared = &program.methods[method];
     if declared.is_synchronized() {
         return Some(LockExpression::new(if declared.is_static() {
-            Root::Class(declared.class)
+            ExpressionRoot::Class(declared.class)
         } else {
-            Root::Parameter(0)
+            ExpressionRoot::Parameter(0)
         }));
     }
     if program.body(method).is_some()
@@ -156,18 +156,18 @@ pub fn implicit_lock(program: &Program, method: MethodId) -> Option<LockExpressi
     program.effects_of(method).iter().find_map(|effect| {
         let Effect::Synchronized { lock } = effect else { return None };
         match lock {
-            Operand::Receiver => Some(LockExpression::new(Root::Parameter(0))),
+            Operand::Receiver => Some(LockExpression::new(ExpressionRoot::Parameter(0))),
             Operand::Argument(number) => {
                 let shift = u16::from(!declared.is_static());
-                Some(LockExpression::new(Root::Parameter(u16::from(*number) + shift)))
+                Some(LockExpression::new(ExpressionRoot::Parameter(u16::from(*number) + shift)))
             }
-            Operand::Class => Some(LockExpression::new(Root::Class(declared.class))),
+            Operand::Class => Some(LockExpression::new(ExpressionRoot::Class(declared.class))),
             Operand::Field(name) => {
                 let field = program.hierarchy.superclasses(declared.class).find_map(|class| {
                     let fields = &program.classes[class].fields;
                     fields.iter().copied().find(|field| *program.fields[*field].name == **name)
                 })?;
-                LockExpression::new(Root::Parameter(0)).then(Step::Field(field))
+                LockExpression::new(ExpressionRoot::Parameter(0)).then(PathElement::Field(field))
             }
             _ => None,
         }

@@ -12,7 +12,7 @@
 use std::cell::RefCell;
 
 use classes::bytecode::Literal;
-use program::callgraph::{CallGraph, Target, Via, created_lambda};
+use program::callgraph::{CallGraph, CallKind, Target, created_lambda};
 use program::ids::{ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Call, Constant, DeclaredType, Definition, Operation, Terminator};
 use program::models::{Effect, Operand};
@@ -30,7 +30,7 @@ const MOST_DEPTH: usize = 16;
 
 /// Where a locking expression starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Root {
+pub enum ExpressionRoot {
     /// A parameter, the receiver being 0.
     Parameter(u16),
     /// A static field.
@@ -43,13 +43,13 @@ pub enum Root {
 
 /// One step from an object to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub enum PathElement {
     /// Not used.
     None,
     /// A field.
     Field(FieldId),
     /// An array element.
-    Element(Index),
+    Element(ElementIndex),
     /// A view of a collection, such as its iterator.
     View,
     /// What a lambda captured, by position.
@@ -58,7 +58,7 @@ pub enum Step {
 
 /// The index of an array element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Index {
+pub enum ElementIndex {
     /// A constant.
     Constant(i32),
     /// A parameter.
@@ -71,27 +71,27 @@ pub enum Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockExpression {
     /// Where it starts.
-    pub root: Root,
-    steps: [Step; MOST_STEPS],
+    pub root: ExpressionRoot,
+    steps: [PathElement; MOST_STEPS],
     length: u8,
 }
 
 impl LockExpression {
     /// The expression that is only a root.
     #[must_use]
-    pub fn new(root: Root) -> LockExpression {
-        LockExpression { root, steps: [Step::None; MOST_STEPS], length: 0 }
+    pub fn new(root: ExpressionRoot) -> LockExpression {
+        LockExpression { root, steps: [PathElement::None; MOST_STEPS], length: 0 }
     }
 
     /// The steps after the root.
     #[must_use]
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PathElement] {
         &self.steps[..usize::from(self.length)]
     }
 
     /// With one more step; `None` when it gets too long.
     #[must_use]
-    pub fn then(mut self, step: Step) -> Option<LockExpression> {
+    pub fn then(mut self, step: PathElement) -> Option<LockExpression> {
         *self.steps.get_mut(usize::from(self.length))? = step;
         self.length += 1;
         Some(self)
@@ -100,52 +100,53 @@ impl LockExpression {
     /// Without its last step.
     fn shortened(mut self) -> LockExpression {
         self.length -= 1;
-        self.steps[usize::from(self.length)] = Step::None;
+        self.steps[usize::from(self.length)] = PathElement::None;
         self
     }
 
     /// Whether the lock is another one once `value` has been defined anew (the paper's DEPENDS).
     #[must_use]
     pub fn depends_on_value(&self, value: ValueId) -> bool {
-        self.root == Root::Local(value)
-            || self.steps().contains(&Step::Element(Index::Local(value)))
+        self.root == ExpressionRoot::Local(value)
+            || self.steps().contains(&PathElement::Element(ElementIndex::Local(value)))
     }
 
     /// Whether the lock may be another one once this field has been assigned, in any object.
     #[must_use]
     pub fn depends_on_field(&self, field: FieldId) -> bool {
-        self.root == Root::Static(field) || self.steps().contains(&Step::Field(field))
+        self.root == ExpressionRoot::Static(field)
+            || self.steps().contains(&PathElement::Field(field))
     }
 
     /// Whether the lock may be another one once an array element has been assigned.
     #[must_use]
     pub fn depends_on_elements(&self) -> bool {
-        self.steps().iter().any(|step| matches!(step, Step::Element(_)))
+        self.steps().iter().any(|step| matches!(step, PathElement::Element(_)))
     }
 
     /// Whether it means the same in every method.
     #[must_use]
     pub fn is_local(&self) -> bool {
-        matches!(self.root, Root::Local(_)) || self.steps().iter().any(is_local_step)
+        matches!(self.root, ExpressionRoot::Local(_)) || self.steps().iter().any(is_local_element)
     }
 
     /// Without its last step, and that step; `None` when it is only a root.
     #[must_use]
-    pub fn split_last(self) -> Option<(LockExpression, Step)> {
+    pub fn split_last(self) -> Option<(LockExpression, PathElement)> {
         let last = *self.steps().last()?;
         Some((self.shortened(), last))
     }
 }
 
-fn is_local_step(step: &Step) -> bool {
-    matches!(step, Step::Element(Index::Local(_)))
+fn is_local_element(step: &PathElement) -> bool {
+    matches!(step, PathElement::Element(ElementIndex::Local(_)))
 }
 
 /// Adds a step, undoing what the expression has just done: the outer object of a view's inner class
 /// is what it is a view of.
-fn append(program: &Program, to: LockExpression, step: Step) -> Option<LockExpression> {
+fn append(program: &Program, to: LockExpression, step: PathElement) -> Option<LockExpression> {
     match (to.steps().last(), step) {
-        (Some(Step::View), Step::Field(field))
+        (Some(PathElement::View), PathElement::Field(field))
             if program.fields[field].name.starts_with("this$") =>
         {
             Some(to.shortened())
@@ -162,7 +163,7 @@ struct ArgumentTerm {
     /// What is declared of the object that the argument is a view of, when it is one.
     viewed: DeclaredType,
     /// The argument as an array index.
-    index: Index,
+    index: ElementIndex,
     /// The lambda that the argument is, and what it captured, when it is created right here.
     captured: Option<(LambdaId, Vec<Option<LockExpression>>)>,
 }
@@ -220,18 +221,20 @@ impl CallTerms {
     ) -> Option<Translated> {
         let mut outer = None;
         let mut translated = match expression.root {
-            Root::Parameter(number) => self.parameter(program, number, target)?,
-            Root::Static(_) | Root::Class(_) => LockExpression::new(expression.root),
-            Root::Local(_) => return None,
+            ExpressionRoot::Parameter(number) => self.parameter(program, number, target)?,
+            ExpressionRoot::Static(_) | ExpressionRoot::Class(_) => {
+                LockExpression::new(expression.root)
+            }
+            ExpressionRoot::Local(_) => return None,
         };
         for (position, step) in expression.steps().iter().enumerate() {
-            if let (0, Root::Parameter(number), Step::Field(field)) =
+            if let (0, ExpressionRoot::Parameter(number), PathElement::Field(field)) =
                 (position, expression.root, step)
                 && !self.can_be(program, number, target, program.fields[*field].class)
             {
                 return None;
             }
-            if let (0, Root::Parameter(number), Step::Captured(lambda, captured)) =
+            if let (0, ExpressionRoot::Parameter(number), PathElement::Captured(lambda, captured)) =
                 (position, expression.root, step)
                 && let Some(given) = self.captured_by(number, target, *lambda, *captured)
             {
@@ -239,16 +242,18 @@ impl CallTerms {
                 continue;
             }
             let step = match *step {
-                Step::Element(Index::Parameter(number)) => {
-                    if target.via != Via::Direct {
+                PathElement::Element(ElementIndex::Parameter(number)) => {
+                    if target.call_kind != CallKind::Direct {
                         return None;
                     }
-                    Step::Element(self.arguments.get(usize::from(number))?.index)
+                    PathElement::Element(self.arguments.get(usize::from(number))?.index)
                 }
-                Step::Element(Index::Local(_)) => return None,
+                PathElement::Element(ElementIndex::Local(_)) => return None,
                 step => step,
             };
-            if let (Some(Step::View), Step::Field(field)) = (translated.steps().last(), step) {
+            if let (Some(PathElement::View), PathElement::Field(field)) =
+                (translated.steps().last(), step)
+            {
                 let class = program.class_of_field(field)?;
                 if !self.can_be_viewed(program, expression.root, target, class) {
                     return None;
@@ -258,7 +263,7 @@ impl CallTerms {
             translated = append(program, translated, step)?;
         }
         // Nobody hands an iterator to another thread; only what it leads back to can be contended.
-        if translated.steps().contains(&Step::View) {
+        if translated.steps().contains(&PathElement::View) {
             return None;
         }
         if outer.is_some() && !translated.steps().is_empty() {
@@ -276,7 +281,7 @@ impl CallTerms {
         lock: &LockExpression,
         target: &Target,
     ) -> Option<LockExpression> {
-        if matches!(lock.root, Root::Static(_) | Root::Class(_)) {
+        if matches!(lock.root, ExpressionRoot::Static(_) | ExpressionRoot::Class(_)) {
             return Some(*lock);
         }
         let count = program.body(target.method)?.parameters.len();
@@ -284,10 +289,10 @@ impl CallTerms {
             .filter_map(|number| {
                 let argument = self.parameter(program, number, target)?;
                 let rest = lock.steps().strip_prefix(argument.steps())?;
-                if argument.root != lock.root || rest.iter().any(is_local_step) {
+                if argument.root != lock.root || rest.iter().any(is_local_element) {
                     return None;
                 }
-                let start = LockExpression::new(Root::Parameter(number));
+                let start = LockExpression::new(ExpressionRoot::Parameter(number));
                 rest.iter().try_fold(start, |expression, step| expression.then(*step))
             })
             .min_by_key(|expression| (expression.steps().len(), *expression))
@@ -302,15 +307,15 @@ impl CallTerms {
         target: &Target,
         class: ClassId,
     ) -> bool {
-        let position = match target.via {
-            Via::Direct => usize::from(parameter),
-            Via::Lambda(lambda) => {
+        let position = match target.call_kind {
+            CallKind::Direct => usize::from(parameter),
+            CallKind::Lambda(lambda) => {
                 match usize::from(parameter).checked_sub(program.lambdas[lambda].captured) {
                     Some(position) => position + 1,
                     None => return true,
                 }
             }
-            Via::Callback { .. } | Via::CalledBack { .. } => return true,
+            CallKind::Callback { .. } | CallKind::CalledBack { .. } => return true,
         };
         match self.arguments.get(position).map(|argument| argument.declared) {
             Some(DeclaredType::Class(declared)) => program.hierarchy.can_be_both(declared, class),
@@ -323,12 +328,12 @@ impl CallTerms {
     fn can_be_viewed(
         &self,
         program: &Program,
-        root: Root,
+        root: ExpressionRoot,
         target: &Target,
         class: ClassId,
     ) -> bool {
-        let Root::Parameter(number) = root else { return true };
-        if target.via != Via::Direct {
+        let ExpressionRoot::Parameter(number) = root else { return true };
+        if target.call_kind != CallKind::Direct {
             return true;
         }
         match self.arguments.get(usize::from(number)).map(|argument| argument.viewed) {
@@ -342,22 +347,22 @@ impl CallTerms {
     fn parameter(&self, program: &Program, number: u16, target: &Target) -> Option<LockExpression> {
         let position = usize::from(number);
         let argument = |position: usize| self.arguments.get(position);
-        match target.via {
-            Via::Direct => argument(position)?.expression,
-            Via::Lambda(lambda) => {
+        match target.call_kind {
+            CallKind::Direct => argument(position)?.expression,
+            CallKind::Lambda(lambda) => {
                 match position.checked_sub(program.lambdas[lambda].captured) {
                     None => self.captured_value(argument(0)?, lambda, number),
                     // The arguments of the call follow, without the lambda itself.
                     Some(position) => argument(position + 1)?.expression,
                 }
             }
-            Via::Callback { lambda, argument: at, .. } => {
+            CallKind::Callback { lambda, argument: at, .. } => {
                 if position >= program.lambdas[lambda].captured {
                     return None;
                 }
                 self.captured_value(argument(usize::from(at))?, lambda, number)
             }
-            Via::CalledBack { argument: at, is_kept } => {
+            CallKind::CalledBack { argument: at, is_kept } => {
                 let is_argument = position == 0 && !is_kept;
                 argument(usize::from(at)).filter(|_| is_argument)?.expression
             }
@@ -373,7 +378,7 @@ impl CallTerms {
     ) -> Option<LockExpression> {
         match &argument.captured {
             Some((created, values)) if *created == lambda => *values.get(usize::from(number))?,
-            _ => argument.expression?.then(Step::Captured(lambda, number)),
+            _ => argument.expression?.then(PathElement::Captured(lambda, number)),
         }
     }
 
@@ -387,7 +392,7 @@ impl CallTerms {
         lambda: LambdaId,
         number: u16,
     ) -> Option<Option<LockExpression>> {
-        if target.via != Via::Direct {
+        if target.call_kind != CallKind::Direct {
             return None;
         }
         match &self.arguments.get(usize::from(parameter))?.captured {
@@ -401,18 +406,18 @@ impl CallTerms {
 
 /// What local variables and parameters are called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    /// As in the source, where the class tells.
+enum LocalNaming {
+    /// As in the source, where the class file has the names.
     AsWritten,
     /// Parameters by their position, locals by how they come about.
     ByPosition,
 }
 
-impl Names {
+impl LocalNaming {
     fn of(self, body: &Body, value: ValueId) -> Option<String> {
         match self {
-            Names::AsWritten => body.names.get(&value).map(ToString::to_string),
-            Names::ByPosition => None,
+            LocalNaming::AsWritten => body.names.get(&value).map(ToString::to_string),
+            LocalNaming::ByPosition => None,
         }
     }
 }
@@ -430,7 +435,7 @@ pub struct Expressions<'a> {
 }
 
 impl<'a> Expressions<'a> {
-    /// The expressions of a body; `returned` tells what getters return.
+    /// The expressions of a body; `returned` gives what getters return.
     #[must_use]
     pub fn new(
         program: &'a Program,
@@ -462,23 +467,29 @@ impl<'a> Expressions<'a> {
     }
 
     fn rebuild(&self, value: ValueId, depth: usize) -> Option<LockExpression> {
-        let local = LockExpression::new(Root::Local(value));
+        let local = LockExpression::new(ExpressionRoot::Local(value));
         match self.body.definitions[value] {
-            Definition::Parameter(number) => Some(LockExpression::new(Root::Parameter(number))),
+            Definition::Parameter(number) => {
+                Some(LockExpression::new(ExpressionRoot::Parameter(number)))
+            }
             Definition::Phi(_) | Definition::Caught(_) | Definition::Removed => Some(local),
             Definition::Instruction(..) => {
                 let instruction = self.body.defining_instruction(value)?;
                 match &instruction.operation {
-                    Operation::GetField { object, field } => {
-                        append(self.program, self.of_bounded(*object, depth)?, Step::Field(*field))
+                    Operation::GetField { object, field } => append(
+                        self.program,
+                        self.of_bounded(*object, depth)?,
+                        PathElement::Field(*field),
+                    ),
+                    Operation::GetStatic(field) => {
+                        Some(LockExpression::new(ExpressionRoot::Static(*field)))
                     }
-                    Operation::GetStatic(field) => Some(LockExpression::new(Root::Static(*field))),
                     Operation::Constant(Constant::Class(class)) => {
-                        Some(LockExpression::new(Root::Class(*class)))
+                        Some(LockExpression::new(ExpressionRoot::Class(*class)))
                     }
                     Operation::ArrayLoad { array, index, .. } => {
                         let array = self.of_bounded(*array, depth)?;
-                        array.then(Step::Element(self.index(*index)))
+                        array.then(PathElement::Element(self.index(*index)))
                     }
                     Operation::Call(call) => {
                         Some(self.of_call(call, instruction.offset, depth).unwrap_or(local))
@@ -489,20 +500,20 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    fn index(&self, value: ValueId) -> Index {
+    fn index(&self, value: ValueId) -> ElementIndex {
         match self.body.definitions[value] {
-            Definition::Parameter(number) => return Index::Parameter(number),
+            Definition::Parameter(number) => return ElementIndex::Parameter(number),
             Definition::Phi(_) | Definition::Caught(_) | Definition::Removed => {}
             Definition::Instruction(..) => {
                 if let Some(instruction) = self.body.defining_instruction(value)
                     && let Operation::Constant(Constant::Literal(Literal::Int(constant))) =
                         instruction.operation
                 {
-                    return Index::Constant(constant);
+                    return ElementIndex::Constant(constant);
                 }
             }
         }
-        Index::Local(value)
+        ElementIndex::Local(value)
     }
 
     /// What is declared of the object that a value is a view of.
@@ -520,13 +531,13 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    /// What a call returns, where that is known: a face of the receiver's lock, a view of the
+    /// What a call returns, where that is known: a view of the receiver's lock, a view of the
     /// receiver, or what the only method that can run returns.
     fn of_call(&self, call: &Call, offset: u32, depth: usize) -> Option<LockExpression> {
         for effect in self.program.effects_of(call.method) {
             let (operand, step) = match effect {
                 Effect::LockView { of, .. } | Effect::ConditionOf { lock: of } => (of, None),
-                Effect::View { of } => (of, Some(Step::View)),
+                Effect::View { of } => (of, Some(PathElement::View)),
                 _ => continue,
             };
             let position = match operand {
@@ -544,7 +555,7 @@ impl<'a> Expressions<'a> {
             };
         }
         let targets = self.graph.targets(self.body.method, offset);
-        let [target @ Target { via: Via::Direct, .. }] = targets else { return None };
+        let [target @ Target { call_kind: CallKind::Direct, .. }] = targets else { return None };
         let returned = (self.returned)(target.method)?;
         let terms = self.terms_bounded(call, offset, depth);
         Some(terms.translate(self.program, returned, target)?.expression)
@@ -595,34 +606,36 @@ impl<'a> Expressions<'a> {
     /// The expression as the source would write it.
     #[must_use]
     pub fn describe(&self, expression: LockExpression) -> String {
-        self.describe_with(expression, Names::AsWritten)
+        self.describe_with(expression, LocalNaming::AsWritten)
     }
 
     /// The same without the names of local variables and parameters: it stays what it is when they
     /// are renamed, and when the class is compiled without them.
     #[must_use]
     pub fn describe_stable(&self, expression: LockExpression) -> String {
-        self.describe_with(expression, Names::ByPosition)
+        self.describe_with(expression, LocalNaming::ByPosition)
     }
 
-    fn describe_with(&self, expression: LockExpression, names: Names) -> String {
+    fn describe_with(&self, expression: LockExpression, names: LocalNaming) -> String {
         let method = &self.program.methods[self.body.method];
         let mut text = match expression.root {
-            Root::Parameter(number) => self.parameter_name(method, number, names),
-            Root::Static(field) => {
+            ExpressionRoot::Parameter(number) => self.parameter_name(method, number, names),
+            ExpressionRoot::Static(field) => {
                 let field = &self.program.fields[field];
                 format!("{}.{}", self.simple_name(field.class), field.name)
             }
-            Root::Class(class) => format!("{}.class", self.simple_name(class)),
-            Root::Local(value) => self.local_name(value, names),
+            ExpressionRoot::Class(class) => format!("{}.class", self.simple_name(class)),
+            ExpressionRoot::Local(value) => self.local_name(value, names),
         };
         for step in expression.steps() {
             match *step {
-                Step::None | Step::View => {}
-                Step::Field(field) if names == Names::ByPosition && self.is_capture(field) => {
+                PathElement::None | PathElement::View => {}
+                PathElement::Field(field)
+                    if names == LocalNaming::ByPosition && self.is_capture(field) =>
+                {
                     text = format!("{text} captured {}", self.position_in_class(field));
                 }
-                Step::Field(field) => {
+                PathElement::Field(field) => {
                     let field = &self.program.fields[field];
                     if field.name.starts_with("this$") && text == "this" {
                         let outer = field.descriptor.trim_start_matches('L').trim_end_matches(';');
@@ -634,14 +647,16 @@ impl<'a> Expressions<'a> {
                         text = format!("{text}.{}", field.name.trim_start_matches("val$"));
                     }
                 }
-                Step::Element(Index::Constant(index)) => text = format!("{text}[{index}]"),
-                Step::Element(Index::Parameter(number)) => {
+                PathElement::Element(ElementIndex::Constant(index)) => {
+                    text = format!("{text}[{index}]")
+                }
+                PathElement::Element(ElementIndex::Parameter(number)) => {
                     text = format!("{text}[{}]", self.parameter_name(method, number, names));
                 }
-                Step::Element(Index::Local(value)) => {
+                PathElement::Element(ElementIndex::Local(value)) => {
                     text = format!("{text}[{}]", self.local_name(value, names));
                 }
-                Step::Captured(lambda, number) => {
+                PathElement::Captured(lambda, number) => {
                     text = self.captured_name(lambda, number, &text, names);
                 }
             }
@@ -665,7 +680,7 @@ impl<'a> Expressions<'a> {
         class.fields.iter().position(|declared| *declared == field).unwrap_or_default()
     }
 
-    fn parameter_name(&self, method: &Method, number: u16, names: Names) -> String {
+    fn parameter_name(&self, method: &Method, number: u16, names: LocalNaming) -> String {
         if number == 0 && !method.is_static() {
             return "this".to_string();
         }
@@ -679,7 +694,7 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    fn local_name(&self, value: ValueId, names: Names) -> String {
+    fn local_name(&self, value: ValueId, names: LocalNaming) -> String {
         if let Some(name) = names.of(self.body, value) {
             return name;
         }
@@ -692,7 +707,13 @@ impl<'a> Expressions<'a> {
         }
     }
 
-    fn captured_name(&self, lambda: LambdaId, number: u16, text: &str, names: Names) -> String {
+    fn captured_name(
+        &self,
+        lambda: LambdaId,
+        number: u16,
+        text: &str,
+        names: LocalNaming,
+    ) -> String {
         let implementation = self.program.lambdas[lambda].implementation;
         let is_static = self.program.methods[implementation].is_static();
         let body = self.program.body(implementation);

@@ -5,26 +5,26 @@
 
 use program::Program;
 use program::callgraph::CallGraph;
-use program::dataflow::{self, Forward, Passage};
+use program::dataflow::{self, BlockTransition, Forward};
 use program::ids::{MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Instruction, Operation, Terminator};
 use program::summaries;
 
 use super::aliases::Aliases;
 use super::events::{LockEvent, implicit_lock, lock_events, succeeded, touches_lock};
-use super::expression::{Expressions, LockExpression, Root};
+use super::expression::{ExpressionRoot, Expressions, LockExpression};
 use super::is_confined;
 
 /// One acquisition that has not been undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldLock {
+pub struct OpenAcquisition {
     /// How the lock is named, if it can be.
     pub lock: Option<LockExpression>,
     /// The object whose monitor it is, when it is one.
     pub object: Option<ValueId>,
     /// An object that stands for the acquisition, and gives the lock back when it is closed.
     pub handle: Option<ValueId>,
-    /// Where it was acquired; [`HeldLock::is_from_caller`] tells whether that is in this method.
+    /// Where it was acquired; [`OpenAcquisition::is_from_caller`] tells whether that is in this method.
     pub offset: u32,
     /// Whether it was held before, or keeps nobody out: such an acquisition changes nothing.
     pub is_invisible: bool,
@@ -36,7 +36,7 @@ const FROM_CALLER: u32 = u32::MAX;
 /// No method has this many bytes of code: the JVM's limit is far below.
 const LARGEST_OFFSET: u32 = 1 << 24;
 
-impl HeldLock {
+impl OpenAcquisition {
     /// Whether every caller holds it already.
     #[must_use]
     pub fn is_from_caller(&self) -> bool {
@@ -47,14 +47,14 @@ impl HeldLock {
 /// The locks that are held at one point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeldLocks {
-    stack: Vec<HeldLock>,
+    stack: Vec<OpenAcquisition>,
     /// Locks that are held if a value turns out to be true: the results of `tryLock`.
     conditional: Vec<(ValueId, Option<LockExpression>, u32)>,
 }
 
 impl HeldLocks {
     /// The acquisitions that count, the latest last.
-    pub fn visible(&self) -> impl DoubleEndedIterator<Item = &HeldLock> {
+    pub fn visible(&self) -> impl DoubleEndedIterator<Item = &OpenAcquisition> {
         self.stack.iter().filter(|held| !held.is_invisible)
     }
 
@@ -93,7 +93,7 @@ impl LockChanges {
 
 /// What the flow of held locks needs to know about the program.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct LockFlowInputs<'a> {
     /// The program.
     pub program: &'a Program,
     /// Who calls whom.
@@ -110,7 +110,7 @@ struct ChangesHere {
     handle: Option<ValueId>,
 }
 
-/// Tells what methods do to the locks of their callers.
+/// What methods do to the locks of their callers.
 pub trait KnownChanges {
     /// What this method does.
     fn of(&self, method: MethodId) -> &LockChanges;
@@ -129,24 +129,24 @@ impl KnownChanges for summaries::Summaries<'_, LockChanges> {
 }
 
 /// Applies what instructions do to the locks that are held.
-pub struct LockSteps<'a> {
-    surroundings: Surroundings<'a>,
+pub struct LockTransfer<'a> {
+    inputs: LockFlowInputs<'a>,
     expressions: &'a Expressions<'a>,
     changes: &'a dyn KnownChanges,
     /// What every caller holds.
     from_callers: &'a [LockExpression],
 }
 
-impl<'a> LockSteps<'a> {
+impl<'a> LockTransfer<'a> {
     /// The steps of the method that `expressions` belongs to.
     #[must_use]
     pub fn new(
-        surroundings: Surroundings<'a>,
+        inputs: LockFlowInputs<'a>,
         expressions: &'a Expressions<'a>,
         changes: &'a dyn KnownChanges,
         from_callers: &'a [LockExpression],
-    ) -> LockSteps<'a> {
-        LockSteps { surroundings, expressions, changes, from_callers }
+    ) -> LockTransfer<'a> {
+        LockTransfer { inputs, expressions, changes, from_callers }
     }
 
     /// The body whose steps these are.
@@ -169,8 +169,8 @@ impl<'a> LockSteps<'a> {
             self.acquire(&mut held, Some(*lock), None, offset);
         }
         let method = self.body().method;
-        if self.surroundings.program.methods[method].is_synchronized()
-            && let Some(lock) = implicit_lock(self.surroundings.program, method)
+        if self.inputs.program.methods[method].is_synchronized()
+            && let Some(lock) = implicit_lock(self.inputs.program, method)
         {
             self.acquire(&mut held, Some(lock), None, 0);
         }
@@ -180,14 +180,14 @@ impl<'a> LockSteps<'a> {
     /// Whether one of the held locks is this one.
     #[must_use]
     pub fn is_held(&self, held: &HeldLocks, lock: &LockExpression) -> bool {
-        held.names().any(|name| self.are_one(name, lock))
+        held.names().any(|name| self.are_same_lock(name, lock))
     }
 
     /// Whether two names are of one lock.
     #[must_use]
-    pub fn are_one(&self, one: &LockExpression, other: &LockExpression) -> bool {
-        let Surroundings { program, aliases, .. } = self.surroundings;
-        aliases.are_one(program, self.body().method, one, other)
+    pub fn are_same_lock(&self, one: &LockExpression, other: &LockExpression) -> bool {
+        let LockFlowInputs { program, aliases, .. } = self.inputs;
+        aliases.are_same_lock(program, self.body().method, one, other)
     }
 
     fn acquire(
@@ -199,13 +199,13 @@ impl<'a> LockSteps<'a> {
     ) {
         let is_invisible =
             lock.is_some_and(|lock| self.is_held(held, &lock) || is_confined(self.body(), &lock));
-        held.stack.push(HeldLock { lock, object, handle: None, offset, is_invisible });
+        held.stack.push(OpenAcquisition { lock, object, handle: None, offset, is_invisible });
     }
 
     /// What the only method that a call can run does to the locks of its caller, in the caller's
     /// terms. Which of several methods runs is a guess; only what is sure counts.
     fn changes_by_call(&self, instruction: &Instruction) -> Option<ChangesHere> {
-        let Surroundings { program, graph, .. } = self.surroundings;
+        let LockFlowInputs { program, graph, .. } = self.inputs;
         let Operation::Call(call) = &instruction.operation else { return None };
         let [target] = graph.targets(self.body().method, instruction.offset) else { return None };
         let changes = self.changes.of(target.method);
@@ -229,16 +229,20 @@ impl<'a> LockSteps<'a> {
         })
     }
 
-    /// Applies an instruction; tells the acquisitions that count and came to an end, if only for a
+    /// Applies an instruction; returns the acquisitions that count and came to an end, if only for a
     /// while.
-    pub fn step(&self, held: &mut HeldLocks, instruction: &Instruction) -> Vec<HeldLock> {
+    pub fn apply_instruction(
+        &self,
+        held: &mut HeldLocks,
+        instruction: &Instruction,
+    ) -> Vec<OpenAcquisition> {
         let mut ended = Vec::new();
-        for event in lock_events(self.surroundings.program, self.expressions, instruction) {
-            self.apply(held, event, instruction.offset, &mut ended);
+        for event in lock_events(self.inputs.program, self.expressions, instruction) {
+            self.apply_event(held, event, instruction.offset, &mut ended);
         }
         if let Some(changes) = self.changes_by_call(instruction) {
             for event in changes.events {
-                self.apply(held, event, instruction.offset, &mut ended);
+                self.apply_event(held, event, instruction.offset, &mut ended);
             }
             for lock in changes.acquired {
                 self.acquire(held, lock, None, instruction.offset);
@@ -250,12 +254,12 @@ impl<'a> LockSteps<'a> {
         ended
     }
 
-    fn apply(
+    fn apply_event(
         &self,
         held: &mut HeldLocks,
         event: LockEvent,
         offset: u32,
-        ended: &mut Vec<HeldLock>,
+        ended: &mut Vec<OpenAcquisition>,
     ) {
         match event {
             LockEvent::Acquire { lock, object } => self.acquire(held, lock, object, offset),
@@ -268,8 +272,8 @@ impl<'a> LockSteps<'a> {
                 });
                 let by_name = || held.stack.iter().rposition(|held| held.lock == lock);
                 let by_handle = || {
-                    let Root::Local(handle) = lock?.root else { return None };
-                    let stands_for = |held: &HeldLock| {
+                    let ExpressionRoot::Local(handle) = lock?.root else { return None };
+                    let stands_for = |held: &OpenAcquisition| {
                         held.handle.is_some_and(|it| self.body().without_casts(it) == handle)
                     };
                     held.stack.iter().rposition(stands_for)
@@ -284,18 +288,19 @@ impl<'a> LockSteps<'a> {
                 // However often the lock was taken, it is given back altogether.
                 let given_back = held
                     .visible()
-                    .rfind(|held| held.lock.is_some_and(|held| self.are_one(&held, &lock)));
+                    .rfind(|held| held.lock.is_some_and(|held| self.are_same_lock(&held, &lock)));
                 ended.extend(given_back);
             }
         }
     }
 
     /// Learns from the way between two blocks whether a lock that was tried is held.
-    pub fn pass(&self, held: &mut HeldLocks, passage: &Passage<'_>) {
+    pub fn apply_transition(&self, held: &mut HeldLocks, transition: &BlockTransition<'_>) {
         if held.conditional.is_empty() {
             return;
         }
-        let Some((tested, is_true)) = succeeded(self.body(), passage.block, passage.edge) else {
+        let Some((tested, is_true)) = succeeded(self.body(), transition.block, transition.edge)
+        else {
             return;
         };
         let Some(at) = held.conditional.iter().position(|(result, _, _)| *result == tested) else {
@@ -309,14 +314,14 @@ impl<'a> LockSteps<'a> {
 }
 
 struct HeldFlow<'a> {
-    steps: LockSteps<'a>,
+    transfer: LockTransfer<'a>,
 }
 
 impl Forward for HeldFlow<'_> {
     type State = HeldLocks;
 
     fn entry(&mut self, _body: &Body) -> HeldLocks {
-        self.steps.at_entry()
+        self.transfer.at_entry()
     }
 
     fn join(&mut self, into: &mut HeldLocks, from: &HeldLocks) -> bool {
@@ -326,37 +331,37 @@ impl Forward for HeldFlow<'_> {
     fn enter_block(&mut self, _state: &mut HeldLocks, _block: &Block) {}
 
     fn instruction(&mut self, state: &mut HeldLocks, instruction: &Instruction) {
-        self.steps.step(state, instruction);
+        self.transfer.apply_instruction(state, instruction);
     }
 
-    fn leave_by(&mut self, state: &mut HeldLocks, passage: &Passage<'_>) {
-        self.steps.pass(state, passage);
+    fn leave_by(&mut self, state: &mut HeldLocks, transition: &BlockTransition<'_>) {
+        self.transfer.apply_transition(state, transition);
     }
 }
 
 /// Visits every instruction with the locks held before it.
 pub fn visit(
-    steps: LockSteps<'_>,
-    mut visitor: impl FnMut(&Instruction, &HeldLocks, &LockSteps<'_>),
+    transfer: LockTransfer<'_>,
+    mut visitor: impl FnMut(&Instruction, &HeldLocks, &LockTransfer<'_>),
 ) {
-    let body = steps.body();
-    let mut flow = HeldFlow { steps };
+    let body = transfer.body();
+    let mut flow = HeldFlow { transfer };
     let states = dataflow::solve(body, &mut flow);
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         for instruction in &block.instructions {
-            visitor(instruction, &state, &flow.steps);
-            flow.steps.step(&mut state, instruction);
+            visitor(instruction, &state, &flow.transfer);
+            flow.transfer.apply_instruction(&mut state, instruction);
         }
     }
 }
 
 /// What every method does to the locks of its callers.
 #[must_use]
-pub fn lock_changes(surroundings: Surroundings<'_>) -> TypedVec<MethodId, LockChanges> {
-    let Surroundings { program, graph, .. } = surroundings;
+pub fn lock_changes(inputs: LockFlowInputs<'_>) -> TypedVec<MethodId, LockChanges> {
+    let LockFlowInputs { program, graph, .. } = inputs;
     summaries::solve(graph, program.methods.len(), |method, known| {
-        let Some(body) = program.body(method) else { return of_library(surroundings, method) };
+        let Some(body) = program.body(method) else { return of_library(inputs, method) };
         let own = body.instructions().any(|instruction| match &instruction.operation {
             Operation::Call(call) => {
                 touches_lock(program.effects_of(call.method))
@@ -372,15 +377,15 @@ pub fn lock_changes(surroundings: Surroundings<'_>) -> TypedVec<MethodId, LockCh
         }
         let no_getters = |_: MethodId| None;
         let expressions = Expressions::new(program, graph, body, &no_getters);
-        changes_of(LockSteps::new(surroundings, &expressions, known, &[]))
+        changes_of(LockTransfer::new(inputs, &expressions, known, &[]))
     })
 }
 
-fn of_library(surroundings: Surroundings<'_>, method: MethodId) -> LockChanges {
+fn of_library(inputs: LockFlowInputs<'_>, method: MethodId) -> LockChanges {
     use program::models::{Effect, Operand};
-    let receiver = LockExpression::new(Root::Parameter(0));
+    let receiver = LockExpression::new(ExpressionRoot::Parameter(0));
     let mut changes = LockChanges::default();
-    for effect in surroundings.program.effects_of(method) {
+    for effect in inputs.program.effects_of(method) {
         match effect {
             Effect::Release { lock: Operand::Receiver, .. } => changes.released.push(receiver),
             Effect::Wait { on: Operand::Receiver, .. } => changes.waited_for.push(receiver),
@@ -390,24 +395,24 @@ fn of_library(surroundings: Surroundings<'_>, method: MethodId) -> LockChanges {
     changes
 }
 
-fn changes_of(steps: LockSteps<'_>) -> LockChanges {
-    let body = steps.body();
-    let program = steps.surroundings.program;
-    let mut flow = HeldFlow { steps };
+fn changes_of(transfer: LockTransfer<'_>) -> LockChanges {
+    let body = transfer.body();
+    let program = transfer.inputs.program;
+    let mut flow = HeldFlow { transfer };
     let states = dataflow::solve(body, &mut flow);
     let mut changes = LockChanges::default();
     let mut at_return: Option<HeldLocks> = None;
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         for instruction in &block.instructions {
-            for event in flow.steps.events_for_caller(&state, instruction) {
+            for event in flow.transfer.events_for_caller(&state, instruction) {
                 match event {
                     LockEvent::Release { lock: Some(lock), .. } => changes.released.push(lock),
                     LockEvent::Wait { lock: Some(lock) } => changes.waited_for.push(lock),
                     _ => {}
                 }
             }
-            flow.steps.step(&mut state, instruction);
+            flow.transfer.apply_instruction(&mut state, instruction);
         }
         if matches!(block.terminator, Terminator::Return(_)) {
             match &mut at_return {
@@ -432,14 +437,14 @@ fn changes_of(steps: LockSteps<'_>) -> LockChanges {
     changes
 }
 
-impl LockSteps<'_> {
+impl LockTransfer<'_> {
     /// What an instruction does to locks that this method did not take itself.
     fn events_for_caller(&self, held: &HeldLocks, instruction: &Instruction) -> Vec<LockEvent> {
         // A monitor is given back by the method that took it.
         if !matches!(instruction.operation, Operation::Call(_)) {
             return Vec::new();
         }
-        let mut events = lock_events(self.surroundings.program, self.expressions, instruction);
+        let mut events = lock_events(self.inputs.program, self.expressions, instruction);
         events.extend(self.changes_by_call(instruction).into_iter().flat_map(|it| it.events));
         events.retain(|event| match event {
             LockEvent::Release { lock: Some(lock), .. } => !self.is_held(held, lock),

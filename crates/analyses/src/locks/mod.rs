@@ -8,6 +8,6 @@ pub mod expression;
 pub mod held;
 mod taken;
 
-pub use confined::{HandedOn, is_confined, is_new};
+pub use confined::{EscapingValues, is_confined, is_new};
 pub use events::{LockEvent, implicit_lock, lock_events, succeeded, touches_lock};
 pub use taken::{in_caller, instruction_at, taken_at};

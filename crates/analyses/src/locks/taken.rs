@@ -29,7 +29,8 @@ pub fn taken_at(context: &Context<'_>, place: Place) -> Option<LockExpression> {
     if let Operation::Call(call) = &instruction.operation
         && let Some(lock) = implicit_lock(program, call.method)
     {
-        let target = Target { method: call.method, via: program::callgraph::Via::Direct };
+        let target =
+            Target { method: call.method, call_kind: program::callgraph::CallKind::Direct };
         let terms = expressions.terms(call, place.offset, true);
         return Some(terms.translate(program, lock, &target)?.expression);
     }

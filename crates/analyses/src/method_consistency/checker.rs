@@ -2,7 +2,7 @@
 //!
 //! A method is inconsistent when it enters two sections of one lock, one after the other, and another thread may enter
 //! a third one in between that conflicts with both: then what the method does cannot be the same as if it had run at
-//! once. The chain property decides in addition whether the three sections treat the variables in different ways: steps
+//! once. The chain property decides in addition whether the three sections access the variables differently: steps
 //! that all update the same variables are taken for independent.
 
 use std::cell::RefCell;
@@ -18,8 +18,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::chain::{View, break_in_chain};
 use super::scopes::Scopes;
-use super::views::{Entered, SectionId, VariableId, Views};
-use crate::execution::{ContextId, World};
+use super::views::{SectionEntry, SectionId, VariableId, Views};
+use crate::execution::{ContextId, ExecutionFacts};
 use crate::heap::{ObjectId, Place, Slot, ThreadSet};
 use crate::locks::expression::LockExpression;
 use crate::locks::{in_caller, taken_at};
@@ -28,7 +28,7 @@ use crate::locks::{in_caller, taken_at};
 const MOST_TRIES: usize = 500;
 
 /// What may come between two sections.
-type Tears = FxHashMap<(SectionId, SectionId), Rc<[Tear]>>;
+type InterferencesByPair = FxHashMap<(SectionId, SectionId), Rc<[Interference]>>;
 
 /// Where a method is inconsistent.
 #[derive(Clone, Debug)]
@@ -36,9 +36,9 @@ pub(super) struct Violation {
     /// The method in one of its contexts.
     pub(super) context: ContextId,
     /// The first section, the variable that matters, and the way there.
-    pub(super) first: Part,
+    pub(super) first: SectionUse,
     /// The second section.
-    pub(super) second: Part,
+    pub(super) second: SectionUse,
     /// What comes in between.
     pub(super) between: SectionId,
     /// How much it matters.
@@ -49,7 +49,7 @@ pub(super) struct Violation {
 
 /// One of the two sections.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct SectionUse {
     /// The section.
     pub(super) section: SectionId,
     /// The variable.
@@ -58,53 +58,53 @@ pub(super) struct Part {
     pub(super) path: Vec<(ContextId, Place)>,
 }
 
-/// A lock that guards more than this is many locks that are not told apart: that two of its sections are one section too
-/// many says nothing.
+/// A lock that guards more than this stands for many locks that are not distinguished: that two of its sections are
+/// one section too many says nothing.
 const MOST_SECTIONS_OF_LOCK: usize = 300;
 
 /// What is known when violations are looked for.
-pub(super) struct Judge<'a> {
-    pub(super) world: &'a World<'a>,
+pub(super) struct ConsistencyChecker<'a> {
+    pub(super) execution: &'a ExecutionFacts<'a>,
     pub(super) views: &'a Views,
     pub(super) sections: &'a BTreeMap<SectionId, View>,
     pub(super) scopes: &'a Scopes,
     /// The sections of each lock that conflict with a section, of threads that may run at the same time.
-    opponents: FxHashMap<SectionId, Vec<SectionId>>,
+    conflicting_sections: FxHashMap<SectionId, Vec<SectionId>>,
     /// The contexts that wait for others with a lock given back, by the lock; filled when asked for.
     waiting: RefCell<FxHashMap<ObjectId, FxHashSet<ContextId>>>,
-    sequences: RefCell<FxHashMap<MethodId, Rc<Sequence>>>,
-    tears: RefCell<Tears>,
+    sequences: RefCell<FxHashMap<MethodId, Rc<InstructionOrder>>>,
+    interferences: RefCell<InterferencesByPair>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> ConsistencyChecker<'a> {
     pub(super) fn new(
-        world: &'a World<'a>,
+        execution: &'a ExecutionFacts<'a>,
         views: &'a Views,
         sections: &'a BTreeMap<SectionId, View>,
         scopes: &'a Scopes,
-    ) -> Judge<'a> {
-        let mut judge = Judge {
-            world,
+    ) -> ConsistencyChecker<'a> {
+        let mut checker = ConsistencyChecker {
+            execution,
             views,
             sections,
             scopes,
-            opponents: FxHashMap::default(),
+            conflicting_sections: FxHashMap::default(),
             waiting: RefCell::default(),
             sequences: RefCell::default(),
-            tears: RefCell::default(),
+            interferences: RefCell::default(),
         };
-        judge.opponents = judge.find_opponents();
-        judge
+        checker.conflicting_sections = checker.find_conflicting_sections();
+        checker
     }
 
-    fn find_opponents(&self) -> FxHashMap<SectionId, Vec<SectionId>> {
+    fn find_conflicting_sections(&self) -> FxHashMap<SectionId, Vec<SectionId>> {
         let mut of_lock: BTreeMap<ObjectId, Vec<SectionId>> = BTreeMap::new();
         for section in self.sections.keys() {
             of_lock.entry(self.views.sections[*section].object).or_default().push(*section);
         }
-        let mut opponents: FxHashMap<SectionId, Vec<SectionId>> = FxHashMap::default();
+        let mut conflicting_sections: FxHashMap<SectionId, Vec<SectionId>> = FxHashMap::default();
         for sections in of_lock.values() {
-            if sections.len() > MOST_SECTIONS_OF_LOCK || (self.world.context.cancelled)() {
+            if sections.len() > MOST_SECTIONS_OF_LOCK || (self.execution.context.cancelled)() {
                 continue;
             }
             let threads: Vec<ThreadSet> =
@@ -121,23 +121,23 @@ impl<'a> Judge<'a> {
                     conflicting.map(|(other, _)| *other).collect();
                 conflicting
                     .sort_by_key(|other| (self.views.sections[*other].lock.taken_at, *other));
-                opponents.insert(*one, conflicting);
+                conflicting_sections.insert(*one, conflicting);
             }
         }
-        opponents
+        conflicting_sections
     }
 
     /// The threads that enter a section.
     fn threads(&self, section: SectionId) -> ThreadSet {
         let mut threads = ThreadSet::default();
         for entered in self.views.entered(section) {
-            threads.extend(&self.world.threads[entered.context]);
+            threads.extend(&self.execution.threads[entered.context]);
         }
         threads
     }
 
     fn can_meet(&self, one: &ThreadSet, other: &ThreadSet) -> bool {
-        let heap = self.world.heap;
+        let heap = self.execution.heap;
         one.iter().any(|first| other.iter().any(|second| heap.can_interleave(first, second)))
     }
 
@@ -146,22 +146,22 @@ impl<'a> Judge<'a> {
     pub(super) fn violations(&self) -> Vec<Violation> {
         let mut found = Vec::new();
         for context in self.scopes.candidates() {
-            if (self.world.context.cancelled)() {
+            if (self.execution.context.cancelled)() {
                 break;
             }
             found.extend(self.violations_in(context).into_values());
         }
-        self.lowest(found)
+        self.innermost(found)
     }
 
-    /// Without those that call another inconsistent method for the same class: the innermost is the one to mend (phase 3 of
-    /// the algorithm in Figure 5.5).
-    fn lowest(&self, found: Vec<Violation>) -> Vec<Violation> {
+    /// Without those that call another inconsistent method for the same class: the innermost is the one to fix (phase
+    /// 3 of the algorithm in Figure 5.5).
+    fn innermost(&self, found: Vec<Violation>) -> Vec<Violation> {
         let mut of_owner: BTreeMap<Option<ClassId>, Vec<Violation>> = BTreeMap::new();
         for violation in found {
             of_owner.entry(violation.owner).or_default().push(violation);
         }
-        let mut lowest = Vec::new();
+        let mut innermost = Vec::new();
         for mut violations in of_owner.into_values() {
             // Who has others below enters at least what they enter.
             violations.sort_by_key(|violation| {
@@ -178,17 +178,17 @@ impl<'a> Judge<'a> {
                     callers.remove(&violation.context);
                     above.extend(callers);
                 }
-                lowest.push(violation);
+                innermost.push(violation);
             }
         }
-        lowest
+        innermost
     }
 
     /// The worst violation of a context for each class whose variables are concerned.
     fn violations_in(&self, context: ContextId) -> BTreeMap<Option<ClassId>, Violation> {
         let mut worst: BTreeMap<Option<ClassId>, Violation> = BTreeMap::new();
-        let method = self.world.methods[context];
-        let Some(body) = self.world.context.program.body(method) else { return worst };
+        let method = self.execution.methods[context];
+        let Some(body) = self.execution.context.program.body(method) else { return worst };
         let by_offset = self.scopes.by_offset(context);
         if !self.takes_a_lock_twice(&by_offset) {
             return worst;
@@ -197,7 +197,7 @@ impl<'a> Judge<'a> {
         for section in self.scopes.inside(context) {
             method_view.extend(&self.sections[section]);
         }
-        let is_several = self.world.heap.is_several(&self.world.threads[context]);
+        let is_several = self.execution.heap.is_several(&self.execution.threads[context]);
         let order = self.sequence(body);
         let mut tries = 0;
         for (first, sections) in &by_offset {
@@ -207,7 +207,7 @@ impl<'a> Judge<'a> {
                 }
                 let (at_first, at_second) = (*first, *second);
                 let view = &method_view;
-                let scope = Scope { context, body, view, is_several, at_first, at_second };
+                let scope = PairScope { context, body, view, is_several, at_first, at_second };
                 for one in sections {
                     let object = self.views.sections[*one].object;
                     let alike = |other: &&SectionId| self.views.sections[**other].object == object;
@@ -231,9 +231,9 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn sequence(&self, body: &Body) -> Rc<Sequence> {
+    fn sequence(&self, body: &Body) -> Rc<InstructionOrder> {
         let mut known = self.sequences.borrow_mut();
-        known.entry(body.method).or_insert_with(|| Rc::new(Sequence::of(body))).clone()
+        known.entry(body.method).or_insert_with(|| Rc::new(InstructionOrder::of(body))).clone()
     }
 
     /// Whether somewhere inside of a context a thread waits, and gives a lock back meanwhile.
@@ -246,80 +246,84 @@ impl<'a> Judge<'a> {
         waiting.contains(&context)
     }
 
-    /// The sections that may tear two sections apart, each with the variables for which that matters most; the worst first.
-    fn tears(&self, first: SectionId, second: SectionId) -> Rc<[Tear]> {
-        if let Some(known) = self.tears.borrow().get(&(first, second)) {
+    /// The sections that may run between two sections, each with the variables for which that matters most; the worst
+    /// first.
+    fn interferences(&self, first: SectionId, second: SectionId) -> Rc<[Interference]> {
+        if let Some(known) = self.interferences.borrow().get(&(first, second)) {
             return known.clone();
         }
-        let against = |section: SectionId| self.opponents.get(&section).into_iter().flatten();
+        let against =
+            |section: SectionId| self.conflicting_sections.get(&section).into_iter().flatten();
         let of_second: FxHashSet<SectionId> = against(second).copied().collect();
         let both = against(first).filter(|section| of_second.contains(section));
         let (one, other) = (&self.sections[&first], &self.sections[&second]);
-        let mut tears: Vec<Tear> = both
+        let mut interferences: Vec<Interference> = both
             .filter_map(|between| {
                 let third = &self.sections[between];
                 let others: Vec<VariableId> = other.conflicts(third).collect();
                 let pairs = one
                     .conflicts(third)
                     .flat_map(|variable| others.iter().map(move |its| (variable, *its)));
-                let tears = pairs.filter(|(variable, its)| {
+                let interferences = pairs.filter(|(variable, its)| {
                     variable == its || self.belong_together(*variable, *its)
                 });
-                let graded = tears.map(|(variable, its)| {
+                let graded = interferences.map(|(variable, its)| {
                     let first_updates = one.updates(variable) == Some(true);
                     let second_updates = other.updates(its) == Some(true);
                     let severity = base_severity(variable == its, first_updates, second_updates);
-                    Tear { severity, between: *between, first: variable, second: its }
+                    Interference { severity, between: *between, first: variable, second: its }
                 });
-                graded.min_by_key(|tear| (Reverse(tear.severity), tear.first, tear.second))
+                graded.min_by_key(|interference| {
+                    (Reverse(interference.severity), interference.first, interference.second)
+                })
             })
             .collect();
         // Stable: of those alike, the opponents' order remains.
-        tears.sort_by_key(|tear| Reverse(tear.severity));
-        let tears: Rc<[Tear]> = tears.into();
-        self.tears.borrow_mut().insert((first, second), tears.clone());
-        tears
+        interferences.sort_by_key(|interference| Reverse(interference.severity));
+        let interferences: Rc<[Interference]> = interferences.into();
+        self.interferences.borrow_mut().insert((first, second), interferences.clone());
+        interferences
     }
 
-    /// Looks whether two sections of one method are torn apart by a third one, worse than what is known. Tells how often
-    /// it had to look closely.
+    /// Checks whether a third section may run between two sections of one method, with a higher severity than what is
+    /// known. Returns how often it had to look closely.
     fn try_pair(
         &self,
-        scope: &Scope<'_>,
+        scope: &PairScope<'_>,
         first: SectionId,
         second: SectionId,
         worst: &mut BTreeMap<Option<ClassId>, Violation>,
     ) -> usize {
         let object = self.views.sections[first].object;
         let (at_first, at_second) = (scope.at_first, scope.at_second);
-        let gates = self.views.held_from_to(scope.context, at_first, at_second);
+        let held_locks = self.views.held_from_to(scope.context, at_first, at_second);
         let mut tries = 0;
         let mut entered = None;
-        for tear in self.tears(first, second).iter() {
-            let owner = self.owners(tear.first).first().copied();
-            if worst.get(&owner).is_some_and(|known| known.severity >= tear.severity) {
+        for interference in self.interferences(first, second).iter() {
+            let owner = self.owners(interference.first).first().copied();
+            if worst.get(&owner).is_some_and(|known| known.severity >= interference.severity) {
                 continue;
             }
             tries += 1;
             let (one, other) = (&self.sections[&first], &self.sections[&second]);
-            let third = &self.sections[&tear.between];
+            let third = &self.sections[&interference.between];
             let views = [(one, scope.is_several), (other, scope.is_several), (third, true)];
             if break_in_chain(scope.view, &views).is_none()
-                || self.is_kept_out(tear.between, &gates, object)
+                || self.is_excluded(interference.between, &held_locks, object)
             {
                 continue;
             }
             let entered = entered.get_or_insert_with(|| self.entered_by(scope, first, second));
-            if !self.can_come_between(scope, entered, tear.between) {
+            if !self.can_interleave_between(scope, entered, interference.between) {
                 continue;
             }
-            if let Some(violation) = self.violation(scope, first, second, tear, owner) {
+            if let Some(violation) = self.violation(scope, first, second, interference, owner) {
                 let replaces = |known: &Violation| known.severity < violation.severity;
                 if worst.get(&owner).is_none_or(replaces) {
                     worst.insert(owner, violation);
                 }
             }
-            // What tears them less makes it no worse.
+            // An interference of lower severity changes nothing.
             break;
         }
         tries
@@ -327,42 +331,48 @@ impl<'a> Judge<'a> {
 
     fn violation(
         &self,
-        scope: &Scope<'_>,
+        scope: &PairScope<'_>,
         first: SectionId,
         second: SectionId,
-        tear: &Tear,
+        interference: &Interference,
         owner: Option<ClassId>,
     ) -> Option<Violation> {
-        let method = self.world.methods[scope.context];
+        let method = self.execution.methods[scope.context];
         let part = |section: SectionId, variable: VariableId, offset: u32| {
             let from = (scope.context, Place { method, offset });
-            Some(Part { section, variable, path: self.scopes.path(self.views, from, section)? })
+            Some(SectionUse {
+                section,
+                variable,
+                path: self.scopes.path(self.views, from, section)?,
+            })
         };
-        let first = part(first, tear.first, scope.at_first)?;
-        let second = part(second, tear.second, scope.at_second)?;
-        let severity = self.grade(scope, tear.severity, &first, &second)?;
-        let (context, between) = (scope.context, tear.between);
+        let first = part(first, interference.first, scope.at_first)?;
+        let second = part(second, interference.second, scope.at_second)?;
+        let severity = self.grade(scope, interference.severity, &first, &second)?;
+        let (context, between) = (scope.context, interference.between);
         Some(Violation { context, first, second, between, severity, owner })
     }
 
     /// Whether a section is entered with a lock that is held all the time.
-    fn is_kept_out(&self, section: SectionId, gates: &[ObjectId], lock: ObjectId) -> bool {
-        let objects = &self.world.heap.objects;
-        let is_one = |gate: ObjectId| {
-            let marks = &objects[gate].marks;
-            marks.is_unique || marks.is_class || objects[lock].marks.host == Some(gate)
+    fn is_excluded(&self, section: SectionId, held_locks: &[ObjectId], lock: ObjectId) -> bool {
+        let objects = &self.execution.heap.objects;
+        let is_single_object = |outer: ObjectId| {
+            let properties = &objects[outer].properties;
+            properties.is_unique
+                || properties.is_class
+                || objects[lock].properties.host == Some(outer)
         };
         let around = &self.views.sections[section].around;
-        around.iter().any(|object| gates.contains(object) && is_one(*object))
+        around.iter().any(|object| held_locks.contains(object) && is_single_object(*object))
     }
 
     /// Where a method enters two sections; others may do so at other times.
     fn entered_by(
         &self,
-        scope: &Scope<'_>,
+        scope: &PairScope<'_>,
         first: SectionId,
         second: SectionId,
-    ) -> [Vec<Entered>; 2] {
+    ) -> [Vec<SectionEntry>; 2] {
         let entered = |offset: u32, section: SectionId| {
             let inside = self.scopes.and_below(scope.context, offset);
             let entered = self.views.entered(section);
@@ -373,39 +383,40 @@ impl<'a> Judge<'a> {
 
     /// Whether a thread that enters a section may run between two sections of other threads: it may have been started
     /// before the second, and has not certainly ended before the first.
-    fn can_come_between(
+    fn can_interleave_between(
         &self,
-        scope: &Scope<'_>,
-        [firsts, seconds]: &[Vec<Entered>; 2],
+        scope: &PairScope<'_>,
+        [firsts, seconds]: &[Vec<SectionEntry>; 2],
         between: SectionId,
     ) -> bool {
-        let heap = self.world.heap;
-        let threads = &self.world.threads[scope.context];
-        let order = |entered: &Entered| &self.views.orders[entered.order];
+        let heap = self.execution.heap;
+        let threads = &self.execution.threads[scope.context];
+        let order = |entered: &SectionEntry| &self.views.orders[entered.order];
         self.views.entered(between).any(|entered| {
-            self.world.threads[entered.context].iter().any(|its| {
-                let has_ended = |at: &Entered| order(at).has_joined.contains(its);
-                let may_run = |at: &Entered| order(at).may_run_beside(heap, its);
+            self.execution.threads[entered.context].iter().any(|its| {
+                let has_ended = |at: &SectionEntry| order(at).has_joined.contains(its);
+                let may_run = |at: &SectionEntry| order(at).may_run_concurrently(heap, its);
                 !firsts.iter().all(has_ended)
                     && seconds.iter().any(may_run)
                     && threads.iter().any(|thread| {
                         heap.can_interleave(thread, its)
-                            && order(entered).may_run_beside(heap, thread)
+                            && order(entered).may_run_concurrently(heap, thread)
                     })
             })
         })
     }
 
-    /// Whether two variables belong to objects of one class: consistency is expected there (5.2.2, partitions of views).
+    /// Whether two variables belong to objects of one class: consistency is expected there (5.2.2, partitions of
+    /// views).
     fn belong_together(&self, one: VariableId, other: VariableId) -> bool {
         let others = self.owners(other);
         self.owners(one).iter().any(|owner| others.contains(owner))
     }
 
-    /// The class that a variable belongs to. The contents of an array or a collection belong to the classes that have it in
-    /// a field.
+    /// The class that a variable belongs to. The contents of an array or a collection belong to the classes that have
+    /// it in a field.
     pub(super) fn owners(&self, variable: VariableId) -> Vec<ClassId> {
-        let program = self.world.context.program;
+        let program = self.execution.context.program;
         let (object, slot) = self.views.variables[variable];
         let mut owners: Vec<ClassId> = match slot {
             Slot::Field(field) => vec![program.fields[field].class],
@@ -420,7 +431,7 @@ impl<'a> Judge<'a> {
 
     /// The fields that lead to an object, sorted.
     pub(super) fn holding_fields(&self, object: ObjectId) -> Vec<FieldId> {
-        let referring = self.world.heap.objects[object].referred_by.iter();
+        let referring = self.execution.heap.objects[object].referred_by.iter();
         let field = |(_, slot): &(ObjectId, Slot)| match slot {
             Slot::Field(field) => Some(*field),
             Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
@@ -435,14 +446,14 @@ impl<'a> Judge<'a> {
     /// different objects.
     fn grade(
         &self,
-        scope: &Scope<'_>,
+        scope: &PairScope<'_>,
         severity: Severity,
-        first: &Part,
-        second: &Part,
+        first: &SectionUse,
+        second: &SectionUse,
     ) -> Option<Severity> {
         let object = self.views.sections[first.section].object;
-        let marks = &self.world.heap.objects[object].marks;
-        let is_one = marks.is_unique || marks.is_class;
+        let properties = &self.execution.heap.objects[object].properties;
+        let is_one = properties.is_unique || properties.is_class;
         let mut severity = match (is_one, self.lock_name(first), self.lock_name(second)) {
             (true, ..) => severity,
             (false, Some(one), Some(other)) if one == other => severity,
@@ -464,8 +475,8 @@ impl<'a> Judge<'a> {
     }
 
     /// What the method calls the lock of a section.
-    fn lock_name(&self, part: &Part) -> Option<LockExpression> {
-        let context = self.world.context;
+    fn lock_name(&self, part: &SectionUse) -> Option<LockExpression> {
+        let context = self.execution.context;
         let ((_, acquired), calls) = part.path.split_last()?;
         let mut name = taken_at(context, *acquired)?;
         let mut callee = acquired.method;
@@ -477,7 +488,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether what the first section read can decide about the second one or flow into it, inside of the method.
-    fn depends(&self, scope: &Scope<'_>, first: &Part, second: &Part) -> bool {
+    fn depends(&self, scope: &PairScope<'_>, first: &SectionUse, second: &SectionUse) -> bool {
         let body = scope.body;
         // A section of the method itself: whatever it read; a call: its result.
         let is_own = first.path.len() == 1;
@@ -514,7 +525,7 @@ impl<'a> Judge<'a> {
 }
 
 /// A method in one context, and two places in it.
-struct Scope<'a> {
+struct PairScope<'a> {
     context: ContextId,
     body: &'a Body,
     /// What the method touches in all its sections.
@@ -532,14 +543,15 @@ const MOST_CALLS: usize = 4;
 
 /// A section that may come between two others, and the variables for which that matters.
 #[derive(Clone, Copy, Debug)]
-struct Tear {
+struct Interference {
     severity: Severity,
     between: SectionId,
     first: VariableId,
     second: VariableId,
 }
 
-/// How much it matters that two accesses are torn apart, before it is known how they depend on each other.
+/// How much it matters that another section runs between two accesses, before it is known how they depend on each
+/// other.
 fn base_severity(is_same_variable: bool, first_updates: bool, second_updates: bool) -> Severity {
     match (is_same_variable, first_updates, second_updates) {
         (true, false, true) => Severity::High,
@@ -574,15 +586,15 @@ fn follow(body: &Body, flows: &mut FxHashSet<ValueId>) {
 }
 
 /// Which instructions of a body can come after which others.
-struct Sequence {
+struct InstructionOrder {
     /// The block and the position of each instruction, by offset; compilers copy `finally` blocks, the offsets differ.
     at: FxHashMap<u32, (BlockId, usize)>,
     /// The blocks that control can get to from each block, itself only in loops.
     after: TypedVec<BlockId, BTreeSet<BlockId>>,
 }
 
-impl Sequence {
-    fn of(body: &Body) -> Sequence {
+impl InstructionOrder {
+    fn of(body: &Body) -> InstructionOrder {
         let mut at = FxHashMap::default();
         for (id, block) in body.blocks.iter_with_ids() {
             for (position, instruction) in block.instructions.iter().enumerate() {
@@ -601,11 +613,11 @@ impl Sequence {
                 }
             }
         }
-        Sequence { at, after }
+        InstructionOrder { at, after }
     }
 
-    /// Whether the instruction at one offset can come after that at another. What has no instruction, such as the lock of
-    /// a synchronized method, comes first and lasts.
+    /// Whether the instruction at one offset can come after that at another. What has no instruction, such as the
+    /// lock of a synchronized method, comes first and lasts.
     fn is_before(&self, first: u32, second: u32) -> bool {
         match (self.at.get(&first), self.at.get(&second)) {
             (Some((one, position)), Some((other, its))) => {
@@ -618,8 +630,8 @@ impl Sequence {
 
 /// Whether a variable can be inconsistent: final fields cannot, and nobody expects several operations on a stream to be
 /// one.
-pub(super) fn matters(world: &World<'_>, variable: (ObjectId, Slot)) -> bool {
-    let program = world.context.program;
+pub(super) fn matters(execution: &ExecutionFacts<'_>, variable: (ObjectId, Slot)) -> bool {
+    let program = execution.context.program;
     let (object, slot) = variable;
     let is_stream = |class: &ClassId| {
         let mut superclasses = program.hierarchy.superclasses(*class);
@@ -632,6 +644,6 @@ pub(super) fn matters(world: &World<'_>, variable: (ObjectId, Slot)) -> bool {
         Slot::Element | Slot::Contents => false,
     };
     !is_settled
-        && (world.context.config.strict
-            || !world.heap.objects[object].classes.iter().any(is_stream))
+        && (execution.context.config.strict
+            || !execution.heap.objects[object].classes.iter().any(is_stream))
 }

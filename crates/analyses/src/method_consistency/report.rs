@@ -7,27 +7,27 @@ use program::Program;
 use program::ids::{ClassId, FieldId, MethodId};
 
 use super::atomic::Atomicity;
-use super::judge::{Judge, Part, Violation};
+use super::checker::{ConsistencyChecker, SectionUse, Violation};
 use super::views::VariableId;
 use super::{CLIENT, INCONSISTENT_METHOD};
 use crate::heap::{Place, Slot};
 use crate::{Outcome, Scope};
 
 /// One finding for each blamed method and class of variables: the worst one.
-pub(super) fn outcome(judge: &Judge<'_>, violations: &[Violation]) -> Outcome {
-    let world = judge.world;
-    let atomicity = Atomicity::of(world.context, world.heap);
-    let scope = Scope::of(world.context);
+pub(super) fn outcome(checker: &ConsistencyChecker<'_>, violations: &[Violation]) -> Outcome {
+    let execution = checker.execution;
+    let atomicity = Atomicity::of(execution.context, execution.heap);
+    let scope = Scope::of(execution.context);
     let mut worst: BTreeMap<(MethodId, Option<ClassId>), Finding> = BTreeMap::new();
     for violation in violations {
-        let is_blamable = |context| atomicity.covers(world.methods[context]);
-        for blamed in judge.scopes.nearest_above(violation.context, is_blamable) {
-            let method = world.methods[blamed];
-            let name = world.context.program.site(method, 0).method_name();
+        let is_blamable = |context| atomicity.covers(execution.methods[context]);
+        for blamed in checker.scopes.nearest_above(violation.context, is_blamable) {
+            let method = execution.methods[blamed];
+            let name = execution.context.program.site(method, 0).method_name();
             if !scope.covers(&name) {
                 continue;
             }
-            let Some(finding) = finding(judge, violation, method) else { continue };
+            let Some(finding) = finding(checker, violation, method) else { continue };
             let key = (method, violation.owner);
             let is_worse = |known: &Finding| {
                 (finding.severity, std::cmp::Reverse(finding.distance))
@@ -41,23 +41,27 @@ pub(super) fn outcome(judge: &Judge<'_>, violations: &[Violation]) -> Outcome {
     Outcome { findings: worst.into_values().collect(), ..Outcome::default() }
 }
 
-fn finding(judge: &Judge<'_>, violation: &Violation, blamed: MethodId) -> Option<Finding> {
-    let world = judge.world;
-    let program = world.context.program;
-    let locked = judge.views.sections[violation.first.section].object;
-    let lock = world.describe_lock(locked);
+fn finding(
+    checker: &ConsistencyChecker<'_>,
+    violation: &Violation,
+    blamed: MethodId,
+) -> Option<Finding> {
+    let execution = checker.execution;
+    let program = execution.context.program;
+    let locked = checker.views.sections[violation.first.section].object;
+    let lock = execution.describe_lock(locked);
     let held = |place: Place| {
         vec![HeldLock { lock: lock.clone(), taken_at: program.site(place.method, place.offset) }]
     };
-    let step = |role: &'static str, part: &Part| {
-        let sites = sites_of(judge, part)?;
+    let step = |role: &'static str, part: &SectionUse| {
+        let sites = sites_of(checker, part)?;
         let (site, call_chain) = sites.split_first()?;
         let (_, acquired) = part.path.last()?;
         let (call_chain, held_locks) = (call_chain.to_vec(), held(*acquired));
         Some(Step { call_chain, held_locks, ..Step::at(role, site.clone()) })
     };
-    let between = interference(judge, violation)?;
-    let taken = judge.views.sections[violation.between].lock.taken_at;
+    let between = interference(checker, violation)?;
+    let taken = checker.views.sections[violation.between].lock.taken_at;
     let steps = vec![
         Step::at("block", program.site(blamed, 0)),
         step("first", &violation.first)?,
@@ -68,11 +72,11 @@ fn finding(judge: &Judge<'_>, violation: &Violation, blamed: MethodId) -> Option
         },
     ];
     let variables = [violation.first.variable, violation.second.variable];
-    let mut names = variables.map(|variable| name_of(judge, variable)).to_vec();
+    let mut names = variables.map(|variable| name_of(checker, variable)).to_vec();
     names.sort_unstable();
     names.dedup();
     let fields = names.join(" and ");
-    let stable = world.describe_lock_stable(locked);
+    let stable = execution.describe_lock_stable(locked);
     let stable_subjects = BTreeMap::from([("lock", stable), ("fields", fields.clone())]);
     let subjects = BTreeMap::from([("lock", lock), ("fields", fields)]);
     Some(Finding {
@@ -89,9 +93,9 @@ fn finding(judge: &Judge<'_>, violation: &Violation, blamed: MethodId) -> Option
 }
 
 /// From the place in the method that is meant to be atomic down to where the variable is touched.
-fn sites_of(judge: &Judge<'_>, part: &Part) -> Option<Vec<Site>> {
-    let program = judge.world.context.program;
-    let touched = judge.views.touched(part.section, part.variable);
+fn sites_of(checker: &ConsistencyChecker<'_>, part: &SectionUse) -> Option<Vec<Site>> {
+    let program = checker.execution.context.program;
+    let touched = checker.views.touched(part.section, part.variable);
     let (place, _) = touched.written.or(touched.read)?;
     let mut places: Vec<Place> = part.path.iter().map(|(_, place)| *place).collect();
     if let Some(acquired) = places.last_mut()
@@ -103,22 +107,22 @@ fn sites_of(judge: &Judge<'_>, part: &Part) -> Option<Vec<Site>> {
 }
 
 /// Where the section in between touches what the others touch: a write, if there is one.
-fn interference(judge: &Judge<'_>, violation: &Violation) -> Option<Place> {
+fn interference(checker: &ConsistencyChecker<'_>, violation: &Violation) -> Option<Place> {
     let touched = [violation.first.variable, violation.second.variable]
-        .map(|variable| judge.views.touched(violation.between, variable));
+        .map(|variable| checker.views.touched(violation.between, variable));
     let written = touched.iter().find_map(|touched| touched.written);
     let read = touched.iter().find_map(|touched| touched.read);
     written.or(read).map(|(place, _)| place)
 }
 
 /// What a variable is called: by the field that it is, or that holds it.
-fn name_of(judge: &Judge<'_>, variable: VariableId) -> String {
-    let world = judge.world;
-    let program = world.context.program;
-    let (object, slot) = judge.views.variables[variable];
-    let holder = || match judge.holding_fields(object).first() {
+fn name_of(checker: &ConsistencyChecker<'_>, variable: VariableId) -> String {
+    let execution = checker.execution;
+    let program = execution.context.program;
+    let (object, slot) = checker.views.variables[variable];
+    let holder = || match checker.holding_fields(object).first() {
         Some(field) => field_name(program, *field),
-        None => world.describe_lock_stable(object),
+        None => execution.describe_lock_stable(object),
     };
     match slot {
         Slot::Field(field) => format!("`{}`", field_name(program, field)),

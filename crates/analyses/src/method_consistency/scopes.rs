@@ -6,7 +6,7 @@ use program::ids::TypedVec;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::views::{SectionId, Views};
-use crate::execution::{ContextId, World};
+use crate::execution::{ContextId, ExecutionFacts};
 use crate::heap::Place;
 
 /// Sections of one context, at most. A method that does more is an application, not an operation: nobody means
@@ -28,19 +28,20 @@ impl Scopes {
     /// The scopes of the sections that matter. Where locks were forgotten, a section may be entered with its lock held
     /// already, and is none.
     pub(super) fn of(
-        world: &World<'_>,
+        execution: &ExecutionFacts<'_>,
         views: &Views,
         matter: impl Iterator<Item = SectionId>,
     ) -> Scopes {
         let mut scopes = Scopes {
-            inside: TypedVec::filled(Some(Vec::new()), world.methods.len()),
+            inside: TypedVec::filled(Some(Vec::new()), execution.methods.len()),
             direct: FxHashMap::default(),
             callees: FxHashMap::default(),
             callers: FxHashMap::default(),
         };
         let mut grown: BTreeSet<ContextId> = BTreeSet::new();
         for section in matter {
-            for entered in views.entered(section).filter(|it| !world.forgot_locks[it.context]) {
+            for entered in views.entered(section).filter(|it| !execution.unknown_locks[it.context])
+            {
                 let direct = scopes.direct.entry(entered.context).or_default();
                 direct.push((entered.place.offset, section));
                 if let Some(inside) = &mut scopes.inside[entered.context] {
@@ -62,7 +63,7 @@ impl Scopes {
             callers.sort_unstable();
             callers.dedup();
         }
-        scopes.propagate(grown, world.context.cancelled);
+        scopes.propagate(grown, execution.context.cancelled);
         for call in &views.calls {
             if scopes.inside[call.to].as_ref().is_none_or(|inside| !inside.is_empty()) {
                 let callees = scopes.callees.entry(call.from).or_default();
@@ -186,8 +187,8 @@ impl Scopes {
         found
     }
 
-    /// The calls from an offset of a context down to where a section is entered, each with the context that makes it. The
-    /// last place is that of the acquisition.
+    /// The calls from an offset of a context down to where a section is entered, each with the context that makes it.
+    /// The last place is that of the acquisition.
     pub(super) fn path(
         &self,
         views: &Views,
@@ -204,7 +205,7 @@ impl Scopes {
         if is_direct {
             return Some(vec![(context, place)]);
         }
-        // Breadth first, so that the shortest chain of calls is told.
+        // Breadth first, so that the shortest chain of calls is reported.
         let mut came_from: FxHashMap<ContextId, (ContextId, Place)> = FxHashMap::default();
         let mut todo = VecDeque::new();
         for (call, callee) in self.callees.get(&context).into_iter().flatten() {

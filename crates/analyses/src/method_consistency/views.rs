@@ -4,8 +4,8 @@
 //! are one: where they were called from makes no difference to what they protect.
 //!
 //! What a called method touches belongs to the sections of all who call it with a lock held. A context knows which
-//! locks its callers hold, but not where they took them: what it touches under such a lock is handed up, from
-//! context to context, to those that did.
+//! locks its callers hold, but not where they took them: what it touches under such a lock is propagated to its
+//! callers, from context to context, to those that did.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,8 +28,8 @@ program::typed_ids! {
     OrderId "order";
 }
 
-/// Variables that are handed up from a context to its callers, at most. A section that touches more of them in the methods it
-/// calls is no operation, and need not be known in full.
+/// Variables that are propagated from a context to its callers, at most. A section that touches more of them in the
+/// methods it calls is no operation, and need not be known in full.
 const MOST_VARIABLES: usize = 96;
 
 /// An acquisition of a lock, with the locks around it.
@@ -45,7 +45,7 @@ pub(super) struct Section {
 
 /// Where a section is entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Entered {
+pub(super) struct SectionEntry {
     /// In which context.
     pub(super) context: ContextId,
     /// Where.
@@ -56,14 +56,14 @@ pub(super) struct Entered {
 
 /// Where a section touches a variable: one place of each kind, the first in the order of places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Touched {
+pub(super) struct SectionAccesses {
     /// Where it reads.
     pub(super) read: Option<(Place, ContextId)>,
     /// Where it writes.
     pub(super) written: Option<(Place, ContextId)>,
 }
 
-impl Touched {
+impl SectionAccesses {
     fn note(&mut self, kind: AccessKind, place: (Place, ContextId)) {
         let known = match kind {
             AccessKind::Read => &mut self.read,
@@ -72,8 +72,8 @@ impl Touched {
         *known = Some(known.map_or(place, |known| known.min(place)));
     }
 
-    /// Adds what another place does that was not done yet; tells whether there is any.
-    fn extend(&mut self, other: &Touched) -> bool {
+    /// Adds what another place does that was not done yet; returns whether there is any.
+    fn extend(&mut self, other: &SectionAccesses) -> bool {
         let is_new = (self.read.is_none() && other.read.is_some())
             || (self.written.is_none() && other.written.is_some());
         self.read = self.read.or(other.read);
@@ -94,7 +94,7 @@ pub(super) struct Call {
 }
 
 /// What a context touches under a lock that a caller took.
-type Inherited = BTreeMap<(ContextId, ObjectId), BTreeMap<VariableId, Touched>>;
+type Inherited = BTreeMap<(ContextId, ObjectId), BTreeMap<VariableId, SectionAccesses>>;
 
 /// Everything that is remembered of the execution.
 #[derive(Default)]
@@ -103,13 +103,13 @@ pub(super) struct Views {
     section_ids: FxHashMap<Section, SectionId>,
     pub(super) variables: TypedVec<VariableId, (ObjectId, Slot)>,
     variable_ids: FxHashMap<(ObjectId, Slot), VariableId>,
-    touched: FxHashMap<(SectionId, VariableId), Touched>,
+    touched: FxHashMap<(SectionId, VariableId), SectionAccesses>,
     inherited: Inherited,
     /// The calls that are made in a section.
     called_in: BTreeSet<(SectionId, ContextId)>,
     /// The calls that are made under a lock that a caller took: who calls, which lock, who is called.
     passed_on: BTreeSet<(ContextId, ObjectId, ContextId)>,
-    entered: FxHashMap<SectionId, BTreeSet<Entered>>,
+    entered: FxHashMap<SectionId, BTreeSet<SectionEntry>>,
     /// The locks that are held at calls and acquisitions, by context and offset.
     held_at: FxHashMap<(ContextId, u32), Vec<HeldLock>>,
     pub(super) orders: TypedVec<OrderId, Order>,
@@ -123,8 +123,8 @@ pub(super) struct Views {
 impl Views {
     /// Learns that a variable is touched. What is touched without a lock belongs to no section.
     pub(super) fn access(&mut self, access: &Access<'_>) {
-        // A volatile field is not meant to be guarded. The contents of a collection may be safe for who does not lock, and
-        // belong to the sections of who does.
+        // A volatile field is not meant to be guarded. The contents of a collection may be safe for who does not
+        // lock, and belong to the sections of who does.
         let is_volatile = access.is_atomic && matches!(access.slot, Slot::Field(_));
         if access.locks.is_empty()
             || is_volatile
@@ -158,7 +158,7 @@ impl Views {
         let section = self.section(object, acquisition.lock, &around);
         let order = self.order(acquisition.order);
         let (context, place) = (acquisition.context, acquisition.place);
-        self.entered.entry(section).or_default().insert(Entered { context, place, order });
+        self.entered.entry(section).or_default().insert(SectionEntry { context, place, order });
         self.note_held(context, place, acquisition.held);
     }
 
@@ -197,9 +197,9 @@ impl Views {
         kept.filter_map(|lock| lock.object).collect()
     }
 
-    /// Hands what contexts touch under the locks of their callers up to the sections of those that took them. Contexts that
-    /// call each other touch the same, and are looked at together, those that they call first.
-    pub(super) fn hand_up(&mut self, matters: &dyn Fn(VariableId) -> bool) {
+    /// Adds what contexts touch under the locks of their callers to the sections of the callers that took them.
+    /// Contexts that call each other touch the same, and are looked at together, those that they call first.
+    pub(super) fn propagate_to_callers(&mut self, matters: &dyn Fn(VariableId) -> bool) {
         type Node = (ContextId, ObjectId);
         let passed = self.passed_on.iter();
         let ends = passed.flat_map(|(from, object, to)| [(*from, *object), (*to, *object)]);
@@ -215,9 +215,9 @@ impl Views {
         }
         // What each node touches is kept once for its component.
         let mut component: Vec<usize> = vec![0; nodes.len()];
-        let mut touched: Vec<BTreeMap<VariableId, Touched>> = Vec::new();
+        let mut touched: Vec<BTreeMap<VariableId, SectionAccesses>> = Vec::new();
         for members in summaries::components(&callees) {
-            let mut sum: BTreeMap<VariableId, Touched> = BTreeMap::new();
+            let mut sum: BTreeMap<VariableId, SectionAccesses> = BTreeMap::new();
             for node in &members {
                 component[*node] = touched.len();
             }
@@ -281,12 +281,15 @@ impl Views {
     }
 
     /// Where a section is entered, in a fixed order.
-    pub(super) fn entered(&self, section: SectionId) -> impl DoubleEndedIterator<Item = &Entered> {
+    pub(super) fn entered(
+        &self,
+        section: SectionId,
+    ) -> impl DoubleEndedIterator<Item = &SectionEntry> {
         self.entered.get(&section).into_iter().flatten()
     }
 
     /// Where a section touches a variable.
-    pub(super) fn touched(&self, section: SectionId, variable: VariableId) -> Touched {
+    pub(super) fn touched(&self, section: SectionId, variable: VariableId) -> SectionAccesses {
         self.touched.get(&(section, variable)).copied().unwrap_or_default()
     }
 

@@ -6,7 +6,7 @@
 use findings::Severity;
 
 use super::idiom::Idiom;
-use super::variable::{Event, Uses, Variable};
+use super::variable::{Event, RaceFacts, Variable};
 use crate::execution::{AccessKind, LockMode, Relation};
 use crate::heap::{ObjectId, Slot};
 
@@ -48,14 +48,14 @@ impl Category {
 
     /// The category of accesses that are in conflict with some other. A write is protected by what it holds exclusively
     /// only.
-    pub(super) fn of(uses: &Uses<'_>, slot: Slot, conflicting: &[&Event]) -> Category {
+    pub(super) fn of(race_facts: &RaceFacts<'_>, slot: Slot, conflicting: &[&Event]) -> Category {
         let writes = || conflicting.iter().filter(|event| event.kind == AccessKind::Write);
         // Whoever changes what is in a collection looks into it first.
         if slot != Slot::Contents && writes().count() == conflicting.len() {
             Category::NoRead
-        } else if has_common_lock(uses, conflicting.iter().copied()) {
+        } else if has_common_lock(race_facts, conflicting.iter().copied()) {
             Category::LockNotUnique
-        } else if has_common_lock(uses, writes().copied()) {
+        } else if has_common_lock(race_facts, writes().copied()) {
             Category::AllWritesLocked
         } else {
             Category::Other
@@ -64,9 +64,12 @@ impl Category {
 }
 
 /// The abstract locks that all events hold.
-fn common_locks<'e>(uses: &Uses<'_>, mut events: impl Iterator<Item = &'e Event>) -> Vec<ObjectId> {
+fn common_locks<'e>(
+    race_facts: &RaceFacts<'_>,
+    mut events: impl Iterator<Item = &'e Event>,
+) -> Vec<ObjectId> {
     let held = |event: &Event| -> Vec<ObjectId> {
-        let guards = uses.guards(event).iter();
+        let guards = race_facts.guards(event).iter();
         guards
             .filter(|guard| event.kind == AccessKind::Read || guard.mode == LockMode::Exclusive)
             .filter_map(|guard| guard.object)
@@ -81,13 +84,16 @@ fn common_locks<'e>(uses: &Uses<'_>, mut events: impl Iterator<Item = &'e Event>
     common
 }
 
-fn has_common_lock<'e>(uses: &Uses<'_>, events: impl Iterator<Item = &'e Event>) -> bool {
-    !common_locks(uses, events).is_empty()
+fn has_common_lock<'e>(
+    race_facts: &RaceFacts<'_>,
+    events: impl Iterator<Item = &'e Event>,
+) -> bool {
+    !common_locks(race_facts, events).is_empty()
 }
 
 /// How much the conflicts of a variable matter.
 pub(super) fn severity(
-    uses: &Uses<'_>,
+    race_facts: &RaceFacts<'_>,
     variable: &Variable,
     conflicting: &[&Event],
     category: Category,
@@ -97,7 +103,7 @@ pub(super) fn severity(
         // What is read at the end, when all is over, is read all the same.
         Category::NoRead if is_read(variable) => Severity::Medium,
         Category::NoRead => Severity::Low,
-        Category::LockNotUnique => of_lock_not_unique(uses, variable, conflicting),
+        Category::LockNotUnique => of_lock_not_unique(race_facts, variable, conflicting),
         Category::AllWritesLocked => Severity::Medium,
         Category::Other => Severity::High,
     };
@@ -111,18 +117,23 @@ fn is_read(variable: &Variable) -> bool {
     variable.events.iter().any(|event| event.kind == AccessKind::Read)
 }
 
-/// Most of these are data that has a lock of its own beside it, which the analysis cannot tell (4.5.1): then data and lock
-/// are equally many. One variable that is guarded by one lock out of many is a mistake that people make; and when the
-/// lock is the thread's own, no two threads ever hold the same.
-fn of_lock_not_unique(uses: &Uses<'_>, variable: &Variable, conflicting: &[&Event]) -> Severity {
-    let is_one_variable = uses.knowledge.is_unique_object(variable.object);
-    let common = common_locks(uses, conflicting.iter().copied());
+/// Most of these are data that has a lock of its own beside it, which the analysis cannot see (4.5.1): then data and
+/// lock are equally many. One variable that is guarded by one lock out of many is a mistake that people make; and
+/// when the lock is the thread's own, no two threads ever hold the same.
+fn of_lock_not_unique(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicting: &[&Event],
+) -> Severity {
+    let is_one_variable = race_facts.conflict_facts.is_unique_object(variable.object);
+    let common = common_locks(race_facts, conflicting.iter().copied());
     let is_own = |lock: &ObjectId| {
         let is_unrelated = |event: &&Event| {
-            let mut guards = uses.guards(event).iter();
+            let mut guards = race_facts.guards(event).iter();
             guards.any(|guard| guard.object == Some(*lock) && guard.relation == Relation::Unknown)
         };
-        (uses.knowledge.is_thread(*lock) || uses.knowledge.is_thread_specific(*lock))
+        (race_facts.conflict_facts.is_thread(*lock)
+            || race_facts.conflict_facts.is_thread_specific(*lock))
             && conflicting.iter().all(is_unrelated)
     };
     match (is_one_variable, common.iter().all(is_own)) {
@@ -132,9 +143,9 @@ fn of_lock_not_unique(uses: &Uses<'_>, variable: &Variable, conflicting: &[&Even
     }
 }
 
-/// Whether conflicts of a variable are worth telling at all: elements of arrays are one variable for the analysis, and
-/// threads that work on different parts of an array are common (4.5). They are told in strict mode.
-pub(super) fn is_told(slot: Slot, is_strict: bool) -> bool {
+/// Whether conflicts of a variable are reported at all: elements of arrays are one variable for the analysis, and
+/// threads that work on different parts of an array are common (4.5). They are reported in strict mode.
+pub(super) fn is_reported(slot: Slot, is_strict: bool) -> bool {
     match slot {
         Slot::Field(_) | Slot::Contents => true,
         Slot::Element => is_strict,

@@ -4,14 +4,14 @@
 //! hold and to have waited for is true, either the two are of one thread, or a lock or an order of start, end and
 //! publication lies between them. `conflict_oracle.rs` compares this with all interleavings of small programs.
 //!
-//! The decision is pure: it knows the accesses and asks [`Knowledge`] for everything else.
+//! The decision is pure: it knows the accesses and asks [`ConflictFacts`] for everything else.
 
-use crate::execution::{AccessKind, Base, LockMode, Order, Relation, SyncVariable};
+use crate::execution::{AccessKind, BaseReference, LockMode, Order, Relation, SyncVariable};
 use crate::heap::{ObjectId, Slot, ThreadId, ThreadSet};
 
-/// Why two accesses cannot conflict. The order is the one in which reasons are told.
+/// Why two accesses cannot conflict. The order is the one in which reasons are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Safe {
+pub enum SafetyReason {
     /// One thread at run time does both.
     OneThread,
     /// Neither writes.
@@ -40,31 +40,31 @@ pub enum Safe {
     HostLock,
 }
 
-impl Safe {
+impl SafetyReason {
     /// The reason in a few words, as `scission inspect --object-use` prints it.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Safe::OneThread => "one thread",
-            Safe::ReadOnly => "read-only",
-            Safe::Atomic => "atomic",
-            Safe::ThreadSpecific => "thread-specific",
-            Safe::New => "NEW-safe",
-            Safe::Constructor => "constructor",
-            Safe::OwnRoot => "intra-thread",
-            Safe::Start => "START-safe",
-            Safe::Join => "JOIN-safe",
-            Safe::Published => "published",
-            Safe::UniqueLock => "unique lock",
-            Safe::ObjectLock => "this-lock",
-            Safe::HostLock => "host-lock",
+            SafetyReason::OneThread => "one thread",
+            SafetyReason::ReadOnly => "read-only",
+            SafetyReason::Atomic => "atomic",
+            SafetyReason::ThreadSpecific => "thread-specific",
+            SafetyReason::New => "NEW-safe",
+            SafetyReason::Constructor => "constructor",
+            SafetyReason::OwnRoot => "intra-thread",
+            SafetyReason::Start => "START-safe",
+            SafetyReason::Join => "JOIN-safe",
+            SafetyReason::Published => "published",
+            SafetyReason::UniqueLock => "unique lock",
+            SafetyReason::ObjectLock => "this-lock",
+            SafetyReason::HostLock => "host-lock",
         }
     }
 }
 
 /// A lock that is held during an access; where it was taken does not matter here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Guard {
+pub(super) struct AccessLock {
     /// The abstract object that is locked, where threads may share it.
     pub(super) object: Option<ObjectId>,
     /// How.
@@ -77,26 +77,26 @@ pub(super) struct Guard {
 
 /// One of two accesses to the same variable of the same object.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side<'a> {
+pub(super) struct ComparedAccess<'a> {
     /// Read or write.
     pub(super) kind: AccessKind,
     /// Whether the variable is safe to touch by itself.
     pub(super) is_atomic: bool,
     /// What is known of the reference.
-    pub(super) base: Base,
+    pub(super) base: BaseReference,
     /// Whether it happens in a constructor of the very object.
     pub(super) is_in_constructor: bool,
     /// The locks that are held.
-    pub(super) guards: &'a [Guard],
+    pub(super) guards: &'a [AccessLock],
     /// What happened before.
     pub(super) order: &'a Order,
     /// Who makes it.
     pub(super) threads: &'a ThreadSet,
 }
 
-/// Which reasons count.
+/// Which reasons are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Trust {
+pub(super) struct AcceptedReasons {
     /// What a thread does to a new object counts as done before others see the object.
     pub(super) new: bool,
     /// So does what constructors do.
@@ -105,15 +105,15 @@ pub(super) struct Trust {
     pub(super) synchronisation: bool,
 }
 
-impl Trust {
+impl AcceptedReasons {
     /// All reasons count, as far as the user does not want suspicions too.
-    pub(super) fn all(is_strict: bool) -> Trust {
-        Trust { new: true, constructors: !is_strict, synchronisation: true }
+    pub(super) fn all(is_strict: bool) -> AcceptedReasons {
+        AcceptedReasons { new: true, constructors: !is_strict, synchronisation: true }
     }
 }
 
 /// What must be known of threads and objects.
-pub(super) trait Knowledge {
+pub(super) trait ConflictFacts {
     /// Whether two threads at run time that belong to these abstract threads can be different ones.
     fn can_interleave(&self, one: ThreadId, other: ThreadId) -> bool;
     /// Whether there is at most one such thread.
@@ -136,7 +136,8 @@ pub(super) trait Knowledge {
     fn never_changes(&self, slot: Slot) -> bool;
     /// Who publishes to a variable.
     fn publishers(&self, variable: SyncVariable) -> Option<&ThreadSet>;
-    /// Whether all accesses to one object at run time that are ordered by this variable are ordered by one and the same.
+    /// Whether all accesses to one object at run time that are ordered by this variable are ordered by one and the
+    /// same.
     fn is_one_for(&self, variable: SyncVariable, object: ObjectId) -> bool;
     /// Whether receiving from a variable waits for everybody who publishes to it: latches and barriers.
     fn waits_for_all(&self, variable: SyncVariable) -> bool;
@@ -155,78 +156,83 @@ pub(super) struct StartOfThread {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// They cannot come at the same time, or it does not matter.
-    Safe(Safe),
+    Safe(SafetyReason),
     /// They can, in these threads, the first access in the first one.
     Conflict(ThreadId, ThreadId),
 }
 
 /// Decides about two accesses to one variable of `object`; both may be the same one, made by several threads.
 pub(super) fn decide(
-    knowledge: &dyn Knowledge,
-    trust: Trust,
+    conflict_facts: &dyn ConflictFacts,
+    accepted: AcceptedReasons,
     object: ObjectId,
-    first: &Side<'_>,
-    second: &Side<'_>,
+    first: &ComparedAccess<'_>,
+    second: &ComparedAccess<'_>,
 ) -> Verdict {
-    match without_threads(knowledge, trust, object, first, second) {
+    match without_threads(conflict_facts, accepted, object, first, second) {
         Some(reason) => Verdict::Safe(reason),
-        None => between_threads(knowledge, trust, object, first, second),
+        None => between_threads(conflict_facts, accepted, object, first, second),
     }
 }
 
 /// The reasons that do not depend on which threads make the accesses.
 pub(super) fn without_threads(
-    knowledge: &dyn Knowledge,
-    trust: Trust,
+    conflict_facts: &dyn ConflictFacts,
+    accepted: AcceptedReasons,
     object: ObjectId,
-    first: &Side<'_>,
-    second: &Side<'_>,
-) -> Option<Safe> {
-    let both = |fact: fn(&Side<'_>) -> bool| fact(first) && fact(second);
-    let one = |fact: fn(&Side<'_>) -> bool| fact(first) || fact(second);
-    if both(|side| side.kind == AccessKind::Read) {
-        return Some(Safe::ReadOnly);
+    first: &ComparedAccess<'_>,
+    second: &ComparedAccess<'_>,
+) -> Option<SafetyReason> {
+    let both = |fact: fn(&ComparedAccess<'_>) -> bool| fact(first) && fact(second);
+    let one = |fact: fn(&ComparedAccess<'_>) -> bool| fact(first) || fact(second);
+    if both(|compared_access| compared_access.kind == AccessKind::Read) {
+        return Some(SafetyReason::ReadOnly);
     }
-    if knowledge.is_thread_specific(object) {
-        return Some(Safe::ThreadSpecific);
+    if conflict_facts.is_thread_specific(object) {
+        return Some(SafetyReason::ThreadSpecific);
     }
-    if trust.synchronisation && both(|side| side.is_atomic) {
-        return Some(Safe::Atomic);
+    if accepted.synchronisation && both(|compared_access| compared_access.is_atomic) {
+        return Some(SafetyReason::Atomic);
     }
-    if trust.new && one(|side| side.base.is_fresh) {
-        return Some(Safe::New);
+    if accepted.new && one(|compared_access| compared_access.base.is_fresh) {
+        return Some(SafetyReason::New);
     }
-    if both(|side| side.base.is_own_root) {
-        return Some(Safe::OwnRoot);
+    if both(|compared_access| compared_access.base.is_own_root) {
+        return Some(SafetyReason::OwnRoot);
     }
-    let is_awaited =
-        |ended: &Side<'_>, after: &Side<'_>| ended.base.is_own_root && after.base.is_joined;
+    let is_awaited = |ended: &ComparedAccess<'_>, after: &ComparedAccess<'_>| {
+        ended.base.is_own_root && after.base.is_joined
+    };
     if is_awaited(first, second) || is_awaited(second, first) {
-        return Some(Safe::Join);
+        return Some(SafetyReason::Join);
     }
     // A thread that its own constructor starts is known to itself too early.
-    if trust.constructors && one(|side| side.is_in_constructor) && !knowledge.starts_itself(object)
+    if accepted.constructors
+        && one(|compared_access| compared_access.is_in_constructor)
+        && !conflict_facts.starts_itself(object)
     {
-        return Some(Safe::Constructor);
+        return Some(SafetyReason::Constructor);
     }
-    if trust.synchronisation {
-        return common_lock(knowledge, object, first.guards, second.guards);
+    if accepted.synchronisation {
+        return common_lock(conflict_facts, object, first.guards, second.guards);
     }
     None
 }
 
 /// Goes through the pairs of threads until two are found in which nothing orders the accesses.
 pub(super) fn between_threads(
-    knowledge: &dyn Knowledge,
-    trust: Trust,
+    conflict_facts: &dyn ConflictFacts,
+    accepted: AcceptedReasons,
     object: ObjectId,
-    first: &Side<'_>,
-    second: &Side<'_>,
+    first: &ComparedAccess<'_>,
+    second: &ComparedAccess<'_>,
 ) -> Verdict {
-    let mut reason = Safe::OneThread;
-    let before = |first, second| before(knowledge, trust, object, first, second);
+    let mut reason = SafetyReason::OneThread;
+    let before = |first, second| before(conflict_facts, accepted, object, first, second);
     for one in first.threads.iter() {
-        for other in second.threads.iter().filter(|other| knowledge.can_interleave(one, *other)) {
+        for other in
+            second.threads.iter().filter(|other| conflict_facts.can_interleave(one, *other))
+        {
             let ordered = before((one, first.order), (other, second.order))
                 .or_else(|| before((other, second.order), (one, first.order)));
             match ordered {
@@ -240,18 +246,18 @@ pub(super) fn between_threads(
 
 /// A lock that both hold and that is certainly one object at run time.
 fn common_lock(
-    knowledge: &dyn Knowledge,
+    conflict_facts: &dyn ConflictFacts,
     object: ObjectId,
-    first: &[Guard],
-    second: &[Guard],
-) -> Option<Safe> {
-    let mut best: Option<Safe> = None;
+    first: &[AccessLock],
+    second: &[AccessLock],
+) -> Option<SafetyReason> {
+    let mut best: Option<SafetyReason> = None;
     for one in first {
         for other in second {
             if one.mode == LockMode::Shared && other.mode == LockMode::Shared {
                 continue;
             }
-            let found = is_one_lock(knowledge, object, one, other);
+            let found = is_one_lock(conflict_facts, object, one, other);
             best = match (best, found) {
                 (Some(known), Some(found)) => Some(known.min(found)),
                 (known, found) => known.or(found),
@@ -262,31 +268,31 @@ fn common_lock(
 }
 
 fn is_one_lock(
-    knowledge: &dyn Knowledge,
+    conflict_facts: &dyn ConflictFacts,
     object: ObjectId,
-    one: &Guard,
-    other: &Guard,
-) -> Option<Safe> {
+    one: &AccessLock,
+    other: &AccessLock,
+) -> Option<SafetyReason> {
     if one.is_monitor != other.is_monitor {
         return None;
     }
     let common = one.object.filter(|lock| other.object == Some(*lock));
-    if common.is_some_and(|lock| knowledge.is_unique_object(lock)) {
-        return Some(Safe::UniqueLock);
+    if common.is_some_and(|lock| conflict_facts.is_unique_object(lock)) {
+        return Some(SafetyReason::UniqueLock);
     }
     // Both accesses go to one object, so the same steps from it lead to one lock if none of them changes.
     if let (Relation::Inside(steps), Relation::Inside(others)) = (&one.relation, &other.relation)
         && steps == others
-        && steps.iter().all(|slot| knowledge.never_changes(*slot))
+        && steps.iter().all(|slot| conflict_facts.never_changes(*slot))
     {
-        return Some(Safe::ObjectLock);
+        return Some(SafetyReason::ObjectLock);
     }
     // An object has one host, and the host may have one in turn.
     let mut at = object;
     for _ in 0..MOST_HOSTS {
-        let host = knowledge.host(at)?;
+        let host = conflict_facts.host(at)?;
         if common == Some(host) {
-            return Some(Safe::HostLock);
+            return Some(SafetyReason::HostLock);
         }
         at = host;
     }
@@ -298,35 +304,38 @@ const MOST_HOSTS: usize = 4;
 
 /// Why everything that `first` does at its access comes before everything that `second` does at its own, if it does.
 fn before(
-    knowledge: &dyn Knowledge,
-    trust: Trust,
+    conflict_facts: &dyn ConflictFacts,
+    accepted: AcceptedReasons,
     object: ObjectId,
     first: (ThreadId, &Order),
     second: (ThreadId, &Order),
-) -> Option<Safe> {
+) -> Option<SafetyReason> {
     let ((one, earlier), (other, later)) = (first, second);
     // Before START (4.3.4): nobody has started the other thread yet, and nobody else can.
     let is_not_started =
         earlier.may_have_started.as_ref().is_some_and(|started| !started.contains(other));
-    if knowledge.is_unique_thread(one) && is_not_started && starts_below(knowledge, other, one) {
-        return Some(Safe::Start);
+    if conflict_facts.is_unique_thread(one)
+        && is_not_started
+        && starts_below(conflict_facts, other, one)
+    {
+        return Some(SafetyReason::Start);
     }
     // After JOIN (4.3.5), or started by one that has waited for the end.
-    if has_ended(knowledge, one, other, later) {
-        return Some(Safe::Join);
+    if has_ended(conflict_facts, one, other, later) {
+        return Some(SafetyReason::Join);
     }
-    let starts = knowledge.starts(other);
+    let starts = conflict_facts.starts(other);
     let starter_has_waited = |start: &StartOfThread| {
         !start.by.is_empty()
-            && start.by.iter().all(|starter| has_ended(knowledge, one, starter, &start.order))
+            && start.by.iter().all(|starter| has_ended(conflict_facts, one, starter, &start.order))
     };
-    if knowledge.starters(other).is_some()
+    if conflict_facts.starters(other).is_some()
         && !starts.is_empty()
         && starts.iter().all(starter_has_waited)
     {
-        return Some(Safe::Join);
+        return Some(SafetyReason::Join);
     }
-    if !trust.synchronisation {
+    if !accepted.synchronisation {
         return None;
     }
     let through_starters = || {
@@ -339,45 +348,50 @@ fn before(
     let mut received = later.has_received.iter().chain(through_starters().into_iter().flatten());
     received
         .any(|variable| {
-            knowledge.is_one_for(*variable, object)
-                && is_published(knowledge, *variable, one, earlier)
+            conflict_facts.is_one_for(*variable, object)
+                && is_published(conflict_facts, *variable, one, earlier)
         })
-        .then_some(Safe::Published)
+        .then_some(SafetyReason::Published)
 }
 
 /// Whether a thread is started only by `root`, or by threads that are.
-fn starts_below(knowledge: &dyn Knowledge, thread: ThreadId, root: ThreadId) -> bool {
-    starts_only_by(knowledge, thread, |starter| starter == root)
+fn starts_below(conflict_facts: &dyn ConflictFacts, thread: ThreadId, root: ThreadId) -> bool {
+    starts_only_by(conflict_facts, thread, |starter| starter == root)
 }
 
 /// Whether all instances of `thread` have ended, for good, when `other` gets to a point. Nobody may be left who could
 /// start one more: only the waiting thread itself, of which there is one, or threads that have ended too.
-fn has_ended(knowledge: &dyn Knowledge, thread: ThreadId, other: ThreadId, order: &Order) -> bool {
+fn has_ended(
+    conflict_facts: &dyn ConflictFacts,
+    thread: ThreadId,
+    other: ThreadId,
+    order: &Order,
+) -> bool {
     order.has_joined.contains(thread)
-        && knowledge.is_unique_thread(other)
-        && all_starters(knowledge, thread, |starter| starter == other).is_some_and(|others| {
+        && conflict_facts.is_unique_thread(other)
+        && all_starters(conflict_facts, thread, |starter| starter == other).is_some_and(|others| {
             others.iter().all(|starter| starter == thread || order.has_joined.contains(starter))
         })
 }
 
 fn starts_only_by(
-    knowledge: &dyn Knowledge,
+    conflict_facts: &dyn ConflictFacts,
     thread: ThreadId,
     is_root: impl Fn(ThreadId) -> bool,
 ) -> bool {
-    all_starters(knowledge, thread, is_root).is_some()
+    all_starters(conflict_facts, thread, is_root).is_some()
 }
 
 /// Who starts a thread, and who starts those, roots left out; none if something unknown does, or nothing.
 fn all_starters(
-    knowledge: &dyn Knowledge,
+    conflict_facts: &dyn ConflictFacts,
     thread: ThreadId,
     is_root: impl Fn(ThreadId) -> bool,
 ) -> Option<ThreadSet> {
     let mut seen = ThreadSet::default();
     let mut open = vec![thread];
     while let Some(thread) = open.pop() {
-        let starters = knowledge.starters(thread).filter(|starters| !starters.is_empty())?;
+        let starters = conflict_facts.starters(thread).filter(|starters| !starters.is_empty())?;
         for starter in starters.iter().filter(|starter| !is_root(*starter)) {
             if seen.insert(starter) {
                 open.push(starter);
@@ -390,16 +404,17 @@ fn all_starters(
 /// Whether who has received from a variable certainly comes after an access that `thread` made at this point. With one
 /// publisher, what was received was published after the access; a latch or barrier waits for all of them.
 fn is_published(
-    knowledge: &dyn Knowledge,
+    conflict_facts: &dyn ConflictFacts,
     variable: SyncVariable,
     thread: ThreadId,
     at: &Order,
 ) -> bool {
-    let Some(publishers) = knowledge.publishers(variable) else { return false };
+    let Some(publishers) = conflict_facts.publishers(variable) else { return false };
     let is_alone = || {
-        knowledge.is_unique_thread(thread) && publishers.iter().all(|publisher| publisher == thread)
+        conflict_facts.is_unique_thread(thread)
+            && publishers.iter().all(|publisher| publisher == thread)
     };
     publishers.contains(thread)
         && !at.may_have_published.may_contain(&variable)
-        && (knowledge.waits_for_all(variable) || is_alone())
+        && (conflict_facts.waits_for_all(variable) || is_alone())
 }

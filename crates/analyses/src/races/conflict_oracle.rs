@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use program::ids::Id;
 
-use super::conflict::{Guard, Knowledge, Side, StartOfThread, Trust, Verdict, decide};
-use crate::execution::{AccessKind, Base, LockMode, Order, Relation, SyncVariable};
+use super::conflict::{
+    AcceptedReasons, AccessLock, ComparedAccess, ConflictFacts, StartOfThread, Verdict, decide,
+};
+use crate::execution::{AccessKind, BaseReference, LockMode, Order, Relation, SyncVariable};
 use crate::heap::{ObjectId, Slot, ThreadId, ThreadSet};
 use crate::random::Random;
 
 /// One step of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum SmallProgramStep {
     Access(AccessKind),
     Acquire(usize, LockMode),
     Release(usize),
@@ -24,8 +26,8 @@ enum Step {
 
 /// A program: thread 0 is there from the beginning, the others are started by somebody, once.
 #[derive(Clone, Debug)]
-struct Small {
-    threads: Vec<Vec<Step>>,
+struct SmallProgram {
+    threads: Vec<Vec<SmallProgramStep>>,
     /// How many threads at run time each of them is.
     instances: Vec<usize>,
 }
@@ -35,10 +37,10 @@ const LOCKS: usize = 2;
 const VARIABLES: usize = 2;
 const LATCH: usize = 0;
 
-impl Small {
-    fn random(random: &mut Random) -> Small {
+impl SmallProgram {
+    fn random(random: &mut Random) -> SmallProgram {
         let count = 2 + random.below(2);
-        let mut threads: Vec<Vec<Step>> = vec![Vec::new(); count];
+        let mut threads: Vec<Vec<SmallProgramStep>> = vec![Vec::new(); count];
         let mut instances = vec![1; count];
         for thread in 1..count {
             instances[thread] = 1 + random.below(2);
@@ -51,11 +53,19 @@ impl Small {
                     (0, AccessKind::Read) => LockMode::Shared,
                     _ => LockMode::Exclusive,
                 };
-                let access = Step::Access(kind);
+                let access = SmallProgramStep::Access(kind);
                 match random.below(4) {
-                    0 => thread.extend([Step::Acquire(lock, mode), access, Step::Release(lock)]),
-                    1 => thread.extend([access, Step::Publish(random.below(VARIABLES))]),
-                    2 => thread.extend([Step::Receive(random.below(VARIABLES)), access]),
+                    0 => thread.extend([
+                        SmallProgramStep::Acquire(lock, mode),
+                        access,
+                        SmallProgramStep::Release(lock),
+                    ]),
+                    1 => {
+                        thread.extend([access, SmallProgramStep::Publish(random.below(VARIABLES))])
+                    }
+                    2 => {
+                        thread.extend([SmallProgramStep::Receive(random.below(VARIABLES)), access])
+                    }
                     _ => thread.push(access),
                 }
             }
@@ -66,13 +76,13 @@ impl Small {
             let starter = single[random.below(single.len())];
             let steps = &mut threads[starter];
             let at = random.below(steps.len() + 1);
-            steps.insert(at, Step::Start(thread));
+            steps.insert(at, SmallProgramStep::Start(thread));
             if random.below(2) == 0 {
                 let at = at + 1 + random.below(steps.len() - at);
-                steps.insert(at, Step::Join(thread));
+                steps.insert(at, SmallProgramStep::Join(thread));
             }
         }
-        Small { threads, instances }
+        SmallProgram { threads, instances }
     }
 
     fn instances(&self) -> Vec<usize> {
@@ -87,7 +97,7 @@ impl Small {
         let published_in_all = |variable| {
             let publishes = |thread: &usize| {
                 let steps = self.threads[*thread].iter();
-                steps.filter(|step| **step == Step::Publish(variable)).count()
+                steps.filter(|step| **step == SmallProgramStep::Publish(variable)).count()
             };
             instances.iter().map(publishes).sum::<usize>()
         };
@@ -112,7 +122,8 @@ impl Small {
             let ready: Vec<_> = (0..instances.len()).filter_map(next).collect();
             for (at, one) in ready.iter().enumerate() {
                 for other in &ready[at + 1..] {
-                    if let (Step::Access(first), Step::Access(second)) = (one.2, other.2)
+                    if let (SmallProgramStep::Access(first), SmallProgramStep::Access(second)) =
+                        (one.2, other.2)
                         && (first == AccessKind::Write || second == AccessKind::Write)
                     {
                         let mut pair = [(one.0, one.1), (other.0, other.1)];
@@ -133,33 +144,33 @@ impl Small {
                 let mut after = state.clone();
                 after.at[instance] += 1;
                 let is_enabled = match step {
-                    Step::Access(_) => true,
-                    Step::Acquire(lock, LockMode::Exclusive) => {
+                    SmallProgramStep::Access(_) => true,
+                    SmallProgramStep::Acquire(lock, LockMode::Exclusive) => {
                         after.owners[lock] = Some(instance);
                         state.owners[lock].is_none() && state.readers[lock] == 0
                     }
-                    Step::Acquire(lock, LockMode::Shared) => {
+                    SmallProgramStep::Acquire(lock, LockMode::Shared) => {
                         after.readers[lock] += 1;
                         state.owners[lock].is_none()
                     }
-                    Step::Release(lock) => {
+                    SmallProgramStep::Release(lock) => {
                         match state.owners[lock] {
                             Some(_) => after.owners[lock] = None,
                             None => after.readers[lock] -= 1,
                         }
                         true
                     }
-                    Step::Start(thread) => after.started.insert(thread),
-                    Step::Join(thread) => has_ended(thread),
-                    Step::Publish(variable) => {
+                    SmallProgramStep::Start(thread) => after.started.insert(thread),
+                    SmallProgramStep::Join(thread) => has_ended(thread),
+                    SmallProgramStep::Publish(variable) => {
                         after.published[variable] += 1;
                         true
                     }
-                    Step::Receive(LATCH) => {
+                    SmallProgramStep::Receive(LATCH) => {
                         let all = published_in_all(LATCH);
                         all > 0 && state.published[LATCH] == all
                     }
-                    Step::Receive(variable) => state.published[variable] > 0,
+                    SmallProgramStep::Receive(variable) => state.published[variable] > 0,
                 };
                 if is_enabled {
                     is_stuck = false;
@@ -172,33 +183,33 @@ impl Small {
     }
 
     /// What a perfect execution would say of the thread's state before each step.
-    fn facts(&self, thread: usize) -> Vec<(Order, Vec<Guard>)> {
+    fn facts(&self, thread: usize) -> Vec<(Order, Vec<AccessLock>)> {
         let mut order =
             Order { may_have_started: (thread == 0).then(ThreadSet::default), ..Order::default() };
-        let mut guards: Vec<(usize, Guard)> = Vec::new();
+        let mut guards: Vec<(usize, AccessLock)> = Vec::new();
         let mut facts = Vec::new();
         for step in &self.threads[thread] {
             facts.push((order.clone(), guards.iter().map(|(_, guard)| guard.clone()).collect()));
             match *step {
-                Step::Access(_) => {}
-                Step::Acquire(lock, mode) => {
+                SmallProgramStep::Access(_) => {}
+                SmallProgramStep::Acquire(lock, mode) => {
                     let object = Some(lock_object(lock));
                     let relation = Relation::Unknown;
-                    guards.push((lock, Guard { object, mode, is_monitor: true, relation }));
+                    guards.push((lock, AccessLock { object, mode, is_monitor: true, relation }));
                 }
-                Step::Release(lock) => guards.retain(|(held, _)| *held != lock),
-                Step::Start(started) => {
+                SmallProgramStep::Release(lock) => guards.retain(|(held, _)| *held != lock),
+                SmallProgramStep::Start(started) => {
                     if let Some(set) = &mut order.may_have_started {
                         set.extend(&self.started_by(started));
                     }
                 }
-                Step::Join(joined) => {
+                SmallProgramStep::Join(joined) => {
                     order.has_joined.insert(id(joined));
                 }
-                Step::Publish(variable) => {
+                SmallProgramStep::Publish(variable) => {
                     order.may_have_published.insert(sync_variable(variable));
                 }
-                Step::Receive(variable) => add(&mut order.has_received, variable),
+                SmallProgramStep::Receive(variable) => add(&mut order.has_received, variable),
             }
         }
         facts
@@ -208,7 +219,7 @@ impl Small {
     fn started_by(&self, thread: usize) -> ThreadSet {
         let mut set = ThreadSet::of(id(thread));
         for step in &self.threads[thread] {
-            if let Step::Start(other) = step {
+            if let SmallProgramStep::Start(other) = step {
                 set.extend(&self.started_by(*other));
             }
         }
@@ -244,31 +255,31 @@ fn add(variables: &mut Vec<SyncVariable>, variable: usize) {
 }
 
 /// What is known of a small program.
-struct Known {
+struct SmallProgramFacts {
     instances: Vec<usize>,
     starters: Vec<ThreadSet>,
     starts: Vec<Vec<StartOfThread>>,
     publishers: BTreeMap<SyncVariable, ThreadSet>,
 }
 
-impl Known {
-    fn of(small: &Small) -> Known {
-        let count = small.threads.len();
-        let mut known = Known {
-            instances: small.instances.clone(),
+impl SmallProgramFacts {
+    fn of(program: &SmallProgram) -> SmallProgramFacts {
+        let count = program.threads.len();
+        let mut known = SmallProgramFacts {
+            instances: program.instances.clone(),
             starters: vec![ThreadSet::default(); count],
             starts: vec![Vec::new(); count],
             publishers: BTreeMap::new(),
         };
-        for (thread, steps) in small.threads.iter().enumerate() {
-            for (step, (order, _)) in steps.iter().zip(small.facts(thread)) {
+        for (thread, steps) in program.threads.iter().enumerate() {
+            for (step, (order, _)) in steps.iter().zip(program.facts(thread)) {
                 match step {
-                    Step::Start(started) => {
+                    SmallProgramStep::Start(started) => {
                         known.starters[*started].insert(id(thread));
                         let by = ThreadSet::of(id(thread));
                         known.starts[*started].push(StartOfThread { by, order });
                     }
-                    Step::Publish(variable) => {
+                    SmallProgramStep::Publish(variable) => {
                         let variable = sync_variable(*variable);
                         known.publishers.entry(variable).or_default().insert(id(thread));
                     }
@@ -280,7 +291,7 @@ impl Known {
     }
 }
 
-impl Knowledge for Known {
+impl ConflictFacts for SmallProgramFacts {
     fn can_interleave(&self, one: ThreadId, other: ThreadId) -> bool {
         one != other || !self.is_unique_thread(one)
     }
@@ -334,15 +345,16 @@ impl Knowledge for Known {
     }
 }
 
-const TRUST: Trust = Trust { new: true, constructors: true, synchronisation: true };
+const TRUST: AcceptedReasons =
+    AcceptedReasons { new: true, constructors: true, synchronisation: true };
 
 /// The pairs of accesses that are decided to conflict.
-fn conflicts(small: &Small) -> BTreeSet<[(usize, usize); 2]> {
-    let known = Known::of(small);
+fn conflicts(program: &SmallProgram) -> BTreeSet<[(usize, usize); 2]> {
+    let known = SmallProgramFacts::of(program);
     let mut accesses = Vec::new();
-    for (thread, steps) in small.threads.iter().enumerate() {
-        for ((at, step), (order, guards)) in steps.iter().enumerate().zip(small.facts(thread)) {
-            if let Step::Access(kind) = step {
+    for (thread, steps) in program.threads.iter().enumerate() {
+        for ((at, step), (order, guards)) in steps.iter().enumerate().zip(program.facts(thread)) {
+            if let SmallProgramStep::Access(kind) = step {
                 accesses.push((thread, at, *kind, order, guards, ThreadSet::of(id(thread))));
             }
         }
@@ -350,15 +362,16 @@ fn conflicts(small: &Small) -> BTreeSet<[(usize, usize); 2]> {
     let mut conflicts = BTreeSet::new();
     for (number, one) in accesses.iter().enumerate() {
         for other in &accesses[number..] {
-            let [first, second] = [one, other].map(|(_, _, kind, order, guards, threads)| Side {
-                kind: *kind,
-                is_atomic: false,
-                base: Base::default(),
-                is_in_constructor: false,
-                guards,
-                order,
-                threads,
-            });
+            let [first, second] =
+                [one, other].map(|(_, _, kind, order, guards, threads)| ComparedAccess {
+                    kind: *kind,
+                    is_atomic: false,
+                    base: BaseReference::default(),
+                    is_in_constructor: false,
+                    guards,
+                    order,
+                    threads,
+                });
             if let Verdict::Conflict(..) = decide(&known, TRUST, ObjectId::new(0), &first, &second)
             {
                 conflicts.insert([(one.0, one.1), (other.0, other.1)]);
@@ -373,10 +386,10 @@ fn every_race_of_some_interleaving_is_a_conflict() {
     let mut random = Random::new(11);
     let (mut real, mut reported) = (0, 0);
     for _ in 0..2000 {
-        let small = Small::random(&mut random);
-        let ((races, always_ends), conflicts) = (small.races(), conflicts(&small));
+        let program = SmallProgram::random(&mut random);
+        let ((races, always_ends), conflicts) = (program.races(), conflicts(&program));
         let missed: Vec<_> = races.difference(&conflicts).collect();
-        assert!(missed.is_empty(), "{missed:?} of {small:?}");
+        assert!(missed.is_empty(), "{missed:?} of {program:?}");
         // What comes after a wait that never ends is no race, and nobody claims to know that it never ends.
         if always_ends {
             real += races.len();

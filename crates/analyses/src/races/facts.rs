@@ -6,30 +6,33 @@ use program::ids::{MethodId, TypedVec};
 use program::models::{self, Coordinator};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::conflict::{Knowledge, StartOfThread};
+use super::conflict::{ConflictFacts, StartOfThread};
 use super::listener::Records;
-use crate::execution::{SyncVariable, World};
+use crate::execution::{ExecutionFacts, SyncVariable};
 use crate::heap::{ObjectId, Slot, ThreadId, ThreadKind, ThreadSet};
 
 /// The knowledge of one whole-program analysis.
-pub(super) struct Facts<'a> {
-    world: &'a World<'a>,
+pub(super) struct ComputedConflictFacts<'a> {
+    execution: &'a ExecutionFacts<'a>,
     starters: TypedVec<ThreadId, Option<ThreadSet>>,
     starts: TypedVec<ThreadId, Vec<StartOfThread>>,
     publishers: FxHashMap<SyncVariable, ThreadSet>,
     rewritten: FxHashSet<program::FieldId>,
 }
 
-impl<'a> Facts<'a> {
-    pub(super) fn new(world: &'a World<'a>, records: &Records) -> Facts<'a> {
-        let threads = world.heap.threads.len();
+impl<'a> ComputedConflictFacts<'a> {
+    pub(super) fn new(
+        execution: &'a ExecutionFacts<'a>,
+        records: &Records,
+    ) -> ComputedConflictFacts<'a> {
+        let threads = execution.heap.threads.len();
         let mut starts: TypedVec<ThreadId, BTreeSet<StartOfThread>> =
             TypedVec::filled(BTreeSet::new(), threads);
         let mut seen = FxHashSet::default();
         for control in records.controls.iter().filter(|control| control.is_start) {
             for thread in control.threads.iter() {
                 seen.insert((thread, control.place));
-                let by = world.threads[control.context].clone();
+                let by = execution.threads[control.context].clone();
                 // What no thread gets to starts nothing.
                 if !by.is_empty() {
                     let order = records.order(control.order).clone();
@@ -37,7 +40,7 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        let starters = world.heap.threads.iter_with_ids().map(|(id, thread)| {
+        let starters = execution.heap.threads.iter_with_ids().map(|(id, thread)| {
             // Only what the program starts itself, and at places that were all seen.
             let is_known = thread.kind == ThreadKind::Run
                 && thread.started_at.iter().all(|place| seen.contains(&(id, *place)));
@@ -55,23 +58,29 @@ impl<'a> Facts<'a> {
                 Some(variable) => publishers.entry(*variable).or_default(),
                 None => &mut of_anything,
             };
-            known.extend(&world.threads[*context]);
+            known.extend(&execution.threads[*context]);
         }
         for known in publishers.values_mut() {
             known.extend(&of_anything);
         }
         let starts = starts.into_items().map(|starts| starts.into_iter().collect()).collect();
-        Facts { world, starters, starts, publishers, rewritten: records.rewritten.clone() }
+        ComputedConflictFacts {
+            execution,
+            starters,
+            starts,
+            publishers,
+            rewritten: records.rewritten.clone(),
+        }
     }
 }
 
-impl Knowledge for Facts<'_> {
+impl ConflictFacts for ComputedConflictFacts<'_> {
     fn can_interleave(&self, one: ThreadId, other: ThreadId) -> bool {
-        self.world.heap.can_interleave(one, other)
+        self.execution.heap.can_interleave(one, other)
     }
 
     fn is_unique_thread(&self, thread: ThreadId) -> bool {
-        self.world.heap.threads[thread].is_unique
+        self.execution.heap.threads[thread].is_unique
     }
 
     fn starters(&self, thread: ThreadId) -> Option<&ThreadSet> {
@@ -83,27 +92,27 @@ impl Knowledge for Facts<'_> {
     }
 
     fn is_unique_object(&self, object: ObjectId) -> bool {
-        let marks = self.world.heap.objects[object].marks;
-        marks.is_unique || marks.is_class
+        let properties = self.execution.heap.objects[object].properties;
+        properties.is_unique || properties.is_class
     }
 
     fn is_thread_specific(&self, object: ObjectId) -> bool {
-        self.world.heap.objects[object].marks.is_thread_specific
+        self.execution.heap.objects[object].properties.is_thread_specific
     }
 
     fn is_thread(&self, object: ObjectId) -> bool {
-        let known = &self.world.heap.objects[object];
-        known.marks.is_thread && !known.is_blurred()
+        let known = &self.execution.heap.objects[object];
+        known.properties.is_thread && !known.is_imprecise()
     }
 
     fn starts_itself(&self, object: ObjectId) -> bool {
-        let World { context, heap, .. } = self.world;
+        let ExecutionFacts { context, heap, .. } = self.execution;
         let program = context.program;
         let starts_itself = |constructor: &MethodId| {
             let shape = &heap.shapes[*constructor];
             let this = shape.parameters.first().copied().flatten();
             program.methods[*constructor].is_initializer()
-                && this.is_some_and(|this| shape[this].happenings.is_started)
+                && this.is_some_and(|this| shape[this].flags.is_started)
         };
         self.is_thread(object)
             && heap.objects[object].classes.iter().any(|class| {
@@ -115,13 +124,13 @@ impl Knowledge for Facts<'_> {
     }
 
     fn host(&self, object: ObjectId) -> Option<ObjectId> {
-        self.world.heap.objects[object].marks.host
+        self.execution.heap.objects[object].properties.host
     }
 
     fn never_changes(&self, slot: Slot) -> bool {
         match slot {
             Slot::Field(field) => {
-                let declared = &self.world.context.program.fields[field];
+                let declared = &self.execution.context.program.fields[field];
                 declared.is_final() || !self.rewritten.contains(&field)
             }
             Slot::Captured(_) => true,
@@ -135,7 +144,7 @@ impl Knowledge for Facts<'_> {
 
     fn is_one_for(&self, variable: SyncVariable, object: ObjectId) -> bool {
         let is_part = || {
-            let variables = &self.world.heap.objects[object].variables;
+            let variables = &self.execution.heap.objects[object].variables;
             variables.iter().any(|(slot, held)| {
                 held.target == Some(variable.object) && self.never_changes(*slot)
             })
@@ -144,8 +153,8 @@ impl Knowledge for Facts<'_> {
     }
 
     fn waits_for_all(&self, variable: SyncVariable) -> bool {
-        let classes = &self.world.heap.objects[variable.object].classes;
-        let program = self.world.context.program;
+        let classes = &self.execution.heap.objects[variable.object].classes;
+        let program = self.execution.context.program;
         variable.slot.is_none()
             && classes.iter().any(|class| {
                 matches!(

@@ -134,8 +134,8 @@ fn fills_cache(program: &Program, field: FieldId, place: Place) -> bool {
 /// Values that are followed backwards, at most: what is computed from more is taken to depend on everything.
 const MOST_OPERANDS: usize = 64;
 
-/// Whether a value is computed from what a field holds, on the straight way: a loop that begins with the empty value that
-/// was read, as in computing a hash code, is no dependence that matters.
+/// Whether a value is computed from what a field holds, on the straight way: a loop that begins with the empty value
+/// that was read, as in computing a hash code, is no dependence that matters.
 fn depends_on(body: &Body, value: ValueId, field: FieldId) -> bool {
     let (mut seen, mut open) = (Vec::new(), vec![value]);
     while let Some(value) = open.pop() {
@@ -180,7 +180,7 @@ fn is_only_counted(program: &Program, field: FieldId, place: Place) -> bool {
             .and_then(|value| counted(body, field, value))
             .is_some_and(|from| from == place.offset)
     };
-    let uses = |used: ValueId| {
+    let race_facts = |used: ValueId| {
         let mut users: Vec<&Instruction> = Vec::new();
         for instruction in body.instructions() {
             instruction.operation.for_each_operand(|operand| {
@@ -196,7 +196,7 @@ fn is_only_counted(program: &Program, field: FieldId, place: Place) -> bool {
         (!is_elsewhere).then_some(users)
     };
     // The read is used once, by the sum; and the sum once, by the write.
-    let only_user = |used: ValueId| match uses(used).as_deref() {
+    let only_user = |used: ValueId| match race_facts(used).as_deref() {
         Some([user]) => Some(*user),
         Some(_) | None => None,
     };

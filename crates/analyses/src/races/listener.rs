@@ -1,4 +1,4 @@
-//! What the symbolic execution tells, kept small: accesses that may matter, with interned locks and orders.
+//! The events of the symbolic execution in compact form: accesses that may matter, with interned locks and orders.
 
 use std::hash::Hash;
 use std::rc::Rc;
@@ -7,8 +7,8 @@ use program::FieldId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::execution::{
-    Access, AccessKind, Allocation, Base, ContextId, HeldLock, Listener, Order, Publication,
-    Relation, SyncVariable, ThreadControl, World,
+    Access, AccessKind, Allocation, BaseReference, ContextId, ExecutionFacts, HeldLock, Listener,
+    Order, Publication, Relation, SyncVariable, ThreadControl,
 };
 use crate::heap::{Heap, ObjectId, Place, Slot, ThreadSet};
 use crate::{Context, Outcome};
@@ -55,14 +55,14 @@ impl<T: ?Sized + Eq + Hash> Interner<T> {
 /// The locks of an access, each with its relation to the object.
 pub(super) type Locks = [(HeldLock, Relation)];
 
-/// An access, as it was told. The order of the fields is the order in which accesses are looked at.
+/// An access, as it was reported. The order of the fields is the order in which accesses are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Recorded {
+pub(super) struct RecordedAccess {
     pub(super) object: ObjectId,
     pub(super) slot: Slot,
     pub(super) kind: AccessKind,
     pub(super) place: Place,
-    pub(super) base: Base,
+    pub(super) base: BaseReference,
     pub(super) locks: u32,
     pub(super) order: u32,
     pub(super) is_atomic: bool,
@@ -74,7 +74,7 @@ pub(super) struct Recorded {
 
 /// Threads are started or waited for, in one context.
 #[derive(Clone, Debug)]
-pub(super) struct Control {
+pub(super) struct ThreadControlRecord {
     pub(super) context: ContextId,
     pub(super) place: Place,
     pub(super) threads: ThreadSet,
@@ -84,20 +84,20 @@ pub(super) struct Control {
 }
 
 /// Which accesses are kept.
-pub(super) enum Wanted {
+pub(super) enum WantedAccesses {
     /// Those to variables that several threads touch and at least one writes, and that are not atomic.
     Conflicting(FxHashSet<(ObjectId, Slot)>),
     /// All of them.
     Everything,
 }
 
-impl Wanted {
-    /// The variables that can be in conflict at all, as far as the heap shape graph tells: of shared objects that belong
-    /// to no thread, touched by several threads, and written by some.
-    pub(super) fn conflicting(heap: &Heap) -> Wanted {
+impl WantedAccesses {
+    /// The variables that can be in conflict at all, as far as the heap shape graph shows: of shared objects that
+    /// belong to no thread, touched by several threads, and written by some.
+    pub(super) fn conflicting(heap: &Heap) -> WantedAccesses {
         let mut variables = FxHashSet::default();
         for (id, object) in heap.objects.iter_with_ids() {
-            if !object.marks.is_shared || object.marks.is_thread_specific {
+            if !object.properties.is_shared || object.properties.is_thread_specific {
                 continue;
             }
             for (slot, variable) in &object.variables {
@@ -108,17 +108,17 @@ impl Wanted {
                 }
             }
         }
-        Wanted::Conflicting(variables)
+        WantedAccesses::Conflicting(variables)
     }
 }
 
-/// Everything that was told and is kept.
+/// All events that are kept.
 pub(super) struct Records {
-    pub(super) accesses: Vec<Recorded>,
+    pub(super) accesses: Vec<RecordedAccess>,
     pub(super) allocations: Vec<(ObjectId, Place, ContextId)>,
     pub(super) locks: Interner<Locks>,
     pub(super) orders: Interner<Order>,
-    pub(super) controls: Vec<Control>,
+    pub(super) controls: Vec<ThreadControlRecord>,
     /// Who publishes to what.
     pub(super) publications: FxHashSet<(Option<SyncVariable>, ContextId)>,
     /// Fields that are written after initialisation.
@@ -132,18 +132,22 @@ impl Records {
 }
 
 /// What becomes of the records when the execution is over.
-type Finish<'a> = Box<dyn FnOnce(Records, &World<'_>) -> Outcome + 'a>;
+type Finish<'a> = Box<dyn FnOnce(Records, &ExecutionFacts<'_>) -> Outcome + 'a>;
 
-/// Keeps what is told until the execution is over.
+/// Keeps events until the execution is over.
 pub(super) struct Recorder<'a> {
     context: &'a Context<'a>,
-    wanted: Wanted,
+    wanted: WantedAccesses,
     records: Records,
     finish: Finish<'a>,
 }
 
 impl<'a> Recorder<'a> {
-    pub(super) fn new(context: &'a Context<'a>, wanted: Wanted, finish: Finish<'a>) -> Self {
+    pub(super) fn new(
+        context: &'a Context<'a>,
+        wanted: WantedAccesses,
+        finish: Finish<'a>,
+    ) -> Self {
         let records = Records {
             accesses: Vec::new(),
             allocations: Vec::new(),
@@ -169,10 +173,10 @@ impl<'a> Recorder<'a> {
 
     fn is_wanted(&self, access: &Access<'_>) -> bool {
         match &self.wanted {
-            Wanted::Conflicting(variables) => {
+            WantedAccesses::Conflicting(variables) => {
                 !access.is_atomic && variables.contains(&(access.object, access.slot))
             }
-            Wanted::Everything => true,
+            WantedAccesses::Everything => true,
         }
     }
 }
@@ -187,7 +191,7 @@ impl Listener for Recorder<'_> {
         if !self.is_wanted(access) {
             return;
         }
-        let recorded = Recorded {
+        let recorded = RecordedAccess {
             object: access.object,
             slot: access.slot,
             kind: access.kind,
@@ -205,7 +209,7 @@ impl Listener for Recorder<'_> {
     }
 
     fn allocation(&mut self, allocation: Allocation) {
-        if let Wanted::Everything = self.wanted {
+        if let WantedAccesses::Everything = self.wanted {
             let allocated = (allocation.object, allocation.place, allocation.context);
             self.records.allocations.push(allocated);
         }
@@ -213,7 +217,7 @@ impl Listener for Recorder<'_> {
 
     fn thread_control(&mut self, control: &ThreadControl<'_>) {
         let order = self.number_of_order(control.order);
-        self.records.controls.push(Control {
+        self.records.controls.push(ThreadControlRecord {
             context: control.context,
             place: control.place,
             threads: control.threads.clone(),
@@ -227,10 +231,10 @@ impl Listener for Recorder<'_> {
         self.records.publications.insert((publication.variable, publication.context));
     }
 
-    fn finish(self: Box<Self>, world: &World<'_>) -> Outcome {
+    fn finish(self: Box<Self>, execution: &ExecutionFacts<'_>) -> Outcome {
         let Recorder { mut records, finish, .. } = *self;
         records.accesses.sort_unstable();
         records.accesses.dedup();
-        finish(records, world)
+        finish(records, execution)
     }
 }

@@ -1,11 +1,11 @@
 //! Accesses that nothing orders: rules `data-race` and `unsafe-publication`, and the list of what runs have to watch.
 //!
-//! Implements chapter 4 of the dissertation. The symbolic execution tells of every access to objects that threads may
+//! Implements chapter 4 of the dissertation. The symbolic execution reports every access to objects that threads may
 //! share (`listener.rs`). For each variable the accesses are compared, two at a time: there is a reason why they
-//! cannot come at the same time (`conflict.rs`, with what it must know in `facts.rs`), or they conflict (`variable.rs`).
-//! Conflicts are sorted into the categories of 4.5.1 and graded (`category.rs`, `idiom.rs`, `sharing.rs`); `report.rs` makes one
-//! finding of each variable. `publication.rs` is the orderly escape of 4.6, `object_use.rs` the graph of one object for
-//! people, and `watch.rs` the list.
+//! cannot come at the same time (`conflict.rs`, with what it must know in `facts.rs`), or they conflict
+//! (`variable.rs`). Conflicts are sorted into the categories of 4.5.1 and graded (`category.rs`, `idiom.rs`,
+//! `sharing.rs`); `report.rs` makes one finding of each variable. `publication.rs` is the orderly escape of 4.6,
+//! `object_use.rs` the graph of one object for people, and `watch.rs` the list.
 //!
 //! Property: two accesses of different threads to one variable, one of them a write, are reported unless one of the
 //! reasons in [`Safe`] holds for every pair of threads that can make them.
@@ -29,13 +29,13 @@
 //! 4. A latch or barrier waits for everybody who publishes to it; any other variable orders only after its single
 //!    publisher. A variable beside the data, in the same object, is taken to be the one of that very object.
 //! 5. Constructors count as initialisation even where the object may be known already, unless it is a thread, which
-//!    its constructor may have started. Strict mode does not believe them.
+//!    its constructor may have started. Strict mode does not accept these reasons.
 //! 6. Elements of arrays are reported in strict mode only, or when both accesses name the same element by a constant:
-//!    threads that share the work on an array are the rule (4.5). What is in collections that are not made for threads is
-//!    reported.
-//! 7. Where the dissertation counts conflicts, severity tells them apart (`category.rs`), and recognised idioms
+//!    threads that share the work on an array are the rule (4.5). What is in collections that are not made for
+//!    threads is reported.
+//! 7. Where the dissertation counts conflicts, severity distinguishes them (`category.rs`), and recognised idioms
 //!    lower it. So does doubt whether threads share the object at all (`sharing.rs`): the dissertation's programs
-//!    are small enough to be told apart, today's are not.
+//!    are small enough to be distinguished, today's are not.
 //! 8. An object that does not escape orderly is reported once, by the variable through which it escapes, and only that
 //!    object, not all that it leads to: one mistake, one finding.
 
@@ -54,14 +54,14 @@ mod variable;
 mod watch;
 
 pub use category::Category;
-pub use conflict::Safe;
+pub use conflict::SafetyReason;
 
-use crate::execution::{Client, Listener, World};
+use crate::execution::{Client, ExecutionFacts, Listener};
 use crate::heap::Heap;
 use crate::{Context, Outcome};
-use facts::Facts;
-use listener::{Recorder, Records, Wanted};
-use variable::Uses;
+use facts::ComputedConflictFacts;
+use listener::{Recorder, Records, WantedAccesses};
+use variable::RaceFacts;
 
 /// Its entry in the list of clients.
 pub static CLIENT: Client = Client {
@@ -75,25 +75,25 @@ const DATA_RACE: &str = "data-race";
 const UNSAFE_PUBLICATION: &str = "unsafe-publication";
 
 fn listen<'a>(context: &'a Context<'a>, heap: &Heap) -> Box<dyn Listener + 'a> {
-    Box::new(Recorder::new(context, Wanted::conflicting(heap), Box::new(outcome)))
+    Box::new(Recorder::new(context, WantedAccesses::conflicting(heap), Box::new(outcome)))
 }
 
-fn outcome(records: Records, world: &World<'_>) -> Outcome {
-    let config = world.context.config;
-    let facts = Facts::new(world, &records);
-    let uses = Uses::new(world, &records, &facts);
-    let variables = uses.variables();
-    let (graded, gaps) = report::graded(&uses, &variables);
+fn outcome(records: Records, execution: &ExecutionFacts<'_>) -> Outcome {
+    let config = execution.context.config;
+    let facts = ComputedConflictFacts::new(execution, &records);
+    let race_facts = RaceFacts::new(execution, &records, &facts);
+    let variables = race_facts.variables();
+    let (graded, gaps) = report::graded(&race_facts, &variables);
     let mut outcome = Outcome { gaps, ..Outcome::default() };
     if config.wants(DATA_RACE) {
-        outcome.findings.extend(report::findings(&uses, &graded));
+        outcome.findings.extend(report::findings(&race_facts, &graded));
     }
     if config.wants(UNSAFE_PUBLICATION) {
-        outcome.findings.extend(publication::findings(&uses, &variables, &graded));
+        outcome.findings.extend(publication::findings(&race_facts, &variables, &graded));
     }
     if config.watch_list {
-        let not_orderly = publication::not_orderly(&uses, &graded);
-        outcome.watch = watch::places(&uses, &variables, &not_orderly);
+        let unsafely_published = publication::unsafely_published(&race_facts, &graded);
+        outcome.watch = watch::places(&race_facts, &variables, &unsafely_published);
     }
     outcome
 }

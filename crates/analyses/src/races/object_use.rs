@@ -1,5 +1,5 @@
-//! The object use graph of an abstract object (dissertation, 4.1): what happens to it, who does it, and why that is safe,
-//! for people who want to see why.
+//! The object use graph of an abstract object (dissertation, 4.1): what happens to it, who does it, and why that is
+//! safe, for people who want to see why.
 //!
 //! Deviation: the dissertation's graph has the control flow between events; here what follows from control flow is a
 //! fact of each event, and the edges that are left are those between threads.
@@ -10,12 +10,12 @@ use std::fmt::Write;
 
 use findings::Site;
 
-use super::conflict::{Safe, Trust, Verdict};
-use super::facts::Facts;
-use super::listener::{Recorder, Records, Wanted};
+use super::conflict::{AcceptedReasons, SafetyReason, Verdict};
+use super::facts::ComputedConflictFacts;
+use super::listener::{Recorder, Records, WantedAccesses};
 use super::report;
-use super::variable::{Event, Uses, Variable};
-use crate::execution::{AccessKind, Listener, World};
+use super::variable::{Event, RaceFacts, Variable};
+use crate::execution::{AccessKind, ExecutionFacts, Listener};
 use crate::heap::{AbstractObject, ObjectId, Place, ThreadId, ThreadSet};
 use crate::{Context, Outcome};
 
@@ -68,7 +68,7 @@ pub struct UseEvent {
     /// The locks that are held.
     pub locks: Vec<String>,
     /// Why it cannot conflict; none if it does.
-    pub safe: Option<Vec<Safe>>,
+    pub safe: Option<Vec<SafetyReason>>,
     /// Positions of the events that it conflicts with.
     pub conflicts: Vec<usize>,
 }
@@ -82,9 +82,9 @@ pub struct ObjectUse {
     pub events: Vec<UseEvent>,
 }
 
-/// How a graph is to be told.
+/// The output format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum GraphFormat {
     /// As lines of text.
     Text,
     /// For Graphviz.
@@ -95,36 +95,36 @@ pub enum Form {
 #[must_use]
 pub fn listen<'a>(
     context: &'a Context<'a>,
-    is_wanted: impl Fn(&World<'_>, ObjectId) -> bool + 'a,
-    form: Form,
+    is_wanted: impl Fn(&ExecutionFacts<'_>, ObjectId) -> bool + 'a,
+    form: GraphFormat,
     into: &'a RefCell<String>,
 ) -> Box<dyn Listener + 'a> {
-    let finish = move |records: Records, world: &World<'_>| {
-        let facts = Facts::new(world, &records);
-        let uses = Uses::new(world, &records, &facts);
-        let variables = uses.variables();
+    let finish = move |records: Records, execution: &ExecutionFacts<'_>| {
+        let facts = ComputedConflictFacts::new(execution, &records);
+        let race_facts = RaceFacts::new(execution, &records, &facts);
+        let variables = race_facts.variables();
         let mut text = into.borrow_mut();
-        for object in world.heap.objects.ids().filter(|object| is_wanted(world, *object)) {
-            let graph = ObjectUse::of(&uses, &variables, object);
+        for object in execution.heap.objects.ids().filter(|object| is_wanted(execution, *object)) {
+            let graph = ObjectUse::of(&race_facts, &variables, object);
             text.push_str(&match form {
-                Form::Text => describe(world, &graph),
-                Form::Dot => dot(world, &graph),
+                GraphFormat::Text => describe(execution, &graph),
+                GraphFormat::Dot => dot(execution, &graph),
             });
         }
         Outcome::default()
     };
-    Box::new(Recorder::new(context, Wanted::Everything, Box::new(finish)))
+    Box::new(Recorder::new(context, WantedAccesses::Everything, Box::new(finish)))
 }
 
 impl ObjectUse {
-    fn of(uses: &Uses<'_>, variables: &[Variable], object: ObjectId) -> ObjectUse {
-        let Uses { world, records, .. } = uses;
+    fn of(race_facts: &RaceFacts<'_>, variables: &[Variable], object: ObjectId) -> ObjectUse {
+        let RaceFacts { execution, records, .. } = race_facts;
         let mut events = Vec::new();
         let mut allocations: Vec<_> =
             records.allocations.iter().filter(|(of, ..)| *of == object).collect();
         allocations.sort_unstable();
         for (_, place, context) in allocations {
-            let threads = world.threads[*context].clone();
+            let threads = execution.threads[*context].clone();
             push(&mut events, plain(UseKind::New, None, *place, threads));
         }
         let mut controls: Vec<_> =
@@ -132,7 +132,7 @@ impl ObjectUse {
         controls.sort_by_key(|control| (!control.is_start, control.place, control.context));
         for control in controls {
             let kind = if control.is_start { UseKind::Start } else { UseKind::Join };
-            let threads = world.threads[control.context].clone();
+            let threads = execution.threads[control.context].clone();
             push(&mut events, plain(kind, None, control.place, threads));
         }
         for variable in variables {
@@ -142,13 +142,15 @@ impl ObjectUse {
                     AccessKind::Read => UseKind::Load,
                     AccessKind::Write => UseKind::Escape,
                 };
-                let name = Some(report::name_of(uses, variable));
+                let name = Some(report::name_of(race_facts, variable));
                 push(&mut events, plain(kind, name, event.place, event.threads.clone()));
             }
         }
         for variable in variables.iter().filter(|variable| variable.object == object) {
             let first = events.len();
-            events.extend(variable.events.iter().map(|event| access(uses, variable, event, first)));
+            events.extend(
+                variable.events.iter().map(|event| access(race_facts, variable, event, first)),
+            );
         }
         ObjectUse { object, events }
     }
@@ -173,11 +175,16 @@ fn plain(kind: UseKind, variable: Option<String>, place: Place, threads: ThreadS
 }
 
 /// An access; `first` is the position of the first one to its variable.
-fn access(uses: &Uses<'_>, variable: &Variable, event: &Event, first: usize) -> UseEvent {
-    let world = uses.world;
-    let trust = Trust::all(world.context.config.strict);
+fn access(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    event: &Event,
+    first: usize,
+) -> UseEvent {
+    let execution = race_facts.execution;
+    let accepted = AcceptedReasons::all(execution.context.config.strict);
     let is_conflict = |other: &Event| {
-        let verdict = uses.decide(trust, variable.object, event, other);
+        let verdict = race_facts.decide(accepted, variable.object, event, other);
         matches!(verdict, Verdict::Conflict(..))
     };
     let others = variable.events.iter().enumerate();
@@ -186,15 +193,17 @@ fn access(uses: &Uses<'_>, variable: &Variable, event: &Event, first: usize) -> 
             AccessKind::Read => UseKind::Get,
             AccessKind::Write => UseKind::Put,
         },
-        variable: Some(report::name_of(uses, variable)),
+        variable: Some(report::name_of(race_facts, variable)),
         place: event.place,
         threads: event.threads.clone(),
-        locks: uses
+        locks: race_facts
             .guards(event)
             .iter()
-            .map(|guard| guard.object.map_or("its own".to_string(), |lock| world.describe(lock)))
+            .map(|guard| {
+                guard.object.map_or("its own".to_string(), |lock| execution.describe(lock))
+            })
             .collect(),
-        safe: uses.reasons(variable, event),
+        safe: race_facts.reasons(variable, event),
         conflicts: others
             .filter(|(_, other)| is_conflict(other))
             .map(|(at, _)| first + at)
@@ -204,26 +213,32 @@ fn access(uses: &Uses<'_>, variable: &Variable, event: &Event, first: usize) -> 
 
 /// The graph as text: one line an event.
 #[must_use]
-pub fn describe(world: &World<'_>, graph: &ObjectUse) -> String {
+pub fn describe(execution: &ExecutionFacts<'_>, graph: &ObjectUse) -> String {
     let mut text = String::new();
-    let object = &world.heap.objects[graph.object];
-    let _ = writeln!(text, "{} {}: {}", graph.object, world.describe(graph.object), marks(object));
+    let object = &execution.heap.objects[graph.object];
+    let _ = writeln!(
+        text,
+        "{} {}: {}",
+        graph.object,
+        execution.describe(graph.object),
+        properties(object)
+    );
     for event in &graph.events {
-        let _ = writeln!(text, "  {}", line(world, event));
+        let _ = writeln!(text, "  {}", line(execution, event));
     }
     text
 }
 
 /// What is known of an object, in words.
-fn marks(object: &AbstractObject) -> String {
-    let marks = object.marks;
+fn properties(object: &AbstractObject) -> String {
+    let properties = object.properties;
     let known = [
-        (marks.is_class, "class"),
-        (marks.is_thread, "thread"),
-        (marks.is_shared, "shared"),
-        (marks.is_unique, "unique"),
-        (marks.host.is_some(), "object-specific"),
-        (marks.is_thread_specific, "thread-specific"),
+        (properties.is_class, "class"),
+        (properties.is_thread, "thread"),
+        (properties.is_shared, "shared"),
+        (properties.is_unique, "unique"),
+        (properties.host.is_some(), "object-specific"),
+        (properties.is_thread_specific, "thread-specific"),
     ];
     let words: Vec<&str> =
         known.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
@@ -231,15 +246,15 @@ fn marks(object: &AbstractObject) -> String {
 }
 
 /// `PUT Table.numSnacks in Table.<init>:12 by main: START-safe`.
-fn line(world: &World<'_>, event: &UseEvent) -> String {
+fn line(execution: &ExecutionFacts<'_>, event: &UseEvent) -> String {
     let mut text = event.kind.label().to_string();
     if let Some(variable) = &event.variable {
         let _ = write!(text, " {variable}");
     }
-    let program = world.context.program;
+    let program = execution.context.program;
     let site = program.site(event.place.method, event.place.offset);
     let threads: Vec<String> =
-        event.threads.iter().map(|thread| world.describe_thread(thread)).collect();
+        event.threads.iter().map(|thread| execution.describe_thread(thread)).collect();
     let _ = write!(text, " in {} by {}", short(&site), threads.join(", "));
     if !event.locks.is_empty() {
         let _ = write!(text, " holding {}", event.locks.join(", "));
@@ -264,24 +279,24 @@ fn short(site: &Site) -> String {
 
 /// The graph for Graphviz: the events of each thread together, conflicts in red, and what starting and joining orders.
 #[must_use]
-pub fn dot(world: &World<'_>, graph: &ObjectUse) -> String {
+pub fn dot(execution: &ExecutionFacts<'_>, graph: &ObjectUse) -> String {
     let mut text = String::new();
-    let name = escaped(&format!("{} {}", graph.object, world.describe(graph.object)));
+    let name = escaped(&format!("{} {}", graph.object, execution.describe(graph.object)));
     let _ = writeln!(text, "digraph \"{name}\" {{\n  node [shape=box];");
     let threads: BTreeSet<ThreadId> =
         graph.events.iter().flat_map(|event| event.threads.iter()).collect();
     for thread in threads {
-        let label = escaped(&world.describe_thread(thread));
+        let label = escaped(&execution.describe_thread(thread));
         let _ = writeln!(text, "  subgraph \"cluster_{thread}\" {{\n    label=\"{label}\";");
         for (number, event) in graph.events.iter().enumerate() {
             if event.threads.contains(thread) {
-                let label = escaped(&line(world, event));
+                let label = escaped(&line(execution, event));
                 let _ = writeln!(text, "    \"{thread}.{number}\" [label=\"{label}\"];");
             }
         }
         text.push_str("  }\n");
     }
-    let root_threads = |thread: ThreadId| world.heap.threads[thread].root == Some(graph.object);
+    let root_threads = |thread: ThreadId| execution.heap.threads[thread].root == Some(graph.object);
     for (number, event) in graph.events.iter().enumerate() {
         for thread in event.threads.iter() {
             for (other, next) in graph.events.iter().enumerate() {

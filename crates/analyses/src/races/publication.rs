@@ -9,16 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use findings::{Evidence, Finding, Severity, Witness};
 use rustc_hash::FxHashMap;
 
-use super::conflict::{Trust, Verdict};
-use super::report::{self, Graded};
-use super::variable::{Event, Uses, Variable};
+use super::conflict::{AcceptedReasons, Verdict};
+use super::report::{self, GradedVariable};
+use super::variable::{Event, RaceFacts, Variable};
 use super::{CLIENT, UNSAFE_PUBLICATION};
 use crate::Scope;
 use crate::execution::AccessKind;
 use crate::heap::{ObjectId, Slot, ThreadId};
 
-/// An object becomes known through a variable in conflict, and a thread that may find it there reads what the maker wrote
-/// before.
+/// An object becomes known through a variable in conflict, and a thread that may find it there reads what the maker
+/// wrote before.
 struct Escape<'a> {
     /// The write that makes the object known.
     published: &'a Event,
@@ -32,7 +32,10 @@ struct Escape<'a> {
 }
 
 /// The objects that do not escape orderly, and all that they lead to.
-pub(super) fn not_orderly(uses: &Uses<'_>, graded: &[Graded<'_>]) -> BTreeSet<ObjectId> {
+pub(super) fn unsafely_published(
+    race_facts: &RaceFacts<'_>,
+    graded: &[GradedVariable<'_>],
+) -> BTreeSet<ObjectId> {
     let mut open: Vec<ObjectId> = Vec::new();
     for one in graded {
         let conflicting = one.conflicts.events();
@@ -42,7 +45,7 @@ pub(super) fn not_orderly(uses: &Uses<'_>, graded: &[Graded<'_>]) -> BTreeSet<Ob
     let mut found = BTreeSet::new();
     while let Some(object) = open.pop() {
         if found.insert(object) {
-            let variables = &uses.world.heap.objects[object].variables;
+            let variables = &race_facts.execution.heap.objects[object].variables;
             open.extend(variables.values().filter_map(|variable| variable.target));
         }
     }
@@ -55,11 +58,11 @@ fn publishes(event: &Event) -> bool {
 
 /// The findings of rule `unsafe-publication`: one for each variable through which objects become known too early.
 pub(super) fn findings(
-    uses: &Uses<'_>,
+    race_facts: &RaceFacts<'_>,
     variables: &[Variable],
-    graded: &[Graded<'_>],
+    graded: &[GradedVariable<'_>],
 ) -> Vec<Finding> {
-    let context = uses.world.context;
+    let context = race_facts.execution.context;
     let scope = Scope::of(context);
     let mut parts: FxHashMap<ObjectId, Vec<&Variable>> = FxHashMap::default();
     for variable in variables {
@@ -74,16 +77,16 @@ pub(super) fn findings(
             continue;
         }
         let is_of_application = |event: &Event| context.program.is_application(event.place.method);
-        let escape = escapes(uses, one, &parts)
+        let escape = escapes(race_facts, one, &parts)
             .into_iter()
             .filter(|escape| is_of_application(escape.published))
             .min_by_key(|escape| {
-                let calls = uses.depth(escape.published) + uses.depth(escape.read);
+                let calls = race_facts.depth(escape.published) + race_facts.depth(escape.read);
                 let is_elsewhere = !is_of_application(escape.read);
                 (is_elsewhere, calls, escape.published.place, escape.read.place)
             });
         let Some(escape) = escape else { continue };
-        let finding = finding(uses, one, &escape);
+        let finding = finding(race_facts, one, &escape);
         if scope.covers(&finding.blame.method_name()) {
             findings.insert(field, finding);
         }
@@ -99,25 +102,25 @@ const MOST_PAIRS: usize = 24;
 const MOST_ESCAPES: usize = 2;
 
 fn escapes<'a>(
-    uses: &Uses<'_>,
-    graded: &Graded<'a>,
+    race_facts: &RaceFacts<'_>,
+    graded: &GradedVariable<'a>,
     parts: &FxHashMap<ObjectId, Vec<&'a Variable>>,
 ) -> Vec<Escape<'a>> {
-    let Graded { variable, conflicts, .. } = graded;
+    let GradedVariable { variable, conflicts, .. } = graded;
     let mut escapes = Vec::new();
     for pair in conflicts.pairs.iter().take(MOST_PAIRS) {
-        let ways = [(pair.first, pair.second), (pair.second, pair.first)];
-        for (way, other) in ways {
+        let groups = [(pair.first, pair.second), (pair.second, pair.first)];
+        for (group, other) in groups {
             let is_read = |at: &usize| variable.events[*at].kind == AccessKind::Read;
-            if !conflicts.ways[other].first().is_some_and(is_read) {
+            if !conflicts.groups[other].first().is_some_and(is_read) {
                 continue;
             }
-            let readers = &variable.events[conflicts.ways[other][0]].threads;
-            let publishing = conflicts.ways[way].iter().map(|at| &variable.events[*at]);
+            let readers = &variable.events[conflicts.groups[other][0]].threads;
+            let publishing = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
             for published in publishing.filter(|event| publishes(event)).take(MOST_ESCAPES) {
                 let Some(object) = published.value else { continue };
                 for part in parts.get(&object).into_iter().flatten() {
-                    escapes.extend(unordered(uses, published, readers, part));
+                    escapes.extend(unordered(race_facts, published, readers, part));
                 }
             }
         }
@@ -128,7 +131,7 @@ fn escapes<'a>(
 /// The best read of a part of the object that a reader of the variable makes, and that nothing orders after what the
 /// publishing thread wrote before, but for the order that the escape was to give.
 fn unordered<'a>(
-    uses: &Uses<'_>,
+    race_facts: &RaceFacts<'_>,
     published: &'a Event,
     readers: &crate::heap::ThreadSet,
     part: &'a Variable,
@@ -136,7 +139,7 @@ fn unordered<'a>(
     if !matches!(part.slot, Slot::Field(_) | Slot::Contents) {
         return None;
     }
-    let trust = Trust { new: false, constructors: false, synchronisation: true };
+    let accepted = AcceptedReasons { new: false, constructors: false, synchronisation: true };
     let is_initial = |event: &&Event| {
         event.kind == AccessKind::Write && (event.base.is_fresh || event.is_in_constructor)
     };
@@ -152,22 +155,30 @@ fn unordered<'a>(
     });
     pairs
         .take(MOST_PAIRS)
-        .filter_map(|(written, read)| match uses.decide(trust, part.object, written, read) {
-            Verdict::Conflict(one, other) => {
-                Some(Escape { published, written, read, part, threads: (one, other) })
+        .filter_map(|(written, read)| {
+            match race_facts.decide(accepted, part.object, written, read) {
+                Verdict::Conflict(one, other) => {
+                    Some(Escape { published, written, read, part, threads: (one, other) })
+                }
+                Verdict::Safe(_) => None,
             }
-            Verdict::Safe(_) => None,
         })
-        .min_by_key(|escape| (uses.depth(escape.read), escape.read.place, escape.written.place))
+        .min_by_key(|escape| {
+            (race_facts.depth(escape.read), escape.read.place, escape.written.place)
+        })
 }
 
-fn finding(uses: &Uses<'_>, graded: &Graded<'_>, escape: &Escape<'_>) -> Finding {
-    let program = uses.world.context.program;
-    let through = report::name_of(uses, graded.variable);
-    let part = report::name_of(uses, escape.part);
+fn finding(
+    race_facts: &RaceFacts<'_>,
+    graded: &GradedVariable<'_>,
+    escape: &Escape<'_>,
+) -> Finding {
+    let program = race_facts.execution.context.program;
+    let through = report::name_of(race_facts, graded.variable);
+    let part = report::name_of(race_facts, escape.part);
     let steps = vec![
-        report::step(uses, "first", escape.published, escape.threads.0, &through),
-        report::step(uses, "second", escape.read, escape.threads.1, &part),
+        report::step(race_facts, "first", escape.published, escape.threads.0, &through),
+        report::step(race_facts, "second", escape.read, escape.threads.1, &part),
     ];
     let written_at = program.site(escape.written.place.method, escape.written.place.offset);
     let subjects = BTreeMap::from([
@@ -179,11 +190,11 @@ fn finding(uses: &Uses<'_>, graded: &Graded<'_>, escape: &Escape<'_>) -> Finding
         rule: UNSAFE_PUBLICATION,
         evidence: Evidence::Possible,
         severity: Severity::Medium,
-        blame: program.site(report::written_at(uses, escape.published).0.method, 0),
+        blame: program.site(report::written_at(race_facts, escape.published).0.method, 0),
         subjects,
         stable_subjects: BTreeMap::from([("written", String::new())]),
         witnesses: vec![Witness::new(CLIENT.name, steps)],
-        distance: uses.depth(escape.published) + uses.depth(escape.read),
+        distance: race_facts.depth(escape.published) + race_facts.depth(escape.read),
         fingerprint: None,
     }
 }

@@ -1,13 +1,14 @@
 //! How certain it is that threads share a variable, beyond that nothing rules it out.
 //!
-//! The heap shape graph takes objects for one that it cannot tell apart. In a large program one abstract object comes to
-//! stand for hundreds of classes: everything that passes through some registry, and all that hangs on it. Every thread
-//! touches it, and next to nothing of it is ever shared. So the way to an object matters: what a static field or a
-//! thread keeps, in fields, is there for everybody who gets there; of what is in a collection, every thread may have its
-//! own; and of what is known through a blurred object only, nothing is certain. There, somebody must have thought of
-//! threads: the class takes a lock at most of the accesses, and forgot it here.
+//! The heap shape graph merges objects that it cannot distinguish. In a large program one abstract object comes to
+//! stand for hundreds of classes: everything that passes through some registry, and all that hangs on it. Every
+//! thread touches it, and next to nothing of it is ever shared. So the way to an object matters: what a static field
+//! or a thread keeps, in fields, is there for everybody who gets there; of what is in a collection, every thread may
+//! have its own; and of what is reached through an imprecise object only, nothing is certain. There, somebody must
+//! have thought of threads: the class takes a lock at most of the accesses, and forgot it here.
 //!
-//! Misses races on objects that are known through a blurred object only, and that nobody locks: these are graded `low`.
+//! Misses races on objects that are reached through an imprecise object only, and that nobody locks: these are graded
+//! `low`.
 
 use std::collections::BTreeSet;
 
@@ -15,101 +16,107 @@ use findings::Severity;
 use program::ids::{MethodId, TypedVec};
 use program::{ClassId, Program};
 
-use super::variable::{Conflicts, Pair, Uses, Variable};
+use super::variable::{Conflicts, Pair, RaceFacts, Variable};
 use crate::execution::{HeldLock, Relation};
-use crate::heap::{AbstractObject, Heap, ObjectId, Place, Root, Slot, ThreadId};
+use crate::heap::{AbstractObject, Heap, NameRoot, ObjectId, Place, Slot, ThreadId};
 
 /// How objects are known to more than one thread, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Known {
+enum Visibility {
     /// Only fields lead to it, from static ones, or from what a framework gives to every thread.
     ToAll,
     /// It is the object of a thread, or only fields lead to it from there.
     ToThread,
     /// It is reached from there in other ways, or the library keeps it.
     Somehow,
-    /// Only through what is blurred.
-    Blurred,
+    /// Only through imprecise objects.
+    Imprecise,
 }
 
 /// What is known of the objects of a program.
 pub(super) struct Sharing {
-    known: TypedVec<ObjectId, Known>,
+    known: TypedVec<ObjectId, Visibility>,
     /// Classes of the library whose objects are used by whoever asked for them.
     cursors: Vec<ClassId>,
-    /// Whether all objects can be told apart well: then what threads are seen to share, they share.
-    is_sharp: bool,
+    /// Whether all objects are distinguished well: then what threads appear to share, they share.
+    is_precise: bool,
 }
 
 impl Sharing {
     pub(super) fn of(program: &Program, heap: &Heap, variables: &[Variable]) -> Sharing {
-        let is_blurred = blurred(program, heap, variables);
-        let is_sharp = !is_blurred.iter().any(|is_blurred| *is_blurred);
+        let is_imprecise = imprecise(program, heap, variables);
+        let is_precise = !is_imprecise.iter().any(|is_imprecise| *is_imprecise);
         let mut search = Search {
             heap,
-            is_blurred,
-            known: TypedVec::filled(Known::Blurred, heap.objects.len()),
+            is_imprecise,
+            known: TypedVec::filled(Visibility::Imprecise, heap.objects.len()),
         };
-        let has_root =
-            |id: &ObjectId, wanted: fn(&Root) -> bool| heap.objects[*id].roots.iter().any(wanted);
-        let given = |root: &Root| matches!(root, Root::Class(_) | Root::Outside(_));
-        let run = |root: &Root| matches!(root, Root::Task(_));
+        let has_root = |id: &ObjectId, wanted: fn(&NameRoot) -> bool| {
+            heap.objects[*id].roots.iter().any(wanted)
+        };
+        let given = |root: &NameRoot| matches!(root, NameRoot::Class(_) | NameRoot::Outside(_));
+        let run = |root: &NameRoot| matches!(root, NameRoot::Task(_));
         let of_all = heap.objects.ids().filter(|id| has_root(id, given)).collect();
-        search.keep(of_all, Known::ToAll);
-        let is_run = |id: &ObjectId| heap.objects[*id].marks.is_thread || has_root(id, run);
+        search.keep(of_all, Visibility::ToAll);
+        let is_run = |id: &ObjectId| heap.objects[*id].properties.is_thread || has_root(id, run);
         let of_threads = heap.objects.ids().filter(is_run).collect();
-        search.keep(of_threads, Known::ToThread);
-        let found = search.known.iter_with_ids().filter(|(_, known)| **known < Known::Somehow);
+        search.keep(of_threads, Visibility::ToThread);
+        let found = search.known.iter_with_ids().filter(|(_, known)| **known < Visibility::Somehow);
         let around = found.flat_map(|(id, _)| heap.objects[id].variables.values());
         let around = around.filter_map(|variable| variable.target);
-        let unique = heap.objects.iter_with_ids().filter(|(_, it)| it.marks.is_unique);
-        let kept = |root: &Root| matches!(root, Root::Library(_));
+        let unique = heap.objects.iter_with_ids().filter(|(_, it)| it.properties.is_unique);
+        let kept = |root: &NameRoot| matches!(root, NameRoot::Library(_));
         let by_library = heap.objects.ids().filter(|id| has_root(id, kept));
         let somehow = around.chain(unique.map(|(id, _)| id)).chain(by_library).collect();
         search.follow(somehow);
         let cursors = CURSORS.iter().filter_map(|name| program.class_named(name)).collect();
-        Sharing { known: search.known, cursors, is_sharp }
+        Sharing { known: search.known, cursors, is_precise }
     }
 
     /// How severe a conflict of a variable can be.
     pub(super) fn at_most(
         &self,
-        uses: &Uses<'_>,
+        race_facts: &RaceFacts<'_>,
         variable: &Variable,
         conflicts: &Conflicts,
         pair: &Pair,
     ) -> Severity {
         let known = self.known[variable.object];
-        let has_all_locks =
-            |way: usize| conflicts.ways[way].iter().any(|at| variable.events[*at].has_all_locks);
+        let has_all_locks = |group: usize| {
+            conflicts.groups[group].iter().any(|at| variable.events[*at].has_all_locks)
+        };
         let is_certain = has_all_locks(pair.first) && has_all_locks(pair.second);
-        // What everybody knows is seldom guarded from afar.
-        if !is_certain && known != Known::ToAll {
+        // An object that all threads can reach is seldom guarded by the lock of a distant object.
+        if !is_certain && known != Visibility::ToAll {
             return Severity::Low;
         }
-        if self.is_sharp {
+        if self.is_precise {
             return Severity::High;
         }
-        if self.is_cursor(uses.world.context.program, variable) {
+        if self.is_cursor(race_facts.execution.context.program, variable) {
             return Severity::Low;
         }
         let threads = pair.threads;
-        let object = &uses.world.heap.objects[variable.object];
+        let object = &race_facts.execution.heap.objects[variable.object];
         // Threads of one kind have an object each, unless there is only one.
-        let is_one = threads.0 != threads.1 || object.marks.is_unique;
+        let is_one = threads.0 != threads.1 || object.properties.is_unique;
         match known {
-            Known::ToAll => Severity::High,
-            Known::ToThread if is_one => Severity::High,
+            Visibility::ToAll => Severity::High,
+            Visibility::ToThread if is_one => Severity::High,
             // What a thread was given, others may have been given as well.
-            Known::ToThread if is_given(uses, object, threads.0) => Severity::Medium,
-            Known::Somehow if is_one && is_mostly_locked(uses, variable, true) => Severity::Medium,
-            Known::Blurred if is_mostly_locked(uses, variable, false) => Severity::Medium,
-            Known::ToThread | Known::Somehow | Known::Blurred => Severity::Low,
+            Visibility::ToThread if is_given(race_facts, object, threads.0) => Severity::Medium,
+            Visibility::Somehow if is_one && is_mostly_locked(race_facts, variable, true) => {
+                Severity::Medium
+            }
+            Visibility::Imprecise if is_mostly_locked(race_facts, variable, false) => {
+                Severity::Medium
+            }
+            Visibility::ToThread | Visibility::Somehow | Visibility::Imprecise => Severity::Low,
         }
     }
 
-    /// Whether a variable is the state of an iterator. A loop over a collection of which little is known may go through any
-    /// iterator of the program; but the loop has made it, and keeps it to itself.
+    /// Whether a variable is the state of an iterator. A loop over a collection of which little is known may go
+    /// through any iterator of the program; but the loop has made it, and keeps it to itself.
     fn is_cursor(&self, program: &Program, variable: &Variable) -> bool {
         let Slot::Field(field) = variable.slot else { return false };
         let class = program.fields[field].class;
@@ -120,37 +127,38 @@ impl Sharing {
 /// What is made for one loop.
 const CURSORS: [&str; 3] = ["java/util/Iterator", "java/util/Enumeration", "java/util/Spliterator"];
 
-/// Whether an object was made elsewhere than in the source file of a thread, which makes what it needs in its constructor.
-fn is_given(uses: &Uses<'_>, object: &AbstractObject, thread: ThreadId) -> bool {
-    let program = uses.world.context.program;
+/// Whether an object was made elsewhere than in the source file of a thread, which makes what it needs in its
+/// constructor.
+fn is_given(race_facts: &RaceFacts<'_>, object: &AbstractObject, thread: ThreadId) -> bool {
+    let program = race_facts.execution.context.program;
     let source = |method: MethodId| top_level(program, program.methods[method].class);
-    let entries = &uses.world.heap.threads[thread].entries;
+    let entries = &race_facts.execution.heap.threads[thread].entries;
     let is_own = |place: &Place| entries.iter().any(|it| source(*it) == source(place.method));
-    !object.marks.is_thread
-        && object.marks.host.is_none()
+    !object.properties.is_thread
+        && object.properties.host.is_none()
         && !object.allocated_at.iter().all(is_own)
 }
 
 /// Goes from object to object.
 struct Search<'a> {
     heap: &'a Heap,
-    is_blurred: TypedVec<ObjectId, bool>,
-    known: TypedVec<ObjectId, Known>,
+    is_imprecise: TypedVec<ObjectId, bool>,
+    known: TypedVec<ObjectId, Visibility>,
 }
 
 impl Search<'_> {
-    /// Some objects are known so, and what nobody else keeps: nothing but fields of such objects refers to it. An object
-    /// that others refer to as well is one of several that the graph takes for one.
-    fn keep(&mut self, beginnings: Vec<ObjectId>, known: Known) {
+    /// Some objects are known so, and what nobody else keeps: nothing but fields of such objects refers to it. An
+    /// object that others refer to as well is one of several that the graph takes for one.
+    fn keep(&mut self, beginnings: Vec<ObjectId>, known: Visibility) {
         for object in beginnings {
-            if !self.is_blurred[object] {
+            if !self.is_imprecise[object] {
                 self.known[object] = self.known[object].min(known);
             }
         }
         for _ in 0..MOST_FIELDS {
             let is_kept = |id: &ObjectId| {
                 let referred_by = &self.heap.objects[*id].referred_by;
-                !self.is_blurred[*id]
+                !self.is_imprecise[*id]
                     && self.known[*id] > known
                     && !referred_by.is_empty()
                     && referred_by.iter().all(|(owner, slot)| {
@@ -167,8 +175,8 @@ impl Search<'_> {
     /// Some objects are known somehow, and everything that they lead to.
     fn follow(&mut self, mut todo: Vec<ObjectId>) {
         while let Some(object) = todo.pop() {
-            if !self.is_blurred[object] && self.known[object] > Known::Somehow {
-                self.known[object] = Known::Somehow;
+            if !self.is_imprecise[object] && self.known[object] > Visibility::Somehow {
+                self.known[object] = Visibility::Somehow;
                 let variables = self.heap.objects[object].variables.values();
                 todo.extend(variables.filter_map(|variable| variable.target));
             }
@@ -192,7 +200,7 @@ const MOST_DECLARING: usize = 16;
 
 /// The objects that stand for too much: for too many classes, or for something that is used as too many. The latter are
 /// made where the program is not seen to make them, by reflection or in generated code.
-fn blurred(program: &Program, heap: &Heap, variables: &[Variable]) -> TypedVec<ObjectId, bool> {
+fn imprecise(program: &Program, heap: &Heap, variables: &[Variable]) -> TypedVec<ObjectId, bool> {
     let mut declaring: BTreeSet<(ObjectId, ClassId)> = BTreeSet::new();
     for variable in variables {
         if let Slot::Field(field) = variable.slot {
@@ -204,21 +212,21 @@ fn blurred(program: &Program, heap: &Heap, variables: &[Variable]) -> TypedVec<O
         counts[object] += 1;
     }
     let objects = heap.objects.iter_with_ids();
-    objects.map(|(id, object)| object.is_blurred() || counts[id] > MOST_DECLARING).collect()
+    objects.map(|(id, object)| object.is_imprecise() || counts[id] > MOST_DECLARING).collect()
 }
 
 /// Of the places that access a variable, so many in three must hold a lock that was taken for it.
 const LOCKED_OF_THREE: usize = 2;
 
-/// Whether most places that access a variable hold a lock that was taken for it: the one of the object or of what it keeps,
-/// or one that is taken in the source file of the variable. What a distant caller holds was not taken for this variable,
-/// unless it is the lock of an object that keeps this one, as far as that is certain.
-fn is_mostly_locked(uses: &Uses<'_>, variable: &Variable, may_be_around: bool) -> bool {
-    let program = uses.world.context.program;
+/// Whether most places that access a variable hold a lock that was taken for it: the one of the object or of what it
+/// keeps, or one that is taken in the source file of the variable. What a distant caller holds was not taken for this
+/// variable, unless it is the lock of an object that keeps this one, as far as that is certain.
+fn is_mostly_locked(race_facts: &RaceFacts<'_>, variable: &Variable, may_be_around: bool) -> bool {
+    let program = race_facts.execution.context.program;
     let declared = match variable.slot {
         Slot::Field(field) => Some(field),
         Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
-            uses.holder(variable.object)
+            race_facts.holder(variable.object)
         }
     };
     let source = declared.map(|field| top_level(program, program.fields[field].class));
@@ -233,7 +241,7 @@ fn is_mostly_locked(uses: &Uses<'_>, variable: &Variable, may_be_around: bool) -
     };
     let (mut locked, mut bare) = (BTreeSet::new(), BTreeSet::new());
     for event in variable.events.iter().filter(|it| !it.is_in_constructor && !it.base.is_fresh) {
-        let is_locked = uses.records.locks.get(event.locks).iter().any(is_taken_for);
+        let is_locked = race_facts.records.locks.get(event.locks).iter().any(is_taken_for);
         if is_locked { &mut locked } else { &mut bare }.insert(event.place);
     }
     locked.len() * (3 - LOCKED_OF_THREE) >= bare.len() * LOCKED_OF_THREE && !locked.is_empty()

@@ -11,9 +11,11 @@ use program::models::Effect;
 use program::{FieldId, Program};
 use rustc_hash::FxHashMap;
 
-use super::conflict::{self, Guard, Knowledge, Safe, Side, Trust, Verdict};
-use super::listener::{Locks, Recorded, Records};
-use crate::execution::{AccessKind, Base, ContextId, Order, Published, World};
+use super::conflict::{
+    self, AcceptedReasons, AccessLock, ComparedAccess, ConflictFacts, SafetyReason, Verdict,
+};
+use super::listener::{Locks, RecordedAccess, Records};
+use crate::execution::{AccessKind, BaseReference, ContextId, ExecutionFacts, Order, Published};
 use crate::heap::{ObjectId, Place, Slot, ThreadId, ThreadSet};
 
 /// Ways of protection that are compared with each other, at most. Objects that the reference analysis mixes up have
@@ -25,7 +27,7 @@ const MOST_WAYS: usize = 200;
 pub(super) struct Event {
     pub(super) kind: AccessKind,
     pub(super) place: Place,
-    pub(super) base: Base,
+    pub(super) base: BaseReference,
     pub(super) is_atomic: bool,
     pub(super) is_in_constructor: bool,
     /// The locks, with the places where they were taken.
@@ -49,40 +51,40 @@ pub(super) struct Variable {
 }
 
 /// What is the same for all variables.
-pub(super) struct Uses<'a> {
-    pub(super) world: &'a World<'a>,
+pub(super) struct RaceFacts<'a> {
+    pub(super) execution: &'a ExecutionFacts<'a>,
     pub(super) records: &'a Records,
-    pub(super) knowledge: &'a dyn Knowledge,
+    pub(super) conflict_facts: &'a dyn ConflictFacts,
     /// For each list of locks, what matters for conflicts.
-    guards: Vec<Vec<Guard>>,
+    guards: Vec<Vec<AccessLock>>,
     /// For each context how many calls are between it and the beginning of a thread.
     depths: TypedVec<ContextId, u32>,
     nothing_known: Order,
 }
 
-impl<'a> Uses<'a> {
+impl<'a> RaceFacts<'a> {
     pub(super) fn new(
-        world: &'a World<'a>,
+        execution: &'a ExecutionFacts<'a>,
         records: &'a Records,
-        knowledge: &'a dyn Knowledge,
-    ) -> Uses<'a> {
+        conflict_facts: &'a dyn ConflictFacts,
+    ) -> RaceFacts<'a> {
         let all_locks = (0..records.locks.len()).map(|number| u32::try_from(number).unwrap_or(0));
         let mut monitors = FxHashMap::default();
         let mut is_monitor = |taken_at: Place| {
             *monitors
                 .entry(taken_at)
-                .or_insert_with(|| takes_monitor(world.context.program, taken_at))
+                .or_insert_with(|| takes_monitor(execution.context.program, taken_at))
         };
         let guards =
             all_locks.map(|number| guards_of(records.locks.get(number), &mut is_monitor)).collect();
-        let depths = depths(world);
+        let depths = depths(execution);
         let nothing_known = Order { may_have_published: Published::Anything, ..Order::default() };
-        Uses { world, records, knowledge, guards, depths, nothing_known }
+        RaceFacts { execution, records, conflict_facts, guards, depths, nothing_known }
     }
 
     /// The first field that refers to an object.
     pub(super) fn holder(&self, object: ObjectId) -> Option<FieldId> {
-        let fields = self.world.heap.objects[object].referred_by.iter();
+        let fields = self.execution.heap.objects[object].referred_by.iter();
         fields
             .filter_map(|(_, slot)| match slot {
                 Slot::Field(field) => Some(*field),
@@ -96,12 +98,12 @@ impl<'a> Uses<'a> {
         self.depths[event.context]
     }
 
-    pub(super) fn guards(&self, event: &Event) -> &[Guard] {
+    pub(super) fn guards(&self, event: &Event) -> &[AccessLock] {
         &self.guards[event.locks as usize]
     }
 
-    pub(super) fn side<'s>(&'s self, event: &'s Event) -> Side<'s> {
-        Side {
+    pub(super) fn compared_access<'s>(&'s self, event: &'s Event) -> ComparedAccess<'s> {
+        ComparedAccess {
             kind: event.kind,
             is_atomic: event.is_atomic,
             base: event.base,
@@ -128,19 +130,21 @@ impl<'a> Uses<'a> {
 
     /// The accesses with their threads; what no thread of its own makes is left out: class initialisers come before
     /// every other use of their class.
-    fn events(&self, accesses: &[Recorded]) -> Vec<Event> {
+    fn events(&self, accesses: &[RecordedAccess]) -> Vec<Event> {
         let mut events: Vec<Event> = Vec::new();
         // Recorded accesses are sorted, the context last.
-        let without_context = |one: &Recorded| Recorded { context: accesses[0].context, ..*one };
+        let without_context =
+            |one: &RecordedAccess| RecordedAccess { context: accesses[0].context, ..*one };
         for alike in accesses.chunk_by(|a, b| without_context(a) == without_context(b)) {
             let mut threads = ThreadSet::default();
             for access in alike {
-                let user = self.world.threads[access.context].iter();
+                let user = self.execution.threads[access.context].iter();
                 threads.extend(
-                    &user.filter(|it| self.world.heap.threads[*it].is_user_thread()).collect(),
+                    &user.filter(|it| self.execution.heap.threads[*it].is_user_thread()).collect(),
                 );
             }
-            let reached = || alike.iter().filter(|it| !self.world.threads[it.context].is_empty());
+            let reached =
+                || alike.iter().filter(|it| !self.execution.threads[it.context].is_empty());
             let nearest = reached().min_by_key(|it| (self.depths[it.context], it.context));
             let Some(nearest) = nearest.filter(|_| !threads.is_empty()) else { continue };
             events.push(Event {
@@ -155,7 +159,7 @@ impl<'a> Uses<'a> {
                 value_is_fresh: nearest.value_is_fresh,
                 threads,
                 context: nearest.context,
-                has_all_locks: reached().any(|it| !self.world.forgot_locks[it.context]),
+                has_all_locks: reached().any(|it| !self.execution.unknown_locks[it.context]),
             });
         }
         events
@@ -164,37 +168,43 @@ impl<'a> Uses<'a> {
     /// Decides about two accesses to one object.
     pub(super) fn decide(
         &self,
-        trust: Trust,
+        accepted: AcceptedReasons,
         object: ObjectId,
         first: &Event,
         second: &Event,
     ) -> Verdict {
-        conflict::decide(self.knowledge, trust, object, &self.side(first), &self.side(second))
+        conflict::decide(
+            self.conflict_facts,
+            accepted,
+            object,
+            &self.compared_access(first),
+            &self.compared_access(second),
+        )
     }
 
     /// All conflicts of a variable.
-    pub(super) fn conflicts(&self, variable: &Variable, trust: Trust) -> Conflicts {
-        let (ways, was_cut) = self.ways(variable, trust);
-        let mut conflicts = Conflicts { ways: Vec::new(), pairs: Vec::new(), was_cut };
+    pub(super) fn conflicts(&self, variable: &Variable, accepted: AcceptedReasons) -> Conflicts {
+        let (groups, was_cut) = self.groups(variable, accepted);
+        let mut conflicts = Conflicts { groups: Vec::new(), pairs: Vec::new(), was_cut };
         let has_write = variable.events.iter().any(|event| event.kind == AccessKind::Write);
-        if has_write && !self.knowledge.is_thread_specific(variable.object) {
+        if has_write && !self.conflict_facts.is_thread_specific(variable.object) {
             // Which threads get where in which order is asked again and again.
             let mut known: FxHashMap<(u32, &ThreadSet, u32, &ThreadSet), Verdict> =
                 FxHashMap::default();
-            for (at, (one, members)) in ways.iter().enumerate() {
-                let first = self.side_of_way(variable, one, members);
-                for (other_at, (other, others)) in ways.iter().enumerate().skip(at) {
-                    let second = self.side_of_way(variable, other, others);
+            for (at, (one, members)) in groups.iter().enumerate() {
+                let first = self.compared_access_of_group(variable, one, members);
+                for (other_at, (other, others)) in groups.iter().enumerate().skip(at) {
+                    let second = self.compared_access_of_group(variable, other, others);
                     let object = variable.object;
-                    let knowledge = self.knowledge;
-                    if conflict::without_threads(knowledge, trust, object, &first, &second)
+                    let conflict_facts = self.conflict_facts;
+                    if conflict::without_threads(conflict_facts, accepted, object, &first, &second)
                         .is_some()
                     {
                         continue;
                     }
                     let key = (one.order, first.threads, other.order, second.threads);
                     let verdict = known.entry(key).or_insert_with(|| {
-                        conflict::between_threads(knowledge, trust, object, &first, &second)
+                        conflict::between_threads(conflict_facts, accepted, object, &first, &second)
                     });
                     if let Verdict::Conflict(in_first, in_second) = *verdict {
                         conflicts.pairs.push(Pair {
@@ -206,60 +216,73 @@ impl<'a> Uses<'a> {
                 }
             }
         }
-        conflicts.ways = ways.into_values().collect();
+        conflicts.groups = groups.into_values().collect();
         conflicts
     }
 
-    fn side_of_way<'s>(&'s self, variable: &'s Variable, way: &Way, members: &[usize]) -> Side<'s> {
-        let side = self.side(&variable.events[members[0]]);
-        if way.order == UNKNOWN_ORDER { Side { order: &self.nothing_known, ..side } } else { side }
+    fn compared_access_of_group<'s>(
+        &'s self,
+        variable: &'s Variable,
+        group: &ProtectionGroup,
+        members: &[usize],
+    ) -> ComparedAccess<'s> {
+        let compared_access = self.compared_access(&variable.events[members[0]]);
+        if group.order == UNKNOWN_ORDER {
+            ComparedAccess { order: &self.nothing_known, ..compared_access }
+        } else {
+            compared_access
+        }
     }
 
     /// The ways in which a variable is protected, each with the events that are; and whether some were left out.
-    fn ways(&self, variable: &Variable, trust: Trust) -> (BTreeMap<Way, Vec<usize>>, bool) {
-        let mut ways = self.ways_with(variable, trust, |event| event.order);
-        if ways.len() > MOST_WAYS {
-            ways = self.ways_with(variable, trust, |_| UNKNOWN_ORDER);
-        }
-        let was_cut = ways.len() > MOST_WAYS;
-        while ways.len() > MOST_WAYS {
-            ways.pop_last();
-        }
-        (ways, was_cut)
-    }
-
-    fn ways_with(
+    fn groups(
         &self,
         variable: &Variable,
-        trust: Trust,
+        accepted: AcceptedReasons,
+    ) -> (BTreeMap<ProtectionGroup, Vec<usize>>, bool) {
+        let mut groups = self.groups_with(variable, accepted, |event| event.order);
+        if groups.len() > MOST_WAYS {
+            groups = self.groups_with(variable, accepted, |_| UNKNOWN_ORDER);
+        }
+        let was_cut = groups.len() > MOST_WAYS;
+        while groups.len() > MOST_WAYS {
+            groups.pop_last();
+        }
+        (groups, was_cut)
+    }
+
+    fn groups_with(
+        &self,
+        variable: &Variable,
+        accepted: AcceptedReasons,
         order: impl Fn(&Event) -> u32,
-    ) -> BTreeMap<Way, Vec<usize>> {
-        let mut ways: BTreeMap<Way, Vec<usize>> = BTreeMap::new();
+    ) -> BTreeMap<ProtectionGroup, Vec<usize>> {
+        let mut groups: BTreeMap<ProtectionGroup, Vec<usize>> = BTreeMap::new();
         for (at, event) in variable.events.iter().enumerate() {
-            let way = Way {
+            let group = ProtectionGroup {
                 kind: event.kind,
                 is_atomic: event.is_atomic,
                 base: event.base,
                 is_in_constructor: event.is_in_constructor,
-                guards: match trust.synchronisation {
+                guards: match accepted.synchronisation {
                     true => self.guards(event).to_vec(),
                     false => Vec::new(),
                 },
                 order: order(event),
                 threads: event.threads.clone(),
             };
-            ways.entry(way).or_default().push(at);
+            groups.entry(group).or_default().push(at);
         }
-        ways
+        groups
     }
 
-    /// Why an event is safe: a reason for each other access that it could conflict with, those that are alike told once.
+    /// Why an event is safe: a reason for each other access that it could conflict with, equal ones listed once.
     /// None if there is a conflict.
-    pub(super) fn reasons(&self, variable: &Variable, event: &Event) -> Option<Vec<Safe>> {
-        let trust = Trust::all(self.world.context.config.strict);
+    pub(super) fn reasons(&self, variable: &Variable, event: &Event) -> Option<Vec<SafetyReason>> {
+        let accepted = AcceptedReasons::all(self.execution.context.config.strict);
         let mut reasons = Vec::new();
         for other in &variable.events {
-            match self.decide(trust, variable.object, event, other) {
+            match self.decide(accepted, variable.object, event, other) {
                 Verdict::Safe(reason) => reasons.push(reason),
                 Verdict::Conflict(..) => return None,
             }
@@ -268,7 +291,9 @@ impl<'a> Uses<'a> {
         reasons.dedup();
         // That one access cannot disturb itself, and that reads do not disturb each other, is worth saying only
         // where there is nothing else to say.
-        let is_plain = |reason: &Safe| matches!(reason, Safe::OneThread | Safe::ReadOnly);
+        let is_plain = |reason: &SafetyReason| {
+            matches!(reason, SafetyReason::OneThread | SafetyReason::ReadOnly)
+        };
         if reasons.iter().any(|reason| !is_plain(reason)) {
             reasons.retain(|reason| !is_plain(reason));
         }
@@ -281,12 +306,12 @@ const UNKNOWN_ORDER: u32 = u32::MAX;
 
 /// How accesses are protected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Way {
+struct ProtectionGroup {
     kind: AccessKind,
     is_atomic: bool,
-    base: Base,
+    base: BaseReference,
     is_in_constructor: bool,
-    guards: Vec<Guard>,
+    guards: Vec<AccessLock>,
     order: u32,
     threads: ThreadSet,
 }
@@ -306,7 +331,7 @@ pub(super) struct Pair {
 #[derive(Debug)]
 pub(super) struct Conflicts {
     /// The events of each way, by position.
-    pub(super) ways: Vec<Vec<usize>>,
+    pub(super) groups: Vec<Vec<usize>>,
     pub(super) pairs: Vec<Pair>,
     /// Whether there were too many ways to compare all of them.
     pub(super) was_cut: bool,
@@ -315,12 +340,12 @@ pub(super) struct Conflicts {
 impl Conflicts {
     /// The events that are in conflict with some other, sorted.
     pub(super) fn events(&self) -> Vec<usize> {
-        let mut ways: Vec<usize> =
+        let mut groups: Vec<usize> =
             self.pairs.iter().flat_map(|pair| [pair.first, pair.second]).collect();
-        ways.sort_unstable();
-        ways.dedup();
+        groups.sort_unstable();
+        groups.dedup();
         let mut events: Vec<usize> =
-            ways.into_iter().flat_map(|way| self.ways[way].iter().copied()).collect();
+            groups.into_iter().flat_map(|group| self.groups[group].iter().copied()).collect();
         events.sort_unstable();
         events
     }
@@ -341,10 +366,10 @@ fn takes_monitor(program: &Program, place: Place) -> bool {
     !instruction.is_some_and(is_acquisition)
 }
 
-fn guards_of(locks: &Locks, is_monitor: &mut dyn FnMut(Place) -> bool) -> Vec<Guard> {
-    let mut guards: Vec<Guard> = locks
+fn guards_of(locks: &Locks, is_monitor: &mut dyn FnMut(Place) -> bool) -> Vec<AccessLock> {
+    let mut guards: Vec<AccessLock> = locks
         .iter()
-        .map(|(held, relation)| Guard {
+        .map(|(held, relation)| AccessLock {
             object: held.object,
             mode: held.mode,
             is_monitor: is_monitor(held.taken_at),
@@ -357,19 +382,19 @@ fn guards_of(locks: &Locks, is_monitor: &mut dyn FnMut(Place) -> bool) -> Vec<Gu
 }
 
 /// How many calls lead to each context. A caller need not have a smaller number than what it calls.
-fn depths(world: &World<'_>) -> TypedVec<ContextId, u32> {
+fn depths(execution: &ExecutionFacts<'_>) -> TypedVec<ContextId, u32> {
     let mut depths: TypedVec<ContextId, Option<u32>> =
-        TypedVec::filled(None, world.called_from.len());
-    for start in world.called_from.ids() {
+        TypedVec::filled(None, execution.called_from.len());
+    for start in execution.called_from.ids() {
         let (mut at, mut open) = (start, Vec::new());
         let mut depth = loop {
             if let Some(known) = depths[at] {
                 break known;
             }
             open.push(at);
-            match world.called_from[at] {
+            match execution.called_from[at] {
                 // A circle would be a defect of the execution, and no reason to hang here.
-                Some((caller, _)) if open.len() <= world.called_from.len() => at = caller,
+                Some((caller, _)) if open.len() <= execution.called_from.len() => at = caller,
                 Some(_) | None => {
                     open.pop();
                     depths[at] = Some(0);

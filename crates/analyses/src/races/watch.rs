@@ -1,9 +1,9 @@
 //! The accesses that could not be proven safe: those that the run-time monitors have to watch.
 //!
-//! Locks do not make an access uninteresting: it cannot race, but it can be part of a violation of atomicity. So the list
-//! has all accesses to variables of which two can alternate, one of them writing, unless all are ordered by creation,
-//! start, end, or belong to one thread. A variable is listed whole or not at all: monitors that see half of what happens
-//! to a variable say wrong things about the other half.
+//! Locks do not make an access uninteresting: it cannot race, but it can be part of a violation of atomicity. So the
+//! list has all accesses to variables of which two can alternate, one of them writing, unless all are ordered by
+//! creation, start, end, or belong to one thread. A variable is listed whole or not at all: monitors that see half of
+//! what happens to a variable say wrong things about the other half.
 
 use std::collections::BTreeSet;
 
@@ -11,25 +11,25 @@ use classes::access;
 use program::ir::{Instruction, Operation};
 use program::{FieldId, MethodId, Program};
 
-use super::conflict::Trust;
-use super::variable::{Uses, Variable};
+use super::conflict::AcceptedReasons;
+use super::variable::{RaceFacts, Variable};
 use crate::heap::{ObjectId, Place};
 
-/// The places to watch, sorted. `not_orderly` are the objects whose creation is not ordered before their use.
+/// The places to watch, sorted. `unsafely_published` are the objects whose creation is not ordered before their use.
 pub(super) fn places(
-    uses: &Uses<'_>,
+    race_facts: &RaceFacts<'_>,
     variables: &[Variable],
-    not_orderly: &BTreeSet<ObjectId>,
+    unsafely_published: &BTreeSet<ObjectId>,
 ) -> Vec<Place> {
-    let program = uses.world.context.program;
+    let program = race_facts.execution.context.program;
     let mut places: BTreeSet<Place> = BTreeSet::new();
     for variable in variables {
-        let trust = Trust {
-            new: !not_orderly.contains(&variable.object),
+        let accepted = AcceptedReasons {
+            new: !unsafely_published.contains(&variable.object),
             constructors: false,
             synchronisation: false,
         };
-        let conflicts = uses.conflicts(variable, trust);
+        let conflicts = race_facts.conflicts(variable, accepted);
         if conflicts.was_cut || !conflicts.pairs.is_empty() {
             places.extend(variable.events.iter().map(|event| event.place));
         }
@@ -37,8 +37,8 @@ pub(super) fn places(
     // What threads may get to and the execution does not go into touches nothing that threads share; of other methods
     // nothing is known.
     let is_seen = |method: MethodId| {
-        uses.world.heap.is_reached[method]
-            && uses.world.lost_context.binary_search(&method).is_err()
+        race_facts.execution.heap.is_reached[method]
+            && race_facts.execution.lost_context.binary_search(&method).is_err()
     };
     for method in program.methods_with_bodies().filter(|method| program.is_application(*method)) {
         let Some(body) = program.body(method) else { continue };

@@ -2,7 +2,7 @@
 
 use classes::bytecode::InvokeKind;
 use program::Program;
-use program::callgraph::{CallGraph, Target, Via};
+use program::callgraph::{CallGraph, CallKind, Target};
 use program::ids::{MethodId, ValueId};
 use program::ir::{Body, Call, DynamicTarget, Operation};
 use program::summaries::Summaries;
@@ -10,7 +10,7 @@ use program::summaries::Summaries;
 use super::config::MANY_TARGETS;
 use super::domain::{Variable, container_field};
 use super::summary::{ParameterEffect, ReadLock, Summary, WriteTarget};
-use crate::locks::expression::{CallTerms, Expressions, LockExpression, Root};
+use crate::locks::expression::{CallTerms, ExpressionRoot, Expressions, LockExpression};
 
 /// What a call does.
 pub(super) struct CallFacts {
@@ -31,7 +31,7 @@ pub(super) struct CalleeWrite {
     /// The write.
     pub target: WriteTarget,
     /// The argument whose object is changed, if it is one.
-    pub marks: Option<ValueId>,
+    pub properties: Option<ValueId>,
     /// Calls on the way.
     pub depth: u8,
     /// The method called.
@@ -85,7 +85,7 @@ impl CallFacts {
     ) -> CallFacts {
         let body = expressions.body;
         let targets = graph.targets(body.method, offset);
-        let named = [Target { method: call.method, via: Via::Direct }];
+        let named = [Target { method: call.method, call_kind: CallKind::Direct }];
         let targets = match targets.len() {
             1..=MANY_TARGETS => targets,
             _ => &named[..],
@@ -123,12 +123,12 @@ impl CallFacts {
         for write in &summary.writes {
             let path = write.target.variable.path;
             // What a constructor does to its own object nobody else can see.
-            let is_own = path.is_some_and(|path| path.root == Root::Parameter(0));
+            let is_own = path.is_some_and(|path| path.root == ExpressionRoot::Parameter(0));
             if is_constructor && is_own {
                 continue;
             }
-            let marks = match path {
-                Some(LockExpression { root: Root::Parameter(parameter), .. })
+            let properties = match path {
+                Some(LockExpression { root: ExpressionRoot::Parameter(parameter), .. })
                     if path.is_some_and(|path| !path.steps().is_empty()) =>
                 {
                     translation.argument(parameter)
@@ -137,13 +137,13 @@ impl CallFacts {
             };
             self.writes.push(CalleeWrite {
                 target: translation.write(&write.target),
-                marks,
+                properties,
                 depth: write.depth + 1,
                 method,
             });
         }
         // What a method returns to the library, the library need not return.
-        let is_returned = !matches!(translation.target.via, Via::CalledBack { .. });
+        let is_returned = !matches!(translation.target.call_kind, CallKind::CalledBack { .. });
         for returned in summary.returned.iter().filter(|_| is_returned) {
             if is_guess && !returned.locks.is_empty() {
                 continue;
@@ -205,11 +205,11 @@ impl Translation<'_> {
     fn argument(&self, parameter: u16) -> Option<ValueId> {
         let position = usize::from(parameter);
         let arguments = &self.call.arguments;
-        let (lambda, at) = match self.target.via {
-            Via::Direct => return arguments.get(position).copied(),
-            Via::Lambda(lambda) => (lambda, 0),
-            Via::Callback { lambda, argument, .. } => (lambda, usize::from(argument)),
-            Via::CalledBack { argument, is_kept } => {
+        let (lambda, at) = match self.target.call_kind {
+            CallKind::Direct => return arguments.get(position).copied(),
+            CallKind::Lambda(lambda) => (lambda, 0),
+            CallKind::Callback { lambda, argument, .. } => (lambda, usize::from(argument)),
+            CallKind::CalledBack { argument, is_kept } => {
                 let is_argument = position == 0 && !is_kept;
                 return arguments.get(usize::from(argument)).copied().filter(|_| is_argument);
             }
@@ -227,7 +227,7 @@ impl Translation<'_> {
                     _ => None,
                 }
             }
-            Some(position) if matches!(self.target.via, Via::Lambda(_)) => {
+            Some(position) if matches!(self.target.call_kind, CallKind::Lambda(_)) => {
                 arguments.get(position + 1).copied()
             }
             Some(_) => None,

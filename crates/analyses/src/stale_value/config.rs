@@ -1,7 +1,7 @@
 //! The bounds of the analysis, each with its reason.
 
 /// Calls between the blamed method and what happens in its callees, at most: what is farther away
-/// than this many calls is not told to callers. Beyond this the chain of approximated calls is a
+/// than this many calls is not part of summaries. Beyond this the chain of approximated calls is a
 /// guess, and nobody reads it.
 pub(super) const DEEPEST_CHAIN: u8 = 3;
 

@@ -5,7 +5,7 @@ use program::ids::{FieldId, MethodId, ValueId};
 use program::ir::{Call, Instruction, Operation};
 use program::models::{self, ContentsAccess, Removal};
 
-use crate::locks::expression::{Expressions, LockExpression, Root, Step};
+use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 
 /// Which part of the memory behind a path is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,7 +44,7 @@ impl Variable {
         self.part == other.part && self.path.is_some() && self.path == other.path
     }
 
-    /// Whether both may be the same, as far as names tell.
+    /// Whether both may be the same, as far as names show.
     #[must_use]
     pub(super) fn may_be(&self, other: &Variable) -> bool {
         let same_field = self.field.is_some() && self.field == other.field;
@@ -69,16 +69,16 @@ impl Variable {
 pub(super) fn container_field(path: Option<LockExpression>) -> Option<FieldId> {
     let path = path?;
     match (path.steps().last(), path.root) {
-        (Some(Step::Field(field)), _) => Some(*field),
-        (None, Root::Static(field)) => Some(field),
+        (Some(PathElement::Field(field)), _) => Some(*field),
+        (None, ExpressionRoot::Static(field)) => Some(field),
         _ => None,
     }
 }
 
-/// How a lock lies relative to the object whose variable it guards. Two accesses under locks of the
+/// The relation of a lock to the object whose variable it guards. Two accesses under locks of the
 /// same guard exclude each other when they are to the same object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Guard {
+pub(super) enum GuardRelation {
     /// The same for all objects: a static field or a class.
     Global(LockExpression),
     /// From the owner of the variable: so many steps back (which ones), then these steps. `this` for
@@ -93,31 +93,31 @@ pub(super) enum Guard {
     Unknown,
 }
 
-impl Guard {
-    /// How a lock lies to a variable.
+impl GuardRelation {
+    /// The relation of a lock to a variable.
     #[must_use]
-    pub(super) fn of(variable: &Variable, lock: Option<LockExpression>) -> Guard {
-        let Some(lock) = lock else { return Guard::Unknown };
-        if matches!(lock.root, Root::Static(_) | Root::Class(_)) {
-            return Guard::Global(lock);
+    pub(super) fn of(variable: &Variable, lock: Option<LockExpression>) -> GuardRelation {
+        let Some(lock) = lock else { return GuardRelation::Unknown };
+        if matches!(lock.root, ExpressionRoot::Static(_) | ExpressionRoot::Class(_)) {
+            return GuardRelation::Global(lock);
         }
         // A collection can be its own lock.
         if variable.part != Part::Value && variable.path == Some(lock) {
-            let start = LockExpression::new(Root::Parameter(0));
-            return Guard::Relative { owner: start, lock: start };
+            let start = LockExpression::new(ExpressionRoot::Parameter(0));
+            return GuardRelation::Relative { owner: start, lock: start };
         }
         let Some(owner) = variable.owner().filter(|owner| owner.root == lock.root) else {
-            return Guard::Unknown;
+            return GuardRelation::Unknown;
         };
         let shared =
             owner.steps().iter().zip(lock.steps()).take_while(|(one, other)| one == other).count();
-        let rest = |steps: &[Step]| {
-            let start = LockExpression::new(Root::Parameter(0));
+        let rest = |steps: &[PathElement]| {
+            let start = LockExpression::new(ExpressionRoot::Parameter(0));
             steps[shared..].iter().try_fold(start, |expression, step| expression.then(*step))
         };
         match (rest(owner.steps()), rest(lock.steps())) {
-            (Some(owner), Some(lock)) => Guard::Relative { owner, lock },
-            _ => Guard::Unknown,
+            (Some(owner), Some(lock)) => GuardRelation::Relative { owner, lock },
+            _ => GuardRelation::Unknown,
         }
     }
 }
@@ -130,11 +130,12 @@ pub(super) fn read_by(
 ) -> Option<Variable> {
     match &instruction.operation {
         Operation::GetField { object, field } => {
-            let path = expressions.of(*object).and_then(|object| object.then(Step::Field(*field)));
+            let path =
+                expressions.of(*object).and_then(|object| object.then(PathElement::Field(*field)));
             Some(Variable::of_field(*field, path))
         }
         Operation::GetStatic(field) => {
-            let path = LockExpression::new(Root::Static(*field));
+            let path = LockExpression::new(ExpressionRoot::Static(*field));
             Some(Variable::of_field(*field, Some(path)))
         }
         Operation::ArrayLoad { array, .. } => {
@@ -152,11 +153,12 @@ pub(super) fn written_by(
 ) -> Option<Variable> {
     match &instruction.operation {
         Operation::PutField { object, field, .. } => {
-            let path = expressions.of(*object).and_then(|object| object.then(Step::Field(*field)));
+            let path =
+                expressions.of(*object).and_then(|object| object.then(PathElement::Field(*field)));
             Some(Variable::of_field(*field, path))
         }
         Operation::PutStatic { field, .. } => {
-            let path = LockExpression::new(Root::Static(*field));
+            let path = LockExpression::new(ExpressionRoot::Static(*field));
             Some(Variable::of_field(*field, Some(path)))
         }
         Operation::ArrayStore { array, .. } => {
@@ -180,7 +182,7 @@ pub(super) fn contents_accessed(
     Some((access, Variable::of_container(Part::Contents, path), receiver))
 }
 
-/// What a library method does to the contents of its receiver. Its row tells, even where the library
+/// What a library method does to the contents of its receiver. Its row says, even where the library
 /// itself is what is analysed: whoever uses a collection sees one variable, not its inside.
 #[must_use]
 pub(super) fn contents_access(program: &Program, method: MethodId) -> Option<ContentsAccess> {
@@ -196,7 +198,7 @@ pub(super) fn contents_access(program: &Program, method: MethodId) -> Option<Con
 /// The contents of the receiver, as a library method names them.
 #[must_use]
 pub(super) fn contents_of_receiver() -> Variable {
-    Variable::of_container(Part::Contents, Some(LockExpression::new(Root::Parameter(0))))
+    Variable::of_container(Part::Contents, Some(LockExpression::new(ExpressionRoot::Parameter(0))))
 }
 
 /// How a library method takes something out of a collection, if it does.

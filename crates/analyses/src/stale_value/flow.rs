@@ -7,7 +7,7 @@
 use std::rc::Rc;
 
 use classes::bytecode::Literal;
-use program::dataflow::{self, Forward, Passage};
+use program::dataflow::{self, BlockTransition, Forward};
 use program::ids::{BlockId, Id, MethodId, ValueId};
 use program::ir::{
     Block, Body, Call, Constant, ControlDependence, Definition, DynamicTarget, Instruction,
@@ -21,13 +21,13 @@ use rustc_hash::FxHashMap;
 use super::calls::CallFacts;
 use super::config::{DEEPEST_MARK, MOST_CHECKED};
 use super::domain::{
-    Guard, Part, Variable, contents_access, contents_accessed, read_by, removal, written_by,
+    GuardRelation, Part, Variable, contents_access, contents_accessed, read_by, removal, written_by,
 };
 use super::guards::Guards;
-use super::summary::{ParameterEffect, ReadLock, Summary, Way, WriteTarget};
+use super::summary::{EventLocation, ParameterEffect, ReadLock, Summary, WriteTarget};
 use crate::Context;
-use crate::locks::expression::{Expressions, LockExpression, Root};
-use crate::locks::held::{HeldLock, HeldLocks, LockSteps};
+use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression};
+use crate::locks::held::{HeldLocks, LockTransfer, OpenAcquisition};
 use crate::locks::is_new;
 use crate::sorted::insert;
 
@@ -66,7 +66,7 @@ pub(super) enum Source {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct MonitorBlock {
     /// Where it was opened.
-    pub opened: Opened,
+    pub start: BlockStart,
     /// The locks that were held, those that all callers hold left out, the block's own last.
     pub locks: Vec<ReadLock>,
     /// The block's own lock.
@@ -78,13 +78,13 @@ pub(super) struct MonitorBlock {
 impl MonitorBlock {
     /// No block of this method.
     fn outside(own: ReadLock) -> MonitorBlock {
-        MonitorBlock { opened: Opened::Outside, locks: Vec::new(), own, around: Vec::new() }
+        MonitorBlock { start: BlockStart::Outside, locks: Vec::new(), own, around: Vec::new() }
     }
 }
 
 /// Where a monitor block was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Opened {
+pub(super) enum BlockStart {
     /// By a caller, or by nobody.
     Outside,
     /// By this acquisition.
@@ -119,9 +119,9 @@ impl Phase {
     }
 }
 
-/// One fact: a value carries what was read at an origin.
+/// One fact: a value comes from what was read at an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Carried {
+pub(super) struct TrackedValue {
     value: ValueId,
     /// Where it was read.
     pub origin: OriginId,
@@ -131,12 +131,12 @@ pub(super) struct Carried {
     pub phase: Phase,
     /// Whether its reader took it out of the variable, or marked it as taken, before the block was
     /// closed.
-    pub taken: Taken,
+    pub taken: OwnershipTaken,
 }
 
 /// Whether a value was taken by its reader: then it is handed over, and nobody else's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Taken {
+pub(super) enum OwnershipTaken {
     /// On no path.
     Never,
     /// On some paths, not on others: if it is there, or if it was not there before.
@@ -145,13 +145,13 @@ pub(super) enum Taken {
     Always,
 }
 
-impl Taken {
-    fn join(self, other: Taken) -> Taken {
-        if self == other { self } else { Taken::Sometimes }
+impl OwnershipTaken {
+    fn join(self, other: OwnershipTaken) -> OwnershipTaken {
+        if self == other { self } else { OwnershipTaken::Sometimes }
     }
 }
 
-impl Carried {
+impl TrackedValue {
     fn key(&self) -> (ValueId, OriginId, u32, Phase) {
         (self.value, self.origin, self.block, self.phase)
     }
@@ -164,27 +164,27 @@ pub(super) struct State {
     /// New objects that others may know by now, sorted.
     escaped: Vec<ValueId>,
     /// Sorted by key.
-    carried: Vec<Carried>,
+    tracked: Vec<TrackedValue>,
 }
 
 impl State {
-    fn of(&self, value: ValueId) -> &[Carried] {
-        let start = self.carried.partition_point(|carried| carried.value < value);
-        let rest = &self.carried[start..];
-        &rest[..rest.partition_point(|carried| carried.value == value)]
+    fn of(&self, value: ValueId) -> &[TrackedValue] {
+        let start = self.tracked.partition_point(|tracked| tracked.value < value);
+        let rest = &self.tracked[start..];
+        &rest[..rest.partition_point(|tracked| tracked.value == value)]
     }
 
     /// Adds a fact; says whether it is new.
-    fn add(&mut self, new: Carried) -> bool {
-        match self.carried.binary_search_by_key(&new.key(), Carried::key) {
+    fn add(&mut self, new: TrackedValue) -> bool {
+        match self.tracked.binary_search_by_key(&new.key(), TrackedValue::key) {
             Ok(at) => {
-                let known = &mut self.carried[at];
+                let known = &mut self.tracked[at];
                 let before = known.taken;
                 known.taken = before.join(new.taken);
                 known.taken != before
             }
             Err(at) => {
-                self.carried.insert(at, new);
+                self.tracked.insert(at, new);
                 true
             }
         }
@@ -196,16 +196,16 @@ impl State {
     }
 
     fn forget(&mut self, value: ValueId) {
-        let start = self.carried.partition_point(|carried| carried.value < value);
+        let start = self.tracked.partition_point(|tracked| tracked.value < value);
         let count = self.of(value).len();
-        self.carried.drain(start..start + count);
+        self.tracked.drain(start..start + count);
     }
 
     /// Changes the phase of facts, which may make some of them equal.
-    fn change(&mut self, mut change: impl FnMut(&mut Carried)) {
-        self.carried.iter_mut().for_each(&mut change);
-        self.carried.sort_unstable();
-        self.carried.dedup_by(|copy, kept| {
+    fn change(&mut self, mut change: impl FnMut(&mut TrackedValue)) {
+        self.tracked.iter_mut().for_each(&mut change);
+        self.tracked.sort_unstable();
+        self.tracked.dedup_by(|copy, kept| {
             let same = copy.key() == kept.key();
             if same {
                 kept.taken = kept.taken.join(copy.taken);
@@ -215,7 +215,7 @@ impl State {
     }
 }
 
-/// What is done with a value that a fact tells of.
+/// What is done with a tracked value.
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
     /// Something is computed from it, or it leads to another object.
@@ -242,7 +242,7 @@ pub(super) enum Effect {
 #[derive(Clone, Debug)]
 pub(super) struct Use {
     /// What is used.
-    pub fact: Carried,
+    pub fact: TrackedValue,
     /// The instruction.
     pub offset: u32,
     /// The block it stands in.
@@ -253,7 +253,7 @@ pub(super) struct Use {
 
 /// A write.
 #[derive(Clone, Debug)]
-pub(super) struct WriteHere {
+pub(super) struct LocalWrite {
     /// The instruction.
     pub offset: u32,
     /// The block it stands in.
@@ -267,22 +267,22 @@ pub(super) struct WriteHere {
     /// Calls on the way.
     pub depth: u8,
     /// Where it happens.
-    pub way: Way,
+    pub location: EventLocation,
 }
 
 /// What a method was found to do with values.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct ValueFacts {
     pub origins: Vec<Origin>,
     pub blocks: Vec<MonitorBlock>,
     pub uses: Vec<Use>,
-    pub writes: Vec<WriteHere>,
+    pub writes: Vec<LocalWrite>,
     /// Writes of arguments inside callees.
-    pub argument_writes: Vec<WriteHere>,
+    pub argument_writes: Vec<LocalWrite>,
     /// What the branch at the end of each block depends on.
-    pub branches: FxHashMap<BlockId, Vec<Carried>>,
+    pub branches: FxHashMap<BlockId, Vec<TrackedValue>>,
     /// What the returned values carry.
-    pub returned: Vec<Carried>,
+    pub returned: Vec<TrackedValue>,
 }
 
 /// The flow of one method.
@@ -291,9 +291,9 @@ pub(super) struct Flow<'a> {
     pub(super) guards: &'a Guards,
     pub(super) known: &'a Summaries<'a, Summary>,
     pub(super) expressions: &'a Expressions<'a>,
-    pub(super) steps: &'a LockSteps<'a>,
+    pub(super) lock_transfer: &'a LockTransfer<'a>,
     pub(super) implicit: ImplicitFlow,
-    facts: Facts,
+    facts: ValueFacts,
     origin_ids: FxHashMap<(u32, u16), OriginId>,
     block_ids: FxHashMap<MonitorBlock, u32>,
     /// What calls do, by offset.
@@ -308,7 +308,7 @@ impl<'a> Flow<'a> {
         guards: &'a Guards,
         known: &'a Summaries<'a, Summary>,
         expressions: &'a Expressions<'a>,
-        steps: &'a LockSteps<'a>,
+        lock_transfer: &'a LockTransfer<'a>,
         dependence: &'a ControlDependence,
     ) -> Flow<'a> {
         Flow {
@@ -316,10 +316,10 @@ impl<'a> Flow<'a> {
             guards,
             known,
             expressions,
-            steps,
+            lock_transfer,
 
             implicit: ImplicitFlow::of(context.program, expressions.body, dependence),
-            facts: Facts::default(),
+            facts: ValueFacts::default(),
             origin_ids: FxHashMap::default(),
             block_ids: FxHashMap::default(),
             calls: FxHashMap::default(),
@@ -328,7 +328,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Solves the flow, then walks through the solution once more and records what happens.
-    pub(super) fn solve(mut self) -> Facts {
+    pub(super) fn solve(mut self) -> ValueFacts {
         let body = self.body();
         if self.is_plain() {
             return self.solve_plain();
@@ -367,7 +367,7 @@ impl<'a> Flow<'a> {
     }
 
     /// One state is enough for a plain method. It is walked through twice, for what loops carry back.
-    fn solve_plain(mut self) -> Facts {
+    fn solve_plain(mut self) -> ValueFacts {
         let body = self.body();
         let mut state = self.entry(body);
         let has_loops = body
@@ -382,7 +382,7 @@ impl<'a> Flow<'a> {
                 for phi in &block.phis {
                     let decisive = self.implicit.of_phi(phi.result);
                     for input in phi.inputs.iter().flatten().chain(decisive) {
-                        Self::carry(&mut state, *input, phi.result, None);
+                        Self::propagate(&mut state, *input, phi.result, None);
                     }
                     for input in phi.inputs.iter().flatten() {
                         self.escapes(&mut state, *input);
@@ -437,13 +437,15 @@ impl<'a> Flow<'a> {
     /// that does not guard the variable gives way to one around it that does.
     fn block_of_read(&mut self, held: &HeldLocks, variable: &Variable) -> u32 {
         let guards = self.guards;
-        let lock_of =
-            |held: &HeldLock| ReadLock { lock: held.lock, guard: Guard::of(variable, held.lock) };
+        let lock_of = |held: &OpenAcquisition| ReadLock {
+            lock: held.lock,
+            guard: GuardRelation::of(variable, held.lock),
+        };
         let guarding = held.visible().rfind(|held| {
             !self.context.config.strict && guards.is_guarded_by(variable, &lock_of(held).guard)
         });
         let Some(own) = guarding.or_else(|| held.visible().next_back()) else {
-            let own = ReadLock { lock: None, guard: Guard::Unknown };
+            let own = ReadLock { lock: None, guard: GuardRelation::Unknown };
             return self.block(MonitorBlock::outside(own));
         };
         let mut locks = Vec::new();
@@ -457,8 +459,8 @@ impl<'a> Flow<'a> {
         }
         let outer = held.visible().take_while(|held| *held != own);
         let around = outer.map(|held| held.offset).collect();
-        let opened = Opened::Here(own.offset);
-        self.block(MonitorBlock { opened, locks, own: lock_of(own), around })
+        let start = BlockStart::Here(own.offset);
+        self.block(MonitorBlock { start, locks, own: lock_of(own), around })
     }
 
     /// Whether reading a variable gives a value that can go stale.
@@ -484,7 +486,7 @@ impl<'a> Flow<'a> {
     /// Whether the path starts from a new object that nobody else knows yet.
     fn is_unknown_to_others(&self, state: &State, path: &LockExpression) -> bool {
         match path.root {
-            Root::Local(object) => {
+            ExpressionRoot::Local(object) => {
                 is_new(self.body(), object) && state.escaped.binary_search(&object).is_err()
             }
             _ => false,
@@ -493,7 +495,7 @@ impl<'a> Flow<'a> {
 
     fn record(&mut self, state: &State, value: ValueId, offset: u32, effect: &Effect) {
         let Some(block) = self.recording else { return };
-        // Callers need not be told of uses that change nothing.
+        // Uses that change nothing are not part of summaries.
         let matters_to_callers =
             !matches!(effect, Effect::Operand | Effect::Returned | Effect::WritesThrough(_));
         for fact in state.of(value) {
@@ -509,13 +511,13 @@ impl<'a> Flow<'a> {
     }
 
     /// The result carries what an operand carries, after this use of it.
-    fn carry(state: &mut State, from: ValueId, to: ValueId, at: Option<u32>) {
+    fn propagate(state: &mut State, from: ValueId, to: ValueId, at: Option<u32>) {
         if state.of(from).is_empty() {
             return;
         }
         for fact in state.of(from).to_vec() {
             let phase = at.map_or(fact.phase, |offset| fact.phase.used_at(offset));
-            state.add(Carried { value: to, phase, ..fact });
+            state.add(TrackedValue { value: to, phase, ..fact });
         }
     }
 
@@ -526,14 +528,14 @@ impl<'a> Flow<'a> {
         value: ValueId,
         number: u16,
         origin: Origin,
-        taken: Taken,
+        taken: OwnershipTaken,
     ) {
         if !self.is_shared(state, &origin.variable) {
             return;
         }
         let block = self.block_of_read(&state.held, &origin.variable);
         let origin = self.origin(number, origin);
-        state.add(Carried { value, origin, block, phase: Phase::Current, taken });
+        state.add(TrackedValue { value, origin, block, phase: Phase::Current, taken });
     }
 
     fn is_reference(&self, value: ValueId) -> bool {
@@ -548,12 +550,12 @@ impl<'a> Flow<'a> {
     /// taken.
     fn overwritten(&self, state: &mut State, variable: &Variable) {
         let origins = &self.facts.origins;
-        for fact in &mut state.carried {
+        for fact in &mut state.tracked {
             let origin = &origins[fact.origin as usize];
             let is_it = origin.variable.may_be(variable)
                 || origin.index.iter().any(|index| index.may_be(variable));
             if is_it && fact.phase == Phase::Current {
-                fact.taken = Taken::Always;
+                fact.taken = OwnershipTaken::Always;
             }
         }
     }
@@ -565,9 +567,9 @@ impl<'a> Flow<'a> {
         let mut at = Some(object);
         for _ in 0..DEEPEST_MARK {
             let Some(object) = at.map(|object| body.without_casts(object)) else { return };
-            for fact in state.carried.iter_mut().filter(|fact| fact.value == object) {
+            for fact in state.tracked.iter_mut().filter(|fact| fact.value == object) {
                 if fact.phase == Phase::Current {
-                    fact.taken = Taken::Always;
+                    fact.taken = OwnershipTaken::Always;
                 }
             }
             at = match body.defining_instruction(object).map(|defined| &defined.operation) {
@@ -577,8 +579,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    fn write_here(&self, state: &State, offset: u32, variable: Variable) -> WriteHere {
-        WriteHere {
+    fn local_write(&self, state: &State, offset: u32, variable: Variable) -> LocalWrite {
+        LocalWrite {
             offset,
             block: self.recording.unwrap_or(BlockId::new(0)),
             target: WriteTarget {
@@ -591,12 +593,12 @@ impl<'a> Flow<'a> {
             held: state.held.visible().map(|held| held.offset).collect(),
             is_confined: self.is_private_to_thread(state, &variable),
             depth: 0,
-            way: Way::Here(offset),
+            location: EventLocation::Here(offset),
         }
     }
 
-    /// Records a write, and tells its position in the list.
-    fn add_write(&mut self, write: WriteHere) -> usize {
+    /// Records a write, and returns its position in the list.
+    fn add_write(&mut self, write: LocalWrite) -> usize {
         if self.recording.is_some() {
             self.facts.writes.push(write);
         }
@@ -645,18 +647,19 @@ impl<'a> Flow<'a> {
         let facts = self.call_facts(call, offset);
         self.arguments(state, call, offset, &facts);
 
-        for ended in self.steps.step(&mut state.held, instruction) {
+        for ended in self.lock_transfer.apply_instruction(&mut state.held, instruction) {
             self.closed(state, &ended, offset);
         }
 
         for write in &facts.writes {
             self.overwritten(state, &write.target.variable);
-            if let Some(argument) = write.marks {
+            if let Some(argument) = write.properties {
                 self.marked(state, argument);
             }
             if self.recording.is_some() {
-                let way = Way::Call(offset, write.method);
-                let here = self.write_in_callee(state, offset, &write.target, write.depth, way);
+                let location = EventLocation::Call(offset, write.method);
+                let here =
+                    self.write_in_callee(state, offset, &write.target, write.depth, location);
                 self.add_write(here);
             }
         }
@@ -676,23 +679,23 @@ impl<'a> Flow<'a> {
             && let Some((object, arguments)) = call.arguments.split_first()
         {
             for argument in arguments {
-                Self::carry(state, *argument, *object, Some(offset));
+                Self::propagate(state, *argument, *object, Some(offset));
             }
         }
         let Some(result) = instruction.result else { return };
         if self.is_value_class(call) {
             for argument in &call.arguments {
-                Self::carry(state, *argument, result, Some(offset));
+                Self::propagate(state, *argument, result, Some(offset));
             }
         }
         for value in &facts.passed {
-            Self::carry(state, *value, result, Some(offset));
+            Self::propagate(state, *value, result, Some(offset));
         }
         // What a new object was made of can be got out of it again.
         if let (1, true, Some(object)) = (receivers, facts.reads, call.arguments.first())
             && self.is_new(*object)
         {
-            Self::carry(state, *object, result, Some(offset));
+            Self::propagate(state, *object, result, Some(offset));
         }
         self.results(state, result, offset, call, &facts);
     }
@@ -718,16 +721,17 @@ impl<'a> Flow<'a> {
                 depth: read.depth,
                 is_reference,
             };
-            let taken = if read.is_taken { Taken::Always } else { Taken::Never };
+            let taken = if read.is_taken { OwnershipTaken::Always } else { OwnershipTaken::Never };
             // A lock that is held here and at every write keeps others out, whatever the callee took.
             let is_protected = !self.context.config.strict
                 && state.held.names().any(|lock| {
-                    self.guards.is_always_guarded_by(&variable, &Guard::of(&variable, Some(*lock)))
+                    self.guards
+                        .is_always_guarded_by(&variable, &GuardRelation::of(&variable, Some(*lock)))
                 });
             let is_given_back = |held: &ReadLock| {
                 !is_protected
                     && held.lock.is_none_or(|lock| {
-                        !self.steps.is_held(&state.held, &lock)
+                        !self.lock_transfer.is_held(&state.held, &lock)
                             && !self.is_unknown_to_others(state, &lock)
                     })
             };
@@ -741,17 +745,17 @@ impl<'a> Flow<'a> {
                 continue;
             }
             let around = state.held.visible().filter(|held| !held.is_from_caller());
-            let guard = |held: &HeldLock| ReadLock {
+            let guard = |held: &OpenAcquisition| ReadLock {
                 lock: held.lock,
-                guard: Guard::of(&variable, held.lock),
+                guard: GuardRelation::of(&variable, held.lock),
             };
             let locks = around.map(guard).chain(given_back).collect();
             let around = state.held.visible().map(|held| held.offset).collect();
-            let opened = Opened::Callee;
-            let block = self.block(MonitorBlock { opened, locks, own, around });
+            let start = BlockStart::Callee;
+            let block = self.block(MonitorBlock { start, locks, own, around });
             let origin = self.origin(number, origin);
             let phase = Phase::Released(offset);
-            state.add(Carried { value: result, origin, block, phase, taken });
+            state.add(TrackedValue { value: result, origin, block, phase, taken });
         }
         if self.context.config.strict && self.is_unknown(call, offset) {
             let origin = Origin {
@@ -762,13 +766,19 @@ impl<'a> Flow<'a> {
                 depth: 0,
                 is_reference,
             };
-            let own = ReadLock { lock: None, guard: Guard::Unknown };
-            let opened = Opened::Callee;
+            let own = ReadLock { lock: None, guard: GuardRelation::Unknown };
+            let start = BlockStart::Callee;
             let block =
-                self.block(MonitorBlock { opened, locks: vec![own], own, around: Vec::new() });
+                self.block(MonitorBlock { start, locks: vec![own], own, around: Vec::new() });
             let origin = self.origin(0, origin);
             let phase = Phase::Released(offset);
-            state.add(Carried { value: result, origin, block, phase, taken: Taken::Never });
+            state.add(TrackedValue {
+                value: result,
+                origin,
+                block,
+                phase,
+                taken: OwnershipTaken::Never,
+            });
         }
     }
 
@@ -779,28 +789,28 @@ impl<'a> Flow<'a> {
         offset: u32,
         target: &WriteTarget,
         depth: u8,
-        way: Way,
-    ) -> WriteHere {
-        let mut here = self.write_here(state, offset, target.variable);
+        location: EventLocation,
+    ) -> LocalWrite {
+        let mut here = self.local_write(state, offset, target.variable);
         here.target.locks.extend(&target.locks);
         here.target.checked.clone_from(&target.checked);
         here.target.is_update = target.is_update;
         here.target.removal = target.removal;
-        WriteHere { depth, way, ..here }
+        LocalWrite { depth, location, ..here }
     }
 
     /// What becomes of the arguments of a call.
     fn arguments(&mut self, state: &State, call: &Call, offset: u32, facts: &CallFacts) {
-        if self.recording.is_none() || state.carried.is_empty() {
+        if self.recording.is_none() || state.tracked.is_empty() {
             return;
         }
         for used in &facts.uses {
             if state.of(used.value).is_empty() {
                 continue;
             }
-            let way = Way::Call(offset, used.method);
+            let location = EventLocation::Call(offset, used.method);
             let write = |flow: &mut Flow<'a>, target: &WriteTarget| {
-                let here = flow.write_in_callee(state, offset, target, used.depth, way);
+                let here = flow.write_in_callee(state, offset, target, used.depth, location);
                 flow.facts.argument_writes.push(here);
                 flow.facts.argument_writes.len() - 1
             };
@@ -829,7 +839,7 @@ impl<'a> Flow<'a> {
                 continue;
             }
             if let Some((_, variable, _)) = stored {
-                let mut here = self.write_here(state, offset, variable);
+                let mut here = self.local_write(state, offset, variable);
                 here.target.removal = removal(program, call.method);
                 // The locks that the collection takes itself.
                 let own = facts.writes.iter().find(|write| write.target.variable.is(&variable));
@@ -883,11 +893,11 @@ impl<'a> Flow<'a> {
     }
 
     /// A monitor block is closed.
-    fn closed(&self, state: &mut State, ended: &HeldLock, offset: u32) {
+    fn closed(&self, state: &mut State, ended: &OpenAcquisition, offset: u32) {
         let blocks = &self.facts.blocks;
         state.change(|fact| {
             if fact.phase == Phase::Current
-                && blocks[fact.block as usize].opened == Opened::Here(ended.offset)
+                && blocks[fact.block as usize].start == BlockStart::Here(ended.offset)
             {
                 fact.phase = Phase::Released(offset);
             }
@@ -899,8 +909,8 @@ impl Forward for Flow<'_> {
     type State = State;
 
     fn entry(&mut self, body: &Body) -> State {
-        let mut state = State { held: self.steps.at_entry(), ..State::default() };
-        let own = ReadLock { lock: None, guard: Guard::Unknown };
+        let mut state = State { held: self.lock_transfer.at_entry(), ..State::default() };
+        let own = ReadLock { lock: None, guard: GuardRelation::Unknown };
         let block = self.block(MonitorBlock::outside(own));
         for (number, value) in body.parameters.iter().enumerate() {
             let variable = Variable { part: Part::Value, field: None, path: None };
@@ -915,7 +925,13 @@ impl Forward for Flow<'_> {
             // Numbers of reads at offset 0 are small.
             let origin = self.origin(u16::MAX - number as u16, origin);
             let phase = Phase::Current;
-            state.add(Carried { value: *value, origin, block, phase, taken: Taken::Never });
+            state.add(TrackedValue {
+                value: *value,
+                origin,
+                block,
+                phase,
+                taken: OwnershipTaken::Never,
+            });
         }
         state
     }
@@ -925,11 +941,11 @@ impl Forward for Flow<'_> {
         for object in &from.escaped {
             changed |= into.escapes(*object);
         }
-        if into.carried.is_empty() {
-            changed |= !from.carried.is_empty();
-            into.carried.clone_from(&from.carried);
+        if into.tracked.is_empty() {
+            changed |= !from.tracked.is_empty();
+            into.tracked.clone_from(&from.tracked);
         } else {
-            for fact in &from.carried {
+            for fact in &from.tracked {
                 changed |= into.add(*fact);
             }
         }
@@ -950,7 +966,7 @@ impl Forward for Flow<'_> {
         match &instruction.operation {
             Operation::Cast { value, .. } => {
                 if let Some(result) = instruction.result {
-                    Self::carry(state, *value, result, None);
+                    Self::propagate(state, *value, result, None);
                 }
             }
             Operation::Binary { .. }
@@ -962,7 +978,7 @@ impl Forward for Flow<'_> {
                 instruction.operation.for_each_operand(|operand| {
                     self.record(state, operand, offset, &Effect::Operand);
                     if let Some(result) = instruction.result {
-                        Self::carry(state, operand, result, Some(offset));
+                        Self::propagate(state, operand, result, Some(offset));
                     }
                 });
             }
@@ -977,7 +993,7 @@ impl Forward for Flow<'_> {
                     self.record(state, operand, offset, &Effect::Operand);
                     self.escapes(state, operand);
                     if let (true, Some(result)) = (is_computed, instruction.result) {
-                        Self::carry(state, operand, result, Some(offset));
+                        Self::propagate(state, operand, result, Some(offset));
                     }
                 }
             }
@@ -991,7 +1007,7 @@ impl Forward for Flow<'_> {
                 if matches!(instruction.operation, Operation::MonitorEnter(_)) {
                     self.record(state, *object, offset, &Effect::Operand);
                 }
-                for ended in self.steps.step(&mut state.held, instruction) {
+                for ended in self.lock_transfer.apply_instruction(&mut state.held, instruction) {
                     self.closed(state, &ended, offset);
                 }
             }
@@ -999,32 +1015,33 @@ impl Forward for Flow<'_> {
         }
     }
 
-    fn leave_by(&mut self, state: &mut State, passage: &Passage<'_>) {
-        self.steps.pass(&mut state.held, passage);
+    fn leave_by(&mut self, state: &mut State, transition: &BlockTransition<'_>) {
+        self.lock_transfer.apply_transition(&mut state.held, transition);
         let body = self.body();
-        let target = &body.blocks[passage.to];
+        let target = &body.blocks[transition.to];
         let mut passed = Vec::new();
-        if let Some(from) = target.predecessors.iter().position(|block| *block == passage.from) {
+        if let Some(from) = target.predecessors.iter().position(|block| *block == transition.from) {
             for phi in &target.phis {
                 let input = phi.inputs.get(from).copied().flatten();
                 if let Some(input) = input {
                     self.escapes(state, input);
                 }
                 for fact in input.map_or(&[][..], |input| state.of(input)) {
-                    passed.push(Carried { value: phi.result, ..*fact });
+                    passed.push(TrackedValue { value: phi.result, ..*fact });
                 }
                 for decisive in self.implicit.of_phi(phi.result) {
                     for fact in state.of(*decisive) {
-                        let phase = fact.phase.used_at(passage.block.end_offset);
-                        passed.push(Carried { value: phi.result, phase, ..*fact });
+                        let phase = fact.phase.used_at(transition.block.end_offset);
+                        passed.push(TrackedValue { value: phi.result, phase, ..*fact });
                     }
                 }
             }
         }
         let implicit = &self.implicit;
-        let is_redefined = |value: ValueId| body.definitions[value] == Definition::Phi(passage.to);
+        let is_redefined =
+            |value: ValueId| body.definitions[value] == Definition::Phi(transition.to);
         state
-            .carried
+            .tracked
             .retain(|fact| implicit.outlives_block(fact.value) && !is_redefined(fact.value));
         for fact in passed {
             state.add(fact);
@@ -1044,7 +1061,7 @@ impl Flow<'_> {
                 // What never changes belongs to the object, and so does what a new object was made
                 // of.
                 if self.is_constant(&variable) || self.is_new(*object) {
-                    Self::carry(state, *object, result, Some(offset));
+                    Self::propagate(state, *object, result, Some(offset));
                 }
             }
             Operation::ArrayLoad { array, index: at, .. } => {
@@ -1067,18 +1084,18 @@ impl Flow<'_> {
             depth: 0,
             is_reference: self.is_reference(result),
         };
-        self.read(state, result, 0, origin, Taken::Never);
+        self.read(state, result, 0, origin, OwnershipTaken::Never);
     }
 
     fn memory_write(&mut self, state: &mut State, instruction: &Instruction) {
         let offset = instruction.offset;
         let Some(variable) = written_by(self.expressions, instruction) else { return };
-        let mut write = self.write_here(state, offset, variable);
+        let mut write = self.local_write(state, offset, variable);
         if let Operation::PutField { value, .. }
         | Operation::PutStatic { value, .. }
         | Operation::ArrayStore { value, .. } = &instruction.operation
         {
-            let is_current = |fact: &Carried| {
+            let is_current = |fact: &TrackedValue| {
                 fact.phase == Phase::Current
                     && self.facts.origins[fact.origin as usize].variable.may_be(&variable)
             };
@@ -1154,7 +1171,7 @@ impl ImplicitFlow {
                 deciders.dedup();
                 deciders.retain(|decider| {
                     !dependence.deciders(id).contains(decider)
-                        && brings_different_values(body, *decider, id, phi)
+                        && has_different_values(body, *decider, id, phi)
                 });
                 flow.phis.insert(phi.result, operands(&deciders));
             }
@@ -1204,7 +1221,7 @@ impl ImplicitFlow {
 }
 
 /// Whether the two sides of a branch can bring different values to a phi.
-fn brings_different_values(body: &Body, branch: BlockId, at: BlockId, phi: &Phi) -> bool {
+fn has_different_values(body: &Body, branch: BlockId, at: BlockId, phi: &Phi) -> bool {
     let brought_by = |side: BlockId| {
         let mut brought: Vec<Option<ValueId>> = Vec::new();
         let mut seen = vec![false; body.blocks.len()];
@@ -1232,17 +1249,17 @@ fn brings_different_values(body: &Body, branch: BlockId, at: BlockId, phi: &Phi)
     sides.any(|side| Some(side) != first)
 }
 
-impl Facts {
+impl ValueFacts {
     /// The variables that were read afresh, under the locks of a write, to decide whether to write.
-    pub(super) fn checked(&self, deciders: &[BlockId], write: &WriteHere) -> Vec<Variable> {
+    pub(super) fn checked(&self, deciders: &[BlockId], write: &LocalWrite) -> Vec<Variable> {
         let mut checked = write.target.checked.clone();
         for decider in deciders {
             for fact in self.branches.get(decider).map_or(&[][..], Vec::as_slice) {
                 let is_fresh = fact.phase == Phase::Current
-                    && match self.blocks[fact.block as usize].opened {
-                        Opened::Here(opened) => write.held.contains(&opened),
-                        Opened::Outside => true,
-                        Opened::Callee => false,
+                    && match self.blocks[fact.block as usize].start {
+                        BlockStart::Here(start) => write.held.contains(&start),
+                        BlockStart::Outside => true,
+                        BlockStart::Callee => false,
                     };
                 let variable = self.origins[fact.origin as usize].variable;
                 if is_fresh && variable.field.is_some() && !checked.contains(&variable) {
@@ -1254,13 +1271,13 @@ impl Facts {
     }
 
     /// The lock of the block that a fact was read in.
-    pub(super) fn lock_of(&self, fact: &Carried) -> Option<LockExpression> {
+    pub(super) fn lock_of(&self, fact: &TrackedValue) -> Option<LockExpression> {
         self.blocks[fact.block as usize].own.lock
     }
 }
 
 /// Keeps the first few, sorted.
-pub(super) fn few(mut variables: Vec<Variable>) -> Vec<Variable> {
+pub(super) fn first_few(mut variables: Vec<Variable>) -> Vec<Variable> {
     variables.sort_unstable();
     variables.dedup();
     variables.truncate(MOST_CHECKED);

@@ -10,16 +10,21 @@ use program::models::{self, Removal};
 use rustc_hash::FxHashMap;
 
 use super::domain::{Part, Variable};
-use super::flow::{Carried, Effect, Facts, Origin, Phase, Source, Taken, Use, WriteHere, few};
+use super::flow::{
+    Effect, LocalWrite, Origin, OwnershipTaken, Phase, Source, TrackedValue, Use, ValueFacts,
+    first_few,
+};
 use super::guards::Guards;
-use super::summary::{ParameterEffect, ParameterUse, Returned, Summary, Way, Write, WriteTarget};
+use super::summary::{
+    EventLocation, ParameterEffect, ParameterUse, Returned, Summary, Write, WriteTarget,
+};
 use crate::Context;
-use crate::locks::expression::{LockExpression, Root};
-use crate::locks::held::LockSteps;
+use crate::locks::expression::{ExpressionRoot, LockExpression};
+use crate::locks::held::LockTransfer;
 
 /// A stale value of a method, with its worst use.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Suspicion {
+pub(super) struct StaleValue {
     /// How much it matters.
     pub severity: Severity,
     /// Where the method gets the value.
@@ -50,21 +55,21 @@ pub(super) struct Written {
     /// The instruction.
     pub offset: u32,
     /// Where in its callees it happens.
-    pub way: Way,
+    pub location: EventLocation,
     /// What is written.
     pub variable: Variable,
     /// Calls on the way.
     pub depth: u8,
-    /// Whether the value is an argument there, and `way` leads through the uses of parameters.
+    /// Whether the value is an argument there, and `location` leads through the uses of parameters.
     pub is_argument: bool,
 }
 
 /// Judges the facts of one method.
-pub(super) struct Judge<'a> {
+pub(super) struct Grader<'a> {
     pub context: &'a Context<'a>,
     pub guards: &'a Guards,
-    pub steps: &'a LockSteps<'a>,
-    pub facts: &'a Facts,
+    pub lock_transfer: &'a LockTransfer<'a>,
+    pub facts: &'a ValueFacts,
     dependence: &'a ControlDependence,
     /// What was checked afresh before each write.
     checked: Vec<Vec<Variable>>,
@@ -75,27 +80,27 @@ pub(super) struct Judge<'a> {
 }
 
 /// Writes of the same variable, by instructions of the method itself or by calls of the same method.
-fn kind_of(write: &WriteHere) -> (Variable, Option<MethodId>) {
-    let callee = match write.way {
-        Way::Here(_) => None,
-        Way::Call(_, callee) => Some(callee),
+fn kind_of(write: &LocalWrite) -> (Variable, Option<MethodId>) {
+    let callee = match write.location {
+        EventLocation::Here(_) => None,
+        EventLocation::Call(_, callee) => Some(callee),
     };
     (write.target.variable, callee)
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Grader<'a> {
     pub(super) fn new(
         context: &'a Context<'a>,
         guards: &'a Guards,
-        steps: &'a LockSteps<'a>,
+        lock_transfer: &'a LockTransfer<'a>,
         dependence: &'a ControlDependence,
-        facts: &'a Facts,
-    ) -> Judge<'a> {
+        facts: &'a ValueFacts,
+    ) -> Grader<'a> {
         let mut deciders: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
         for write in facts.writes.iter().chain(&facts.argument_writes) {
             deciders.entry(write.block).or_insert_with(|| dependence.all_deciders(write.block));
         }
-        let checked = |writes: &[WriteHere]| -> Vec<Vec<Variable>> {
+        let checked = |writes: &[LocalWrite]| -> Vec<Vec<Variable>> {
             writes.iter().map(|write| facts.checked(&deciders[&write.block], write)).collect()
         };
         let (checked, argument_checked) = (checked(&facts.writes), checked(&facts.argument_writes));
@@ -103,10 +108,10 @@ impl<'a> Judge<'a> {
         for write in &facts.writes {
             alike.entry(kind_of(write)).or_default().push(write.block);
         }
-        Judge {
+        Grader {
             context,
             guards,
-            steps,
+            lock_transfer,
             facts,
             dependence,
             checked,
@@ -116,7 +121,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn origin(&self, fact: &Carried) -> &'a Origin {
+    fn origin(&self, fact: &TrackedValue) -> &'a Origin {
         &self.facts.origins[fact.origin as usize]
     }
 
@@ -127,7 +132,7 @@ impl<'a> Judge<'a> {
             passed: Vec::new(),
             uses: Vec::new(),
             writes: Vec::new(),
-            suspicions: self.suspicions(),
+            stale_values: self.stale_values(),
         };
         for fact in &self.facts.returned {
             let origin = self.origin(fact);
@@ -146,26 +151,26 @@ impl<'a> Judge<'a> {
                         })
                         .collect(),
                     is_taken: self.is_taken_on_return(fact),
-                    way: match inside {
-                        None => Way::Here(origin.offset),
-                        Some(method) => Way::Call(origin.offset, method),
+                    location: match inside {
+                        None => EventLocation::Here(origin.offset),
+                        Some(method) => EventLocation::Call(origin.offset, method),
                     },
                 }),
             }
         }
-        let is_constructing =
-            self.guards.is_constructing(self.context.program, self.steps_method());
+        let is_constructing = self.guards.is_constructing(self.context.program, self.method());
         for (write, checked) in self.facts.writes.iter().zip(&self.checked) {
             if write.is_confined && !is_constructing {
                 continue;
             }
             let target = exported(write, checked);
-            // What callers can neither name nor tell to be locked tells them nothing.
+            // A variable that callers can neither name nor show to be locked says nothing to them.
             if target.variable.path.is_some() || target.locks.iter().any(Option::is_some) {
-                summary.writes.push(Write { depth: write.depth, target, way: write.way });
+                summary.writes.push(Write { depth: write.depth, target, location: write.location });
             }
         }
-        let receivers = u16::from(!self.context.program.methods[self.steps.method()].is_static());
+        let receivers =
+            u16::from(!self.context.program.methods[self.lock_transfer.method()].is_static());
         for used in &self.facts.uses {
             let Source::Parameter(parameter) = self.origin(&used.fact).source else { continue };
             // What a method does with its own object is no use of a reference to it.
@@ -177,38 +182,38 @@ impl<'a> Judge<'a> {
         summary.bounded()
     }
 
-    fn steps_method(&self) -> MethodId {
-        self.steps.method()
+    fn method(&self) -> MethodId {
+        self.lock_transfer.method()
     }
 
     /// Whether a returned value was taken on some path: it is handed over there, and new or not there
     /// on the others. Test-and-set and get-or-create return such values.
-    fn is_taken_on_return(&self, fact: &Carried) -> bool {
-        let same = |other: &&Carried| (other.origin, other.block) == (fact.origin, fact.block);
-        self.facts.returned.iter().filter(same).any(|other| other.taken != Taken::Never)
+    fn is_taken_on_return(&self, fact: &TrackedValue) -> bool {
+        let same = |other: &&TrackedValue| (other.origin, other.block) == (fact.origin, fact.block);
+        self.facts.returned.iter().filter(same).any(|other| other.taken != OwnershipTaken::Never)
     }
 
     fn parameter_uses(&self, used: &Use, parameter: u16) -> Vec<ParameterUse> {
-        let of = |depth: u8, effect: ParameterEffect, way: Way| ParameterUse {
+        let of = |depth: u8, effect: ParameterEffect, location: EventLocation| ParameterUse {
             depth,
             parameter,
             effect,
-            way,
+            location,
         };
-        let here = Way::Here(used.offset);
+        let here = EventLocation::Here(used.offset);
         let (write, checked, decides) = match &used.effect {
             Effect::Operand | Effect::Returned | Effect::WritesThrough(_) => return Vec::new(),
             Effect::Passed(depth) => return vec![of(*depth, ParameterEffect::Passed, here)],
             Effect::DecidesInCallee(depth, against) => {
-                let against = few(against.iter().map(|it| it.without_locals()).collect());
+                let against = first_few(against.iter().map(|it| it.without_locals()).collect());
                 return vec![of(*depth, ParameterEffect::Branches(against), here)];
             }
             Effect::Decides => {
-                let against = few(self.compared_with(used.block));
+                let against = first_few(self.compared_with(used.block));
                 let mut uses = vec![of(0, ParameterEffect::Branches(against), here)];
                 for (number, write) in self.decided(used.block) {
                     let target = exported(write, &self.checked[number]);
-                    uses.push(of(write.depth, ParameterEffect::Decides(target), write.way));
+                    uses.push(of(write.depth, ParameterEffect::Decides(target), write.location));
                 }
                 return uses;
             }
@@ -229,7 +234,7 @@ impl<'a> Judge<'a> {
         } else {
             ParameterEffect::Written(target)
         };
-        vec![of(write.depth, effect, write.way)]
+        vec![of(write.depth, effect, write.location)]
     }
 
     /// The variables whose current values the branch at the end of a block looks at.
@@ -241,7 +246,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The writes that the branch at the end of a block decides about, confined ones left out.
-    fn decided(&self, branch: BlockId) -> impl Iterator<Item = (usize, &'a WriteHere)> {
+    fn decided(&self, branch: BlockId) -> impl Iterator<Item = (usize, &'a LocalWrite)> {
         let writes = self.facts.writes.iter().enumerate();
         writes.filter(move |(_, write)| {
             !write.is_confined && self.deciders_of(write.block).binary_search(&branch).is_ok()
@@ -250,16 +255,16 @@ impl<'a> Judge<'a> {
 
     /// Whether every way out of a branch leads to a write like this one, as when a compiler copies the
     /// end of a `try` to all its exits: then the branch decides nothing.
-    fn is_on_all_ways(&self, branch: BlockId, write: &WriteHere) -> bool {
+    fn is_on_all_branches(&self, branch: BlockId, write: &LocalWrite) -> bool {
         let Some(alike) = self.alike.get(&kind_of(write)) else { return false };
         if alike.iter().all(|block| *block == write.block) {
             return false;
         }
-        let body = self.steps.body();
-        let mut ways = body.blocks[branch].terminator.successors();
-        ways.all(|way| {
+        let body = self.lock_transfer.body();
+        let mut branches = body.blocks[branch].terminator.successors();
+        branches.all(|location| {
             let mut seen = vec![false; body.blocks.len()];
-            let mut todo = vec![way];
+            let mut todo = vec![location];
             while let Some(block) = todo.pop() {
                 if alike.contains(&block) {
                     return true;
@@ -273,26 +278,26 @@ impl<'a> Judge<'a> {
     }
 
     /// The stale values, each with its worst use, in the order of the code.
-    fn suspicions(&self) -> Vec<Suspicion> {
-        let mut worst: BTreeMap<(u32, Variable), Suspicion> = BTreeMap::new();
+    fn stale_values(&self) -> Vec<StaleValue> {
+        let mut worst: BTreeMap<(u32, Variable), StaleValue> = BTreeMap::new();
         for used in &self.facts.uses {
-            let Some(suspicion) = self.suspicion(used) else { continue };
-            let key = (suspicion.read, suspicion.variable);
-            let rank = |it: &Suspicion| {
+            let Some(stale_value) = self.stale_value(used) else { continue };
+            let key = (stale_value.read, stale_value.variable);
+            let rank = |it: &StaleValue| {
                 (std::cmp::Reverse(it.severity), it.distance, it.used, it.released, it.written)
             };
             match worst.get_mut(&key) {
-                Some(known) if rank(known) <= rank(&suspicion) => {}
-                Some(known) => *known = suspicion,
+                Some(known) if rank(known) <= rank(&stale_value) => {}
+                Some(known) => *known = stale_value,
                 None => {
-                    worst.insert(key, suspicion);
+                    worst.insert(key, stale_value);
                 }
             }
         }
         worst.into_values().collect()
     }
 
-    fn suspicion(&self, used: &Use) -> Option<Suspicion> {
+    fn stale_value(&self, used: &Use) -> Option<StaleValue> {
         let fact = &used.fact;
         let origin = self.origin(fact);
         let inside = match origin.source {
@@ -313,16 +318,16 @@ impl<'a> Judge<'a> {
         let (severity, written) = self.severity(used)?;
         let distance =
             u32::from(origin.depth) + written.map_or(0, |written| u32::from(written.depth));
-        Some(Suspicion {
+        Some(StaleValue {
             severity,
             read: origin.offset,
             read_inside: inside,
             read_depth: origin.depth,
             variable: origin.variable,
             lock: block.own.lock,
-            taken_at: match block.opened {
-                super::flow::Opened::Here(offset) => Some(offset),
-                super::flow::Opened::Outside | super::flow::Opened::Callee => None,
+            taken_at: match block.start {
+                super::flow::BlockStart::Here(offset) => Some(offset),
+                super::flow::BlockStart::Outside | super::flow::BlockStart::Callee => None,
             },
             released,
             // For a write the whole way counts, from the first use on; else the use that matters.
@@ -339,8 +344,8 @@ impl<'a> Judge<'a> {
     /// like a defect and rarely is one is only of medium severity.
     fn severity_of_write(
         &self,
-        fact: &Carried,
-        write: &WriteHere,
+        fact: &TrackedValue,
+        write: &LocalWrite,
         checked: &[Variable],
         decided: bool,
     ) -> Severity {
@@ -352,9 +357,9 @@ impl<'a> Judge<'a> {
         // The value belongs to an object that is known to its owner alone, and the owner does
         // without locks.
         let program = self.context.program;
-        let method = &program.methods[self.steps.method()];
+        let method = &program.methods[self.lock_transfer.method()];
         let is_owned = block.own.lock.is_some_and(|lock| {
-            lock.root == Root::Parameter(0)
+            lock.root == ExpressionRoot::Parameter(0)
                 && !lock.steps().is_empty()
                 && !method.is_static()
                 && self.guards.is_unsynchronized(program, method.class)
@@ -366,7 +371,7 @@ impl<'a> Judge<'a> {
         // Another lock is held all the way from the read in a callee to the write, and nobody is seen
         // to write without one: it may well keep others out.
         let is_surrounded = matches!(origin.source, Source::Read(Some(_)))
-            && !self.guards.is_written_freely(&origin.variable)
+            && !self.guards.is_written_without_locks(&origin.variable)
             && block.around.iter().any(|acquired| write.held.contains(acquired));
         // At worst the thing is gone already.
         let is_tolerant = write.target.removal == Some(Removal::Tolerant);
@@ -390,7 +395,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The first use in the code of what was read together and given up at the same place.
-    fn first_use(&self, fact: &Carried, released: u32) -> u32 {
+    fn first_use(&self, fact: &TrackedValue, released: u32) -> u32 {
         let same = |used: &&Use| {
             used.fact.origin == fact.origin
                 && used.fact.block == fact.block
@@ -404,7 +409,7 @@ impl<'a> Judge<'a> {
     fn severity(&self, used: &Use) -> Option<(Severity, Option<Written>)> {
         let fact = &used.fact;
         let is_strict = self.context.config.strict;
-        let is_silent = fact.taken == Taken::Always && !is_strict;
+        let is_silent = fact.taken == OwnershipTaken::Always && !is_strict;
         match &used.effect {
             Effect::Returned if !is_strict && self.is_returned_inside(used) => None,
             Effect::Operand | Effect::Returned => (!is_silent).then_some((Severity::Low, None)),
@@ -447,7 +452,8 @@ impl<'a> Judge<'a> {
                     return None;
                 }
                 let decided = self.decided(used.block);
-                let decided = decided.filter(|(_, write)| !self.is_on_all_ways(used.block, write));
+                let decided =
+                    decided.filter(|(_, write)| !self.is_on_all_branches(used.block, write));
                 let decided = decided.filter_map(|(number, write)| {
                     self.decides(used, write, &self.checked[number], false)
                 });
@@ -461,22 +467,24 @@ impl<'a> Judge<'a> {
     /// the last word of the statement and the return itself.
     fn is_returned_inside(&self, used: &Use) -> bool {
         let Phase::Released(released) = used.fact.phase else { return false };
-        let line = |offset: u32| self.context.program.site(self.steps.method(), offset).line;
+        let line =
+            |offset: u32| self.context.program.site(self.lock_transfer.method(), offset).line;
         matches!((line(used.offset), line(released)), (Some(used), Some(released)) if used <= released)
     }
 
     /// The value is written.
     fn written(
         &self,
-        fact: &Carried,
-        write: &WriteHere,
+        fact: &TrackedValue,
+        write: &LocalWrite,
         checked: &[Variable],
         is_argument: bool,
     ) -> Option<(Severity, Option<Written>)> {
         let origin = self.origin(fact);
         let is_strict = self.context.config.strict;
         if write.is_confined {
-            return (fact.taken != Taken::Always || is_strict).then_some((Severity::Low, None));
+            return (fact.taken != OwnershipTaken::Always || is_strict)
+                .then_some((Severity::Low, None));
         }
         if !is_strict {
             if self.is_checked(fact, write, checked) {
@@ -488,7 +496,7 @@ impl<'a> Judge<'a> {
                 || origin.variable.part != Part::Value
                 || write.target.is_update
                 || !write.target.variable.is(&origin.variable);
-            if fact.taken == Taken::Always && is_put_back {
+            if fact.taken == OwnershipTaken::Always && is_put_back {
                 return None;
             }
         }
@@ -507,15 +515,15 @@ impl<'a> Judge<'a> {
 
     fn grade(
         &self,
-        fact: &Carried,
-        write: &WriteHere,
+        fact: &TrackedValue,
+        write: &LocalWrite,
         checked: &[Variable],
         is_argument: bool,
         decided: bool,
     ) -> (Severity, Option<Written>) {
         let written = Written {
             offset: write.offset,
-            way: write.way,
+            location: write.location,
             variable: write.target.variable,
             depth: write.depth,
             is_argument,
@@ -530,7 +538,7 @@ impl<'a> Judge<'a> {
     fn decides(
         &self,
         used: &Use,
-        write: &WriteHere,
+        write: &LocalWrite,
         checked: &[Variable],
         is_argument: bool,
     ) -> Option<(Severity, Option<Written>)> {
@@ -546,7 +554,7 @@ impl<'a> Judge<'a> {
                 // Only another round of a loop leads to the write, and that looks again; or the value
                 // says how many rounds there are.
                 Effect::Decides => write.offset < used.offset || self.is_loop_bound(used),
-                // The callee is told: it knows that what it is given is old.
+                // The callee is written for an old value: it takes it as a parameter.
                 _ => true,
             };
         if self.is_under_its_lock(fact, &write.target)
@@ -568,7 +576,7 @@ impl<'a> Judge<'a> {
             return false;
         }
         let read = self.origin(&used.fact).offset;
-        let body = self.steps.body();
+        let body = self.lock_transfer.body();
         let mut blocks = body.blocks.iter_with_ids();
         let is_read_in = |block: &Block| block.instructions.iter().any(|it| it.offset == read);
         let read_in = blocks.find(|(_, block)| is_read_in(block)).map(|(id, _)| id);
@@ -579,11 +587,11 @@ impl<'a> Judge<'a> {
 
     /// Whether the variable is looked at once more on the way from the decision to the write: then that
     /// later look decides.
-    fn is_superseded(&self, used: &Use, write: &WriteHere) -> bool {
+    fn is_superseded(&self, used: &Use, write: &LocalWrite) -> bool {
         let variable = &self.origin(&used.fact).variable;
         self.deciders_of(write.block).iter().filter(|later| **later != used.block).any(|later| {
             let facts = self.facts.branches.get(later).map_or(&[][..], Vec::as_slice);
-            let is_later_look = |fact: &Carried| {
+            let is_later_look = |fact: &TrackedValue| {
                 fact.origin != used.fact.origin && self.origin(fact).variable.may_be(variable)
             };
             facts.iter().any(is_later_look)
@@ -591,7 +599,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn is_among(&self, fact: &Carried, variables: &[Variable]) -> bool {
+    fn is_among(&self, fact: &TrackedValue, variables: &[Variable]) -> bool {
         let variable = &self.origin(fact).variable;
         variables.iter().any(|other| other.may_be(variable))
     }
@@ -599,12 +607,13 @@ impl<'a> Judge<'a> {
     /// Whether the value was checked to be still the current one before a write that rests on it:
     /// the variable itself was looked at again, or another that was read together with it (a version)
     /// was compared with what it had been.
-    fn is_checked(&self, fact: &Carried, write: &WriteHere, checked: &[Variable]) -> bool {
+    fn is_checked(&self, fact: &TrackedValue, write: &LocalWrite, checked: &[Variable]) -> bool {
         self.is_among(fact, checked)
             || self.deciders_of(write.block).iter().any(|decider| {
                 let facts = self.facts.branches.get(decider).map_or(&[][..], Vec::as_slice);
-                let together =
-                    |stale: &&Carried| stale.block == fact.block && stale.phase != Phase::Current;
+                let together = |stale: &&TrackedValue| {
+                    stale.block == fact.block && stale.phase != Phase::Current
+                };
                 facts.iter().filter(together).any(|stale| {
                     let variable = &self.origin(stale).variable;
                     facts.iter().any(|fresh| {
@@ -620,20 +629,20 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether the lock that a value was read under is held again at a write.
-    fn is_under_its_lock(&self, fact: &Carried, write: &WriteTarget) -> bool {
+    fn is_under_its_lock(&self, fact: &TrackedValue, write: &WriteTarget) -> bool {
         self.facts.lock_of(fact).is_some_and(|lock| {
-            write.locks.iter().flatten().any(|held| self.steps.are_one(held, &lock))
+            write.locks.iter().flatten().any(|held| self.lock_transfer.are_same_lock(held, &lock))
         })
     }
 }
 
 /// A write as callers see it.
-fn exported(write: &WriteHere, checked: &[Variable]) -> WriteTarget {
+fn exported(write: &LocalWrite, checked: &[Variable]) -> WriteTarget {
     let global = |lock: &Option<LockExpression>| lock.filter(|lock| !lock.is_local());
     WriteTarget {
         variable: write.target.variable.without_locals(),
         locks: write.target.locks.iter().map(global).collect(),
-        checked: few(checked.iter().map(|variable| variable.without_locals()).collect()),
+        checked: first_few(checked.iter().map(|variable| variable.without_locals()).collect()),
         is_update: write.target.is_update,
         removal: write.target.removal,
     }

@@ -6,7 +6,7 @@
 
 use classes::AnnotationValue;
 use classes::bytecode::Literal;
-use program::callgraph::{CallGraph, Target, Via};
+use program::callgraph::{CallGraph, CallKind, Target};
 use program::ids::{ClassId, FieldId, Id, LambdaId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Constant, DynamicTarget, Instruction, Operation};
 use program::models::ContentsAccess;
@@ -14,12 +14,16 @@ use program::{Program, threads};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::domain::{Guard, Part, Variable, container_field, contents_accessed, written_by};
+use super::domain::{
+    GuardRelation, Part, Variable, container_field, contents_accessed, written_by,
+};
 use crate::Context;
 use crate::locks::aliases::Aliases;
-use crate::locks::expression::{Expressions, LockExpression, Root, Step, returned_expressions};
-use crate::locks::held::{self, LockChanges, LockSteps, Surroundings};
-use crate::locks::{HandedOn, is_new, touches_lock};
+use crate::locks::expression::{
+    ExpressionRoot, Expressions, LockExpression, PathElement, returned_expressions,
+};
+use crate::locks::held::{self, LockChanges, LockFlowInputs, LockTransfer};
+use crate::locks::{EscapingValues, is_new, touches_lock};
 
 /// Callers are followed up this far to see whether all of them hold a lock.
 const CALLER_ROUNDS: usize = 3;
@@ -38,15 +42,15 @@ pub(super) struct Guards {
     constructing: FxHashSet<MethodId>,
     /// The guards under which variables are written after construction; without any where they are
     /// written without a lock.
-    writes: FxHashMap<(FieldId, Part), Vec<Guard>>,
+    writes: FxHashMap<(FieldId, Part), Vec<GuardRelation>>,
     /// Of these, the ones under which every write happens.
-    always: FxHashMap<(FieldId, Part), Vec<Guard>>,
+    always: FxHashMap<(FieldId, Part), Vec<GuardRelation>>,
     /// Methods that can hold a lock that they took themselves.
     takes_locks: TypedVec<MethodId, bool>,
     /// The guards that annotations name.
-    annotated: FxHashMap<FieldId, Guard>,
+    annotated: FxHashMap<FieldId, GuardRelation>,
     /// Variables that are written by methods that are called without a lock.
-    written_freely: FxHashSet<(FieldId, Part)>,
+    written_without_locks: FxHashSet<(FieldId, Part)>,
     /// Fields that only ever get one constant after construction.
     one_way: FxHashMap<FieldId, Option<i32>>,
     /// Classes whose methods write fields of their own objects, and whether they ever do so under a
@@ -72,8 +76,8 @@ impl Guards {
         let Context { program, graph, .. } = *context;
         let aliases = Aliases::of(program);
         let returned = returned_expressions(program, graph);
-        let surroundings = Surroundings { program, graph, aliases: &aliases };
-        let changes = held::lock_changes(surroundings);
+        let inputs = LockFlowInputs { program, graph, aliases: &aliases };
+        let changes = held::lock_changes(inputs);
         let constructing = constructing(program, graph);
         let mut guards = Guards {
             aliases,
@@ -85,7 +89,7 @@ impl Guards {
             always: FxHashMap::default(),
             takes_locks: TypedVec::filled(false, program.methods.len()),
             annotated: annotated(program),
-            written_freely: FxHashSet::default(),
+            written_without_locks: FxHashSet::default(),
             one_way: FxHashMap::default(),
             own_writes: FxHashMap::default(),
         };
@@ -105,17 +109,17 @@ impl Guards {
         for (method, accesses) in all_accesses.iter_with_ids() {
             let declared = &program.methods[method];
             let is_free = !accesses.writes.is_empty()
-                && guards.is_called_freely(context, &all_accesses, method);
+                && guards.is_called_without_locks(context, &all_accesses, method);
             for (field, constant) in &accesses.stored {
                 let known = guards.one_way.entry(*field).or_insert(*constant);
                 *known = known.filter(|known| Some(*known) == *constant);
             }
             for (variable, held) in &accesses.writes {
                 let Some(field) = variable.field else { continue };
-                let mut here: Vec<Guard> = held
+                let mut here: Vec<GuardRelation> = held
                     .iter()
                     .chain(guards.held_at_entry(method))
-                    .map(|lock| Guard::of(variable, Some(*lock)))
+                    .map(|lock| GuardRelation::of(variable, Some(*lock)))
                     .collect();
                 here.sort_unstable();
                 here.dedup();
@@ -128,7 +132,7 @@ impl Guards {
                 }
                 let key = (field, variable.part);
                 if is_free {
-                    guards.written_freely.insert(key);
+                    guards.written_without_locks.insert(key);
                 }
                 match guards.always.get_mut(&key) {
                     Some(always) => always.retain(|guard| here.contains(guard)),
@@ -173,9 +177,13 @@ impl Guards {
     ) -> bool {
         let declared = &program.methods[method];
         match path.root {
-            Root::Parameter(0) => !declared.is_static() && self.is_constructing(program, method),
-            Root::Static(_) => &*declared.name == "<clinit>",
-            Root::Parameter(_) | Root::Class(_) | Root::Local(_) => false,
+            ExpressionRoot::Parameter(0) => {
+                !declared.is_static() && self.is_constructing(program, method)
+            }
+            ExpressionRoot::Static(_) => &*declared.name == "<clinit>",
+            ExpressionRoot::Parameter(_) | ExpressionRoot::Class(_) | ExpressionRoot::Local(_) => {
+                false
+            }
         }
     }
 
@@ -188,37 +196,39 @@ impl Guards {
     /// Whether somebody writes the variable under a lock that lies to it like this; or, where an
     /// annotation names the guard, whether this is the one.
     #[must_use]
-    pub(super) fn is_guarded_by(&self, variable: &Variable, guard: &Guard) -> bool {
+    pub(super) fn is_guarded_by(&self, variable: &Variable, guard: &GuardRelation) -> bool {
         let Some(field) = variable.field else { return false };
         if let Some(annotated) = self.annotated.get(&field) {
             return annotated == guard;
         }
         let Some(known) = self.writes.get(&(field, variable.part)) else { return false };
         match guard {
-            Guard::Unknown => !known.is_empty(),
-            guard => known.contains(guard) || known.contains(&Guard::Unknown),
+            GuardRelation::Unknown => !known.is_empty(),
+            guard => known.contains(guard) || known.contains(&GuardRelation::Unknown),
         }
     }
 
     /// Whether everybody who writes the variable holds a lock that lies to it like this.
     #[must_use]
-    pub(super) fn is_always_guarded_by(&self, variable: &Variable, guard: &Guard) -> bool {
+    pub(super) fn is_always_guarded_by(&self, variable: &Variable, guard: &GuardRelation) -> bool {
         if let Some(annotated) = variable.field.and_then(|field| self.annotated.get(&field)) {
             return annotated == guard;
         }
         let known = variable.field.and_then(|field| self.always.get(&(field, variable.part)));
-        *guard != Guard::Unknown && known.is_some_and(|known| known.contains(guard))
+        *guard != GuardRelation::Unknown && known.is_some_and(|known| known.contains(guard))
     }
 
     /// Whether a method writes the variable that is called while no other lock is held.
     #[must_use]
-    pub(super) fn is_written_freely(&self, variable: &Variable) -> bool {
-        variable.field.is_none_or(|field| self.written_freely.contains(&(field, variable.part)))
+    pub(super) fn is_written_without_locks(&self, variable: &Variable) -> bool {
+        variable
+            .field
+            .is_none_or(|field| self.written_without_locks.contains(&(field, variable.part)))
     }
 
     /// Whether a method is called while no lock is held, as far as can be seen; what nobody is seen to
     /// call may be called in any way.
-    fn is_called_freely(
+    fn is_called_without_locks(
         &self,
         context: &Context<'_>,
         accesses: &TypedVec<MethodId, Accesses>,
@@ -262,23 +272,24 @@ impl Guards {
         let Some(body) = program.body(method) else { return accesses };
         let returned = |callee: MethodId| self.returned[callee];
         let expressions = Expressions::new(program, graph, body, &returned);
-        let handed_on = HandedOn::of(body);
-        let mut write =
-            |instruction: &Instruction, variable: Variable, held: Vec<LockExpression>| {
-                let is_early = variable
-                    .path
-                    .is_some_and(|path| self.is_under_construction(program, method, &path));
-                let is_confined = |path: LockExpression| match path.root {
-                    Root::Local(object) => is_new(body, object) && !handed_on.contains(object),
-                    _ => false,
-                };
-                if !is_early && !variable.path.is_some_and(is_confined) {
-                    if let Some(field) = variable.field.filter(|_| variable.part == Part::Value) {
-                        accesses.stored.push((field, stored_constant(body, instruction)));
-                    }
-                    accesses.writes.push((variable, held));
-                }
+        let escaping = EscapingValues::of(body);
+        let mut write = |instruction: &Instruction,
+                         variable: Variable,
+                         held: Vec<LockExpression>| {
+            let is_early = variable
+                .path
+                .is_some_and(|path| self.is_under_construction(program, method, &path));
+            let is_confined = |path: LockExpression| match path.root {
+                ExpressionRoot::Local(object) => is_new(body, object) && !escaping.contains(object),
+                _ => false,
             };
+            if !is_early && !variable.path.is_some_and(is_confined) {
+                if let Some(field) = variable.field.filter(|_| variable.part == Part::Value) {
+                    accesses.stored.push((field, stored_constant(body, instruction)));
+                }
+                accesses.writes.push((variable, held));
+            }
+        };
         let written = |instruction: &Instruction| match &instruction.operation {
             Operation::Call(call) => match contents_accessed(program, &expressions, call) {
                 Some((ContentsAccess::Changes | ContentsAccess::Takes, variable, _)) => {
@@ -296,10 +307,10 @@ impl Guards {
             }
             return accesses;
         }
-        let surroundings = Surroundings { program, graph, aliases: &self.aliases };
+        let inputs = LockFlowInputs { program, graph, aliases: &self.aliases };
         let mut calls = Vec::new();
         held::visit(
-            LockSteps::new(surroundings, &expressions, &self.changes, &[]),
+            LockTransfer::new(inputs, &expressions, &self.changes, &[]),
             |instruction, held, _| {
                 let names = || held.names().copied().collect::<Vec<_>>();
                 if let Some(variable) = written(instruction) {
@@ -394,7 +405,7 @@ impl Guards {
 
 /// The guards that `@GuardedBy` names, whichever library it comes from: `this`, another field of the
 /// object, a static field, or the class itself. What cannot be understood is left out.
-fn annotated(program: &Program) -> FxHashMap<FieldId, Guard> {
+fn annotated(program: &Program) -> FxHashMap<FieldId, GuardRelation> {
     let mut found = FxHashMap::default();
     for class in program.classes.iter() {
         let has_any = class
@@ -422,15 +433,15 @@ fn annotated(program: &Program) -> FxHashMap<FieldId, Guard> {
 }
 
 /// The guard that a name in an annotation means for a field.
-fn named_guard(program: &Program, field: FieldId, name: &str) -> Option<Guard> {
-    let owner = LockExpression::new(Root::Parameter(0));
+fn named_guard(program: &Program, field: FieldId, name: &str) -> Option<GuardRelation> {
+    let owner = LockExpression::new(ExpressionRoot::Parameter(0));
     let class = program.fields[field].class;
     let name = name.trim();
     if name == "this" {
-        return Some(Guard::Relative { owner, lock: owner });
+        return Some(GuardRelation::Relative { owner, lock: owner });
     }
     if name.ends_with(".class") {
-        return Some(Guard::Global(LockExpression::new(Root::Class(class))));
+        return Some(GuardRelation::Global(LockExpression::new(ExpressionRoot::Class(class))));
     }
     let name = name.rsplit('.').next()?;
     let lock = program.hierarchy.superclasses(class).find_map(|class| {
@@ -438,9 +449,9 @@ fn named_guard(program: &Program, field: FieldId, name: &str) -> Option<Guard> {
         fields.into_iter().find(|field| *program.fields[*field].name == *name)
     })?;
     if program.fields[lock].is_static() {
-        Some(Guard::Global(LockExpression::new(Root::Static(lock))))
+        Some(GuardRelation::Global(LockExpression::new(ExpressionRoot::Static(lock))))
     } else {
-        Some(Guard::Relative { owner, lock: owner.then(Step::Field(lock))? })
+        Some(GuardRelation::Relative { owner, lock: owner.then(PathElement::Field(lock))? })
     }
 }
 
@@ -558,8 +569,7 @@ impl KnownCallers {
 /// Whether a lambda is only ever handed to library methods that run it before they return.
 fn is_run_where_passed(graph: &CallGraph, body: &Body, value: ValueId, lambda: LambdaId) -> bool {
     let mut is_run = true;
-    let runs =
-        |target: &Target| matches!(target.via, Via::Callback { lambda: run, .. } if run == lambda);
+    let runs = |target: &Target| matches!(target.call_kind, CallKind::Callback { lambda: run, .. } if run == lambda);
     for instruction in body.instructions() {
         let mut reads = false;
         instruction.operation.for_each_operand(|operand| reads |= operand == value);

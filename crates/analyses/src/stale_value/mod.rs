@@ -52,11 +52,11 @@ use program::ir::ControlDependence;
 use program::summaries::{self, Summaries};
 
 use crate::locks::expression::Expressions;
-use crate::locks::held::{LockSteps, Surroundings};
+use crate::locks::held::{LockFlowInputs, LockTransfer};
 use crate::locks::implicit_lock;
 use crate::{Analysis, Context, Outcome};
 use flow::Flow;
-use grade::Judge;
+use grade::Grader;
 use guards::Guards;
 use summary::Summary;
 
@@ -135,7 +135,7 @@ fn summary(
     if (context.cancelled)() || body.definitions.len() > config::LARGEST_BODY {
         return Summary::default();
     }
-    // What nobody calls need not be told to anybody, and without locks nothing goes stale.
+    // A method without callers needs no summary, and without locks nothing goes stale.
     let returns_locked = |target: &Target| {
         known.of(target.method).returned.iter().any(|returned| !returned.locks.is_empty())
     };
@@ -148,10 +148,11 @@ fn summary(
     }
     let returned = |callee: MethodId| guards.returned[callee];
     let expressions = Expressions::new(program, graph, body, &returned);
-    let surroundings = Surroundings { program, graph, aliases: &guards.aliases };
-    let steps =
-        LockSteps::new(surroundings, &expressions, &guards.changes, guards.held_at_entry(method));
+    let inputs = LockFlowInputs { program, graph, aliases: &guards.aliases };
+    let lock_transfer =
+        LockTransfer::new(inputs, &expressions, &guards.changes, guards.held_at_entry(method));
     let dependence = ControlDependence::of(body);
-    let facts = Flow::new(context, guards, known, &expressions, &steps, &dependence).solve();
-    Judge::new(context, guards, &steps, &dependence, &facts).summary()
+    let facts =
+        Flow::new(context, guards, known, &expressions, &lock_transfer, &dependence).solve();
+    Grader::new(context, guards, &lock_transfer, &dependence, &facts).summary()
 }

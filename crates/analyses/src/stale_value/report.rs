@@ -8,8 +8,8 @@ use program::ids::{MethodId, TypedVec};
 
 use super::config::LARGEST_BODY;
 use super::domain::{Part, Variable};
-use super::grade::{Suspicion, Written};
-use super::summary::{ParameterEffect, ParameterUse, Returned, Summary, Way, Write};
+use super::grade::{StaleValue, Written};
+use super::summary::{EventLocation, ParameterEffect, ParameterUse, Returned, Summary, Write};
 use super::{ANALYSIS, STALE_VALUE};
 use crate::locks::expression::{Expressions, LockExpression};
 use crate::{Context, Outcome, Scope};
@@ -20,8 +20,8 @@ pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summ
     let scope = Scope::of(context);
     let mut findings = Vec::new();
     for method in program.methods_with_bodies() {
-        let suspicions = &summaries[method].suspicions;
-        if suspicions.is_empty()
+        let stale_values = &summaries[method].stale_values;
+        if stale_values.is_empty()
             || !program.is_application(method)
             || !context.graph.is_reachable(method)
         {
@@ -32,15 +32,15 @@ pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summ
             continue;
         }
         // Compilers copy `finally` blocks: what counts as one place is the line, where known.
-        let mut worst: BTreeMap<(u32, String), (&Suspicion, Finding)> = BTreeMap::new();
-        for suspicion in suspicions {
-            let finding = finding(context, summaries, method, suspicion);
-            let place = program.site(method, suspicion.read).line.unwrap_or(suspicion.read);
+        let mut worst: BTreeMap<(u32, String), (&StaleValue, Finding)> = BTreeMap::new();
+        for stale_value in stale_values {
+            let finding = finding(context, summaries, method, stale_value);
+            let place = program.site(method, stale_value.read).line.unwrap_or(stale_value.read);
             let key = (place, finding.subjects["value"].clone());
             match worst.get(&key) {
-                Some((known, _)) if known.severity >= suspicion.severity => {}
+                Some((known, _)) if known.severity >= stale_value.severity => {}
                 _ => {
-                    worst.insert(key, (suspicion, finding));
+                    worst.insert(key, (stale_value, finding));
                 }
             }
         }
@@ -69,42 +69,42 @@ fn finding(
     context: &Context<'_>,
     summaries: &TypedVec<MethodId, Summary>,
     method: MethodId,
-    suspicion: &Suspicion,
+    stale_value: &StaleValue,
 ) -> Finding {
     let program = context.program;
     let chains = Chains { program, summaries };
     let site = |offset: u32| program.site(method, offset);
-    let subjects = names(context, method, suspicion, &|names, path| names.describe(path));
+    let subjects = names(context, method, stale_value, &|names, path| names.describe(path));
     let stable_subjects =
-        names(context, method, suspicion, &|names, path| names.describe_stable(path));
-    let held_locks: Vec<HeldLock> = suspicion
+        names(context, method, stale_value, &|names, path| names.describe_stable(path));
+    let held_locks: Vec<HeldLock> = stale_value
         .taken_at
         .map(|offset| HeldLock { lock: subjects["lock"].clone(), taken_at: site(offset) })
         .into_iter()
         .collect();
     let mut steps = vec![
         Step {
-            call_chain: chains.of_read(suspicion),
+            call_chain: chains.of_read(stale_value),
             held_locks,
-            ..Step::at("read", site(suspicion.read))
+            ..Step::at("read", site(stale_value.read))
         },
-        Step::at("released", site(suspicion.released)),
-        Step::at("used", site(suspicion.used)),
+        Step::at("released", site(stale_value.released)),
+        Step::at("used", site(stale_value.used)),
     ];
-    if let Some(written) = suspicion.written {
+    if let Some(written) = stale_value.written {
         let call_chain = chains.of_write(&written);
         steps.push(Step { call_chain, ..Step::at("written", site(written.offset)) });
     }
     Finding {
         rule: STALE_VALUE,
         evidence: Evidence::Possible,
-        severity: suspicion.severity,
-        // The method as a whole, so that reads of one variable in it are told together.
+        severity: stale_value.severity,
+        // The method as a whole, so that reads of one variable in it are reported together.
         blame: site(0),
         subjects,
         stable_subjects,
         witnesses: vec![Witness::new(ANALYSIS.name, steps)],
-        distance: suspicion.distance,
+        distance: stale_value.distance,
         fingerprint: None,
     }
 }
@@ -113,7 +113,7 @@ fn finding(
 fn names(
     context: &Context<'_>,
     method: MethodId,
-    suspicion: &Suspicion,
+    stale_value: &StaleValue,
     describe: &dyn Fn(&Expressions<'_>, LockExpression) -> String,
 ) -> BTreeMap<&'static str, String> {
     let program = context.program;
@@ -123,7 +123,7 @@ fn names(
         let expressions = Expressions::new(program, context.graph, body, &no_getters);
         Some(describe(&expressions, path?))
     };
-    let variable = &suspicion.variable;
+    let variable = &stale_value.variable;
     let field = variable.field.map(|field| {
         let field = &program.fields[field];
         let class = program.classes[field.class].dotted_name();
@@ -137,32 +137,32 @@ fn names(
         (Some(place), Part::Contents) => format!("the contents of {place}"),
         (None, _) => "what the call returns".to_string(),
     };
-    let lock = named(suspicion.lock).unwrap_or_else(|| "a lock".to_string());
+    let lock = named(stale_value.lock).unwrap_or_else(|| "a lock".to_string());
     BTreeMap::from([("value", value), ("lock", lock)])
 }
 
-/// Follows what summaries tell down to the instruction it is about.
+/// Follows entries of summaries down to the instruction they are about.
 struct Chains<'a> {
     program: &'a Program,
     summaries: &'a TypedVec<MethodId, Summary>,
 }
 
 impl Chains<'_> {
-    /// Follows the entries about a variable from method to method; `entry` tells, for the entry that
+    /// Follows the entries about a variable from method to method; `entry` gives, for the entry that
     /// is so many calls away from the end, where it happens.
     fn follow(
         &self,
         start: Option<MethodId>,
         depth: u8,
-        entry: impl Fn(&Summary, u8) -> Option<Way>,
+        entry: impl Fn(&Summary, u8) -> Option<EventLocation>,
     ) -> Vec<Site> {
         let mut chain = Vec::new();
         let mut at = start;
         for depth in (0..depth).rev() {
             let Some(method) = at else { break };
             let (offset, next) = match entry(&self.summaries[method], depth) {
-                Some(Way::Here(offset)) => (offset, None),
-                Some(Way::Call(offset, method)) => (offset, Some(method)),
+                Some(EventLocation::Here(offset)) => (offset, None),
+                Some(EventLocation::Call(offset, method)) => (offset, Some(method)),
                 None => break,
             };
             chain.push(self.program.site(method, offset));
@@ -171,17 +171,17 @@ impl Chains<'_> {
         chain
     }
 
-    fn of_read(&self, suspicion: &Suspicion) -> Vec<Site> {
-        self.follow(suspicion.read_inside, suspicion.read_depth, |summary, depth| {
+    fn of_read(&self, stale_value: &StaleValue) -> Vec<Site> {
+        self.follow(stale_value.read_inside, stale_value.read_depth, |summary, depth| {
             let is_it = |returned: &&Returned| {
-                returned.depth == depth && is_about(&returned.variable, &suspicion.variable)
+                returned.depth == depth && is_about(&returned.variable, &stale_value.variable)
             };
-            Some(summary.returned.iter().find(is_it)?.way)
+            Some(summary.returned.iter().find(is_it)?.location)
         })
     }
 
     fn of_write(&self, written: &Written) -> Vec<Site> {
-        let Way::Call(_, start) = written.way else { return Vec::new() };
+        let EventLocation::Call(_, start) = written.location else { return Vec::new() };
         self.follow(Some(start), written.depth, |summary, depth| {
             if written.is_argument {
                 let is_it = |used: &&ParameterUse| {
@@ -192,18 +192,18 @@ impl Chains<'_> {
                     };
                     used.depth == depth && is_about(&target.variable, &written.variable)
                 };
-                Some(summary.uses.iter().find(is_it)?.way)
+                Some(summary.uses.iter().find(is_it)?.location)
             } else {
                 let is_it = |write: &&Write| {
                     write.depth == depth && is_about(&write.target.variable, &written.variable)
                 };
-                Some(summary.writes.iter().find(is_it)?.way)
+                Some(summary.writes.iter().find(is_it)?.location)
             }
         })
     }
 }
 
-/// Whether a callee's variable is the caller's, as far as the field tells; what a collection is called
+/// Whether a callee's variable is the caller's, as far as the field shows; what a collection is called
 /// the callee may not know.
 fn is_about(of_callee: &Variable, of_caller: &Variable) -> bool {
     of_callee.part == of_caller.part

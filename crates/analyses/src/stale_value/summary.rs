@@ -6,29 +6,29 @@ use program::ids::MethodId;
 use program::models::{ContentsAccess, Removal};
 
 use super::config::{DEEPEST_CHAIN, MOST_RETURNED, MOST_USES, MOST_WRITES};
-use super::domain::{Guard, Variable, contents_access, contents_of_receiver, removal};
-use super::grade::Suspicion;
+use super::domain::{GuardRelation, Variable, contents_access, contents_of_receiver, removal};
+use super::grade::StaleValue;
 use crate::locks::expression::LockExpression;
 use crate::locks::implicit_lock;
 
-/// Where something happens that a summary tells of.
+/// Where something happens that a summary describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum EventLocation {
     /// At an instruction of the method itself.
     Here(u32),
-    /// Inside a call: its offset, and the method called, whose summary tells more. Which entry of it
+    /// Inside a call: its offset, and the method called, whose summary says more. Which entry of it
     /// is meant follows from what it is about: were it named by its place in the list, every
     /// change there would be one here.
     Call(u32, MethodId),
 }
 
-/// A lock that was held when a variable was read, and how it lies to the variable.
+/// A lock that was held when a variable was read, and its relation to the variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ReadLock {
     /// The lock, if it can be named.
     pub lock: Option<LockExpression>,
     /// How it lies to the variable.
-    pub guard: Guard,
+    pub guard: GuardRelation,
 }
 
 /// A variable that the result of a method was read from.
@@ -44,7 +44,7 @@ pub(super) struct Returned {
     /// Whether the method took the value out of the variable, or marked it as taken.
     pub is_taken: bool,
     /// Where it is read.
-    pub way: Way,
+    pub location: EventLocation,
 }
 
 /// A write, with all that decides how it is judged.
@@ -70,7 +70,7 @@ pub(super) struct Write {
     /// The write.
     pub target: WriteTarget,
     /// Where it happens.
-    pub way: Way,
+    pub location: EventLocation,
 }
 
 /// What becomes of an argument.
@@ -96,7 +96,7 @@ pub(super) struct ParameterUse {
     /// What becomes of it.
     pub effect: ParameterEffect,
     /// Where.
-    pub way: Way,
+    pub location: EventLocation,
 }
 
 /// What a call of a method does with values.
@@ -111,7 +111,7 @@ pub(super) struct Summary {
     /// What is written, closest first.
     pub writes: Vec<Write>,
     /// Stale values of the method itself.
-    pub suspicions: Vec<Suspicion>,
+    pub stale_values: Vec<StaleValue>,
 }
 
 /// Callers do not see the suspicions: when only those change, nothing changes for them.
@@ -125,7 +125,7 @@ impl PartialEq for Summary {
 }
 
 impl Summary {
-    /// Whether there is nothing to tell callers.
+    /// Whether it is empty for callers.
     #[must_use]
     pub(super) fn is_empty(&self) -> bool {
         self.returned.is_empty()
@@ -167,17 +167,17 @@ impl Summary {
                     is_update: false,
                     removal: removal(program, method),
                 },
-                way: Way::Here(0),
+                location: EventLocation::Here(0),
             });
         }
         if access != ContentsAccess::Changes {
-            let guard = Guard::of(&variable, lock);
+            let guard = GuardRelation::of(&variable, lock);
             summary.returned.push(Returned {
                 depth: 0,
                 variable,
                 locks: lock.map(|lock| ReadLock { lock: Some(lock), guard }).into_iter().collect(),
                 is_taken: access == ContentsAccess::Takes,
-                way: Way::Here(0),
+                location: EventLocation::Here(0),
             });
         }
         Some(summary)

@@ -8,7 +8,7 @@ mod paths;
 mod random;
 mod recorder;
 
-use analyses::execution::{AccessKind, Limits};
+use analyses::execution::{AccessKind, ExecutionLimits};
 use recorder::Run;
 
 /// A program whose `main` starts two threads that run `body`, with these members.
@@ -74,20 +74,20 @@ fn dining_philosophers() {
     // The report comes after all threads have ended.
     let report = run.access("Philo.report", "snacks");
     assert_eq!(report.has_joined.iter().count(), 1, "{report:?}");
-    assert!(run.told.signals.iter().any(|(method, is_wait, has_lock)| {
+    assert!(run.recorded.signals.iter().any(|(method, is_wait, has_lock)| {
         method == "Table.getForks" && *is_wait && *has_lock
     }));
     // One table, many philosophers.
     let table = run.access("Table.getForks", "eaten").object;
-    assert!(run.heap.objects[table].marks.is_unique);
-    assert!(!run.heap.objects[snack.object].marks.is_unique);
+    assert!(run.heap.objects[table].properties.is_unique);
+    assert!(!run.heap.objects[snack.object].properties.is_unique);
     assert_eq!(run.heap.objects[table].allocated_at.len(), 1);
-    assert!(run.told.is_finished);
+    assert!(run.recorded.is_finished);
     assert!(run.counters().contexts > 0 && !run.counters().is_cut_short);
 }
 
 #[test]
-fn a_lock_lies_to_the_object_as_the_code_says() {
+fn the_relation_of_lock_and_object_is_that_of_the_code() {
     let members = "
         static Object global = new Object();
         static void bump() { synchronized (global) { shared.inGlobal++; } }
@@ -190,7 +190,7 @@ fn start_and_join_order_what_main_does() {
     assert_eq!(started("Main.helperBefore"), (Some(0), 0));
     assert_eq!(started("Main.helperBetween"), (Some(1), 0));
     assert_eq!(started("Main.helperAfter"), (Some(1), 1));
-    assert_eq!(run.told.controls.len(), 2);
+    assert_eq!(run.recorded.controls.len(), 2);
 }
 
 #[test]
@@ -215,11 +215,11 @@ fn callees_start_and_join_for_their_callers() {
     let between = run.access("Main.between", "value");
     assert_eq!(between.may_have_started.as_ref().map(|it| it.iter().count()), Some(1));
     assert_eq!(run.access("Main.after", "value").has_joined.iter().count(), 1);
-    assert_eq!(run.told.controls.len(), 2);
+    assert_eq!(run.recorded.controls.len(), 2);
 }
 
 #[test]
-fn what_a_joined_thread_left_behind_is_known() {
+fn effects_of_a_joined_thread_are_known() {
     let source = "
         public class Main {
             public static void main(String[] args) throws InterruptedException {
@@ -248,12 +248,12 @@ fn what_a_joined_thread_left_behind_is_known() {
 }
 
 #[test]
-fn the_same_program_is_told_the_same_way() {
-    let told = || {
+fn the_same_program_gives_the_same_events() {
+    let recorded = || {
         let run = Run::of(&[("Main", PHILO)]);
-        format!("{:?}{:?}", run.told.accesses, run.told.acquisitions)
+        format!("{:?}{:?}", run.recorded.accesses, run.recorded.acquisitions)
     };
-    assert_eq!(told(), told());
+    assert_eq!(recorded(), recorded());
 }
 
 #[test]
@@ -311,12 +311,12 @@ fn a_lock_that_was_tried_is_held_where_that_succeeded() {
     assert_eq!(run.locks("Shared.plain", "locked"), [["inside(lock)"]]);
     assert_eq!(run.locks("Shared.split", "leftToCaller"), [["inside(lock)"]]);
     assert!(run.access("Shared.split", "after").locks.is_empty());
-    let tried = run.told.acquisitions.iter().find(|(method, ..)| method == "Shared.attempt");
+    let tried = run.recorded.acquisitions.iter().find(|(method, ..)| method == "Shared.attempt");
     assert_eq!(tried.map(|(_, _, gives_up, _)| *gives_up), Some(true));
 }
 
 #[test]
-fn the_faces_of_a_read_write_lock_are_one_lock() {
+fn the_two_views_of_a_read_write_lock_are_one_lock() {
     let shared = "
         import java.util.concurrent.locks.*;
         public class Shared {
@@ -338,7 +338,7 @@ fn the_faces_of_a_read_write_lock_are_one_lock() {
 }
 
 #[test]
-fn re_entrant_acquisitions_are_silent() {
+fn re_entrant_acquisitions_are_not_reported() {
     let shared = "
         public class Shared {
             int value;
@@ -351,7 +351,12 @@ fn re_entrant_acquisitions_are_silent() {
     let run = Run::of(&[("Main", &two_threads("", body)), ("Shared", shared)]);
     assert_eq!(run.locks("Shared.outer", "value"), [["inside()"]]);
     let of = |method: &str| {
-        run.told.acquisitions.iter().filter(|told| told.0 == method).cloned().collect::<Vec<_>>()
+        run.recorded
+            .acquisitions
+            .iter()
+            .filter(|recorded| recorded.0 == method)
+            .cloned()
+            .collect::<Vec<_>>()
     };
     assert_eq!(of("Shared.outer").len(), 1);
     // Through `outer` it is held already.
@@ -382,12 +387,12 @@ fn lambdas_know_what_they_captured() {
     assert_eq!(inside.locks.len(), 1, "{inside:?}");
     assert_eq!(main.locks.len(), 1);
     assert!(run.access("Main.lambda$main$1", "value").locks.is_empty());
-    assert!(run.heap.objects[main.object].marks.is_unique);
+    assert!(run.heap.objects[main.object].properties.is_unique);
     assert_eq!(run.threads(inside), 1);
 }
 
 #[test]
-fn flags_latches_and_queues_carry_messages() {
+fn flags_latches_and_queues_order_threads() {
     let source = "
         import java.util.concurrent.*;
         public class Main {
@@ -446,7 +451,7 @@ fn synchronized_collections_hold_their_own_lock() {
 }
 
 #[test]
-fn too_many_contexts_are_merged_and_never_lost_silently() {
+fn too_many_contexts_are_merged_and_lost_ones_are_listed() {
     let mut locks = String::new();
     let mut calls = String::new();
     for number in 0..40 {
@@ -456,7 +461,7 @@ fn too_many_contexts_are_merged_and_never_lost_silently() {
     let shared = "public class Shared { int value; void touch() { value++; } }";
     let main = two_threads(&locks, &calls);
     let sources = [("Main", &*main), ("Shared", shared)];
-    let limits = Limits { contexts_per_method: 4, ..Limits::default() };
+    let limits = ExecutionLimits { contexts_per_method: 4, ..ExecutionLimits::default() };
     let run = Run::with(&sources, &limits);
     let counters = run.counters();
     assert!(counters.merged > 0, "{counters:?}");
@@ -465,12 +470,15 @@ fn too_many_contexts_are_merged_and_never_lost_silently() {
     let seen = run.accesses("Shared.touch", "value");
     assert!(seen.len() <= 2 * 24, "{}", seen.len());
     assert!(seen.iter().any(|seen| seen.locks.is_empty()));
-    let precise = Run::with(&sources, &Limits { contexts_per_method: 64, ..Limits::default() });
+    let precise = Run::with(
+        &sources,
+        &ExecutionLimits { contexts_per_method: 64, ..ExecutionLimits::default() },
+    );
     assert!(precise.accesses("Shared.touch", "value").iter().all(|seen| seen.locks.len() == 1));
 
-    let late = Run::within(&sources, &Limits::default(), &|| true);
+    let late = Run::within(&sources, &ExecutionLimits::default(), &|| true);
     assert!(late.counters().is_cut_short);
-    assert!(late.told.is_finished);
+    assert!(late.recorded.is_finished);
     let seen = late.accesses("Shared.touch", "value");
     assert!(seen.iter().all(|seen| seen.locks.is_empty()));
 }

@@ -1,4 +1,4 @@
-//! The locks that are told with an access, against a naive walk of all paths of random methods without loops.
+//! The locks that are reported with an access, against a naive walk of all paths of random methods without loops.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -182,14 +182,14 @@ fn held_locks_are_those_of_all_paths() {
             expected.retain(|name| path.contains(name));
         }
         let field = format!("f{touch}");
-        let told: Vec<_> = run
-            .told
+        let recorded: Vec<_> = run
+            .recorded
             .accesses
             .iter()
             .filter(|seen| seen.slot.rsplit('.').next() == Some(&field))
             .collect();
-        assert!(!told.is_empty(), "{field} is touched");
-        for access in told {
+        assert!(!recorded.is_empty(), "{field} is touched");
+        for access in recorded {
             let locks: BTreeSet<String> = access.locks.iter().cloned().collect();
             assert!(locks.is_subset(&expected), "{field}: {locks:?} of {expected:?}");
             assert!(!is_structured[touch] || locks == expected, "{field}: {locks:?} {expected:?}");

@@ -1,11 +1,11 @@
-//! A listener that writes down what it is told, in words.
+//! A listener that records events as text.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use analyses::execution::{
-    self, Access, AccessKind, Acquisition, Allocation, ContextId, Counters, Executed, Listener,
-    LockMode, Relation, Signal, SignalKind, ThreadControl, World,
+    self, Access, AccessKind, Acquisition, Allocation, ContextId, Counters, ExecutionFacts,
+    ExecutionResult, Listener, LockMode, Relation, Signal, SignalKind, ThreadControl,
 };
 use analyses::heap::{self, Heap, ObjectId, Place, Slot, ThreadSet, slot_label};
 use analyses::{Config, Outcome};
@@ -15,7 +15,7 @@ use crate::java_program::Compiled;
 
 /// An access, in words where objects are concerned.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
+pub(crate) struct RecordedAccess {
     pub(crate) context: ContextId,
     pub(crate) method: String,
     pub(crate) object: ObjectId,
@@ -35,10 +35,10 @@ pub(crate) struct Seen {
     pub(crate) may_have_published: bool,
 }
 
-/// Everything that was told.
+/// All recorded events.
 #[derive(Default)]
-pub(crate) struct Told {
-    pub(crate) accesses: Vec<Seen>,
+pub(crate) struct RecordedEvents {
+    pub(crate) accesses: Vec<RecordedAccess>,
     /// Where, under which locks, whether it gives up.
     pub(crate) acquisitions: Vec<(String, usize, bool, bool)>,
     pub(crate) signals: Vec<(String, bool, bool)>,
@@ -49,7 +49,7 @@ pub(crate) struct Told {
 
 struct Recorder<'a> {
     program: &'a Program,
-    told: Rc<RefCell<Told>>,
+    recorded: Rc<RefCell<RecordedEvents>>,
 }
 
 fn name(program: &Program, place: Place) -> String {
@@ -73,7 +73,7 @@ impl Listener for Recorder<'_> {
                 Relation::Unknown => format!("{mode}unknown"),
             }
         });
-        let seen = Seen {
+        let seen = RecordedAccess {
             context: access.context,
             method: name(self.program, access.place),
             object: access.object,
@@ -91,57 +91,57 @@ impl Listener for Recorder<'_> {
             has_received: access.order.has_received.len(),
             may_have_published: !access.order.may_have_published.is_empty(),
         };
-        self.told.borrow_mut().accesses.push(seen);
+        self.recorded.borrow_mut().accesses.push(seen);
     }
 
     fn allocation(&mut self, allocation: Allocation) {
-        self.told.borrow_mut().allocations.push((allocation.object, allocation.place));
+        self.recorded.borrow_mut().allocations.push((allocation.object, allocation.place));
     }
 
     fn thread_control(&mut self, control: &ThreadControl<'_>) {
-        let told = (name(self.program, control.place), control.threads.iter().count());
-        self.told.borrow_mut().controls.push((told.0, told.1, control.is_start));
+        let recorded = (name(self.program, control.place), control.threads.iter().count());
+        self.recorded.borrow_mut().controls.push((recorded.0, recorded.1, control.is_start));
     }
 
     fn acquisition(&mut self, acquisition: &Acquisition<'_>) {
         let method = name(self.program, acquisition.place);
-        let told =
+        let recorded =
             (method, acquisition.held.len(), acquisition.gives_up, acquisition.is_other_instance);
-        self.told.borrow_mut().acquisitions.push(told);
+        self.recorded.borrow_mut().acquisitions.push(recorded);
     }
 
     fn signal(&mut self, signal: &Signal<'_>) {
         let is_wait = matches!(signal.kind, SignalKind::Wait { .. });
-        let told = (name(self.program, signal.place), is_wait, signal.lock.is_some());
-        self.told.borrow_mut().signals.push(told);
+        let recorded = (name(self.program, signal.place), is_wait, signal.lock.is_some());
+        self.recorded.borrow_mut().signals.push(recorded);
     }
 
-    fn finish(self: Box<Self>, _world: &World<'_>) -> Outcome {
-        self.told.borrow_mut().is_finished = true;
+    fn finish(self: Box<Self>, _world: &ExecutionFacts<'_>) -> Outcome {
+        self.recorded.borrow_mut().is_finished = true;
         Outcome::default()
     }
 }
 
-/// A program, its heap shape graph, and what the symbolic execution told.
+/// A program, its heap shape graph, and the events of the symbolic execution.
 pub(crate) struct Run {
     pub(crate) heap: Heap,
-    pub(crate) executed: Executed,
-    pub(crate) told: Told,
+    pub(crate) executed: ExecutionResult,
+    pub(crate) recorded: RecordedEvents,
 }
 
 impl Run {
     pub(crate) fn of(sources: &[(&str, &str)]) -> Run {
-        Run::with(sources, &execution::Limits::default())
+        Run::with(sources, &execution::ExecutionLimits::default())
     }
 
-    pub(crate) fn with(sources: &[(&str, &str)], limits: &execution::Limits) -> Run {
+    pub(crate) fn with(sources: &[(&str, &str)], limits: &execution::ExecutionLimits) -> Run {
         Run::within(sources, limits, &|| false)
     }
 
     /// With a budget that is used up when `exhausted` says so.
     pub(crate) fn within(
         sources: &[(&str, &str)],
-        limits: &execution::Limits,
+        limits: &execution::ExecutionLimits,
         exhausted: &(dyn Fn() -> bool + Sync),
     ) -> Run {
         let sources: Vec<(String, String)> =
@@ -150,33 +150,38 @@ impl Run {
         let config = Config::default();
         let mut context = compiled.context(&config);
         context.exhausted = exhausted;
-        let mut heap = Heap::build(&context, &heap::Limits::default());
-        let told = Rc::new(RefCell::new(Told::default()));
+        let mut heap = Heap::build(&context, &heap::HeapLimits::default());
+        let recorded = Rc::new(RefCell::new(RecordedEvents::default()));
         let executed = {
-            let recorder = Recorder { program: &compiled.program, told: told.clone() };
+            let recorder = Recorder { program: &compiled.program, recorded: recorded.clone() };
             let mut listeners: Vec<Box<dyn Listener + '_>> = vec![Box::new(recorder)];
             let executed = execution::execute(&context, &heap, &mut listeners, limits);
-            executed.mark(&mut heap);
+            executed.mark_unique_objects(&mut heap);
             for listener in listeners {
-                listener.finish(&executed.world(&context, &heap));
+                listener.finish(&executed.facts(&context, &heap));
             }
             executed
         };
-        let told = std::mem::take(&mut *told.borrow_mut());
-        Run { heap, executed, told }
+        let recorded = std::mem::take(&mut *recorded.borrow_mut());
+        Run { heap, executed, recorded }
     }
 
     /// The accesses to a field in a method, both by name.
-    pub(crate) fn accesses(&self, method: &str, slot: &str) -> Vec<&Seen> {
-        let is_meant =
-            |seen: &&Seen| seen.method == method && seen.slot.rsplit('.').next() == Some(slot);
-        self.told.accesses.iter().filter(is_meant).collect()
+    pub(crate) fn accesses(&self, method: &str, slot: &str) -> Vec<&RecordedAccess> {
+        let is_meant = |seen: &&RecordedAccess| {
+            seen.method == method && seen.slot.rsplit('.').next() == Some(slot)
+        };
+        self.recorded.accesses.iter().filter(is_meant).collect()
     }
 
     /// The one access that there is to a field in a method.
-    pub(crate) fn access(&self, method: &str, slot: &str) -> &Seen {
+    pub(crate) fn access(&self, method: &str, slot: &str) -> &RecordedAccess {
         let found = self.accesses(method, slot);
-        assert!(!found.is_empty(), "no access to {slot} in {method}: {:#?}", self.told.accesses);
+        assert!(
+            !found.is_empty(),
+            "no access to {slot} in {method}: {:#?}",
+            self.recorded.accesses
+        );
         found[0]
     }
 
@@ -186,7 +191,11 @@ impl Run {
             self.accesses(method, slot).iter().map(|seen| seen.locks.clone()).collect();
         locks.sort();
         locks.dedup();
-        assert!(!locks.is_empty(), "no access to {slot} in {method}: {:#?}", self.told.accesses);
+        assert!(
+            !locks.is_empty(),
+            "no access to {slot} in {method}: {:#?}",
+            self.recorded.accesses
+        );
         locks
     }
 
@@ -195,7 +204,7 @@ impl Run {
     }
 
     /// The abstract threads that get to an access.
-    pub(crate) fn threads(&self, seen: &Seen) -> usize {
+    pub(crate) fn threads(&self, seen: &RecordedAccess) -> usize {
         self.executed.threads[seen.context].iter().count()
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Case {
     /// The name of its class.
     pub(crate) class: String,
     pub(crate) text: String,
-    /// `race Store.x`, `deadlock Store.one Store.two`, `deadlock join`, `deadlock asleep`, `not atomic
+    /// `race Store.x`, `deadlock Store.one Store.two`, `deadlock join`, `deadlock waiting`, `not atomic
     /// Store.add`.
     pub(crate) shows: BTreeSet<String>,
     /// The gaps that it falls into.

@@ -8,16 +8,16 @@ use program::{ClassId, FieldId, MethodId, Program, ValueId};
 use rustc_hash::FxHashSet;
 
 use crate::history::Violation;
-use crate::machine::{Access, Machine, Place, Section, State, Step};
+use crate::machine::{Access, CodeLocation, Machine, Section, State, Step};
 
 /// A place as people see it: `Store.m0`, line 12.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Spot {
+pub(crate) struct SourceLocation {
     pub(crate) method: String,
     pub(crate) line: u32,
 }
 
-impl std::fmt::Display for Spot {
+impl std::fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} line {}", self.method, self.line)
     }
@@ -29,19 +29,19 @@ pub(crate) struct Race {
     /// `Store.x`.
     pub(crate) variable: String,
     /// The two accesses, sorted.
-    pub(crate) accesses: [Spot; 2],
+    pub(crate) accesses: [SourceLocation; 2],
 }
 
 /// Threads that can never go on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Deadlock {
     /// Each wants a lock that the next one holds. The locks are named by how the code names them.
-    Locks { locks: BTreeSet<String>, wants: BTreeSet<Spot> },
+    Locks { locks: BTreeSet<String>, wants: BTreeSet<SourceLocation> },
     /// Such a circle in which a thread waits for the end of another.
-    Join { wants: BTreeSet<Spot> },
+    Join { wants: BTreeSet<SourceLocation> },
     /// A thread is never woken, and nobody else can do anything.
-    Asleep {
-        wait: Spot,
+    Waiting {
+        wait: SourceLocation,
         /// Whether it holds a lock that another thread wants.
         blocks_others: bool,
         /// Whether some code notifies who waits on such an object, in whatever interleaving.
@@ -56,7 +56,7 @@ pub(crate) enum Deadlock {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LockedCode {
     pub(crate) lock: String,
-    pub(crate) begins: Spot,
+    pub(crate) begins: SourceLocation,
 }
 
 /// An access of a call that was not atomic.
@@ -65,7 +65,7 @@ pub(crate) struct End {
     /// `Store.x`.
     pub(crate) variable: String,
     pub(crate) is_volatile: bool,
-    pub(crate) spot: Spot,
+    pub(crate) location: SourceLocation,
 }
 
 /// A call of a method was not atomic.
@@ -111,12 +111,12 @@ pub(crate) struct Verdict {
 struct Findings {
     verdict: Verdict,
     /// Who is never woken: where, and whether others are blocked, and know the lock.
-    asleep: BTreeSet<(Place, bool, bool)>,
+    waiting: BTreeSet<(CodeLocation, bool, bool)>,
 }
 
-/// A program has more states than we care to look at.
+/// A program has more states than are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooMany;
+pub(crate) struct TooManyStates;
 
 /// Names of methods, fields and places.
 pub(crate) struct Names<'a>(pub(crate) &'a Program);
@@ -142,13 +142,13 @@ impl Names<'_> {
         self.member(declared.class, &declared.name)
     }
 
-    pub(crate) fn spot(&self, place: Place) -> Spot {
+    pub(crate) fn location(&self, place: CodeLocation) -> SourceLocation {
         let line = self.0.site(place.method, place.offset).line;
-        Spot { method: self.method(place.method), line: line.unwrap_or_default() }
+        SourceLocation { method: self.method(place.method), line: line.unwrap_or_default() }
     }
 
     /// The field that is accessed at a place.
-    pub(crate) fn accessed(&self, place: Place) -> Option<FieldId> {
+    pub(crate) fn accessed(&self, place: CodeLocation) -> Option<FieldId> {
         let body = self.0.body(place.method)?;
         let mut instructions = body.instructions().filter(|it| it.offset == place.offset);
         instructions.find_map(|instruction| match &instruction.operation {
@@ -162,7 +162,7 @@ impl Names<'_> {
 
     fn locked_code(&self, section: Section) -> LockedCode {
         let lock = self.lock(section.taken_at).unwrap_or_default();
-        LockedCode { lock, begins: self.spot(section.woken_at.unwrap_or(section.taken_at)) }
+        LockedCode { lock, begins: self.location(section.woken_at.unwrap_or(section.taken_at)) }
     }
 
     pub(crate) fn is_volatile(&self, field: FieldId) -> bool {
@@ -171,7 +171,7 @@ impl Names<'_> {
 
     /// How the code names the lock that is taken at a place: by its class if that is one of the
     /// program's own, else by the field that it is read from.
-    pub(crate) fn lock(&self, place: Place) -> Option<String> {
+    pub(crate) fn lock(&self, place: CodeLocation) -> Option<String> {
         let body = self.0.body(place.method)?;
         let mut here = body.instructions().filter(|it| it.offset == place.offset);
         let by_instruction = here.find_map(|instruction| match &instruction.operation {
@@ -190,8 +190,8 @@ impl Names<'_> {
         by_instruction.or_else(|| is_entry.then(|| self.method_lock(place.method)))
     }
 
-    /// Whether some code notifies who waits at a place, as far as the names of the objects tell.
-    fn is_notified(&self, wait: Place) -> bool {
+    /// Whether some code notifies who waits at a place, as far as the names of the objects show.
+    fn is_notified(&self, wait: CodeLocation) -> bool {
         let signals = |method: MethodId, is_wanted: &dyn Fn(u32, &str) -> bool| -> Vec<String> {
             let Some(body) = self.0.body(method) else { return Vec::new() };
             let calls = body.instructions().filter_map(|it| match &it.operation {
@@ -239,7 +239,7 @@ pub(crate) fn explore(
     program: &Program,
     main: MethodId,
     most_states: usize,
-) -> Result<Verdict, TooMany> {
+) -> Result<Verdict, TooManyStates> {
     let machine = Machine { program };
     let mut findings = Findings::default();
     let mut seen: FxHashSet<u64> = FxHashSet::default();
@@ -251,7 +251,7 @@ pub(crate) fn explore(
             continue;
         }
         if seen.len() > most_states {
-            return Err(TooMany);
+            return Err(TooManyStates);
         }
         let steps: Vec<Step> =
             (0..state.thread_count()).map(|it| machine.next_step(&state, it)).collect();
@@ -271,12 +271,12 @@ pub(crate) fn explore(
             waiting.extend(outcome.states);
         }
     }
-    let Findings { mut verdict, asleep } = findings;
+    let Findings { mut verdict, waiting } = findings;
     let names = Names(program);
-    for (place, blocks_others, is_known) in asleep {
+    for (place, blocks_others, is_known) in waiting {
         let is_notified = names.is_notified(place);
-        let wait = names.spot(place);
-        verdict.deadlocks.insert(Deadlock::Asleep { wait, blocks_others, is_notified, is_known });
+        let wait = names.location(place);
+        verdict.deadlocks.insert(Deadlock::Waiting { wait, blocks_others, is_notified, is_known });
     }
     verdict.states = seen.len();
     Ok(verdict)
@@ -303,7 +303,7 @@ fn not_atomic(program: &Program, thread: usize, violation: &Violation) -> NotAto
     let end = |access: Access| End {
         variable: names.field(access.variable.field),
         is_volatile: names.is_volatile(access.variable.field),
-        spot: names.spot(access.place),
+        location: names.location(access.place),
     };
     let Violation { method, first, second } = violation;
     let mut common = BTreeSet::new();
@@ -328,7 +328,7 @@ fn look_for_races(program: &Program, steps: &[Step], verdict: &mut Verdict) {
                 && (one.is_write || other.is_write)
                 && !names.is_volatile(one.variable.field)
             {
-                let mut accesses = [names.spot(one.place), names.spot(other.place)];
+                let mut accesses = [names.location(one.place), names.location(other.place)];
                 accesses.sort();
                 let variable = names.field(one.variable.field);
                 verdict.races.insert(Race { variable, accesses });
@@ -351,7 +351,7 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
             | Step::TryAcquire(..)
             | Step::Wait(..)
             | Step::Notify { .. }
-            | Step::Asleep(_)
+            | Step::Waiting(_)
             | Step::Finished => None,
         })
         .collect();
@@ -367,14 +367,14 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
         if !is_closed || circle.iter().any(|thread| *thread < start) {
             continue;
         }
-        let wanted: Vec<Place> = circle
+        let wanted: Vec<CodeLocation> = circle
             .iter()
             .filter_map(|thread| match steps[*thread] {
                 Step::Acquire(_, place) | Step::Wake(_, place) => Some(place),
                 _ => None,
             })
             .collect();
-        let wants = wanted.iter().map(|place| names.spot(*place)).collect();
+        let wants = wanted.iter().map(|place| names.location(*place)).collect();
         findings.verdict.deadlocks.insert(if wanted.len() == circle.len() {
             let name = |place| names.lock(place).unwrap_or_else(|| "wait".to_string());
             Deadlock::Locks { locks: wanted.into_iter().map(name).collect(), wants }
@@ -385,7 +385,7 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
     let is_over = steps.iter().enumerate().all(|(thread, step)| !state.is_enabled(thread, *step));
     for (thread, step) in steps.iter().enumerate() {
         match step {
-            Step::Asleep(place) if is_over => {
+            Step::Waiting(place) if is_over => {
                 let lock = state.awaited(thread).expect("who sleeps gave a lock back");
                 let blocks_others = steps.iter().any(|step| match step {
                     Step::Acquire(lock, _) | Step::Wake(lock, _) => {
@@ -394,7 +394,7 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
                     _ => false,
                 });
                 let is_known = state.is_known_to_others(lock, thread);
-                findings.asleep.insert((*place, blocks_others, is_known));
+                findings.waiting.insert((*place, blocks_others, is_known));
             }
             Step::Access(_)
             | Step::Acquire(..)
@@ -402,7 +402,7 @@ fn look_for_deadlocks(program: &Program, state: &State, steps: &[Step], findings
             | Step::Wait(..)
             | Step::Notify { .. }
             | Step::Join(_)
-            | Step::Asleep(_)
+            | Step::Waiting(_)
             | Step::Wake(..)
             | Step::Finished => {}
         }

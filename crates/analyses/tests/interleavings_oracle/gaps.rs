@@ -10,7 +10,7 @@ pub(crate) enum Gap {
     Volatile,
     /// No lock is held at both accesses of the call.
     NoCommonLock,
-    /// No single section of the lock does something to both, or all of them treat the variables alike.
+    /// No single section of the lock does something to both, or all of them access the variables in the same way.
     ViewsFormChain,
     /// A thread waits for the end of another while it holds a lock that the other wants.
     JoinUnderLock,
@@ -64,8 +64,8 @@ pub(crate) fn of_deadlock(deadlock: &Deadlock) -> Option<Gap> {
     match deadlock {
         Deadlock::Locks { .. } => None,
         Deadlock::Join { .. } => Some(Gap::JoinUnderLock),
-        Deadlock::Asleep { is_known: false, .. } => Some(Gap::WaitsAlone),
-        Deadlock::Asleep { blocks_others, is_notified, .. } => {
+        Deadlock::Waiting { is_known: false, .. } => Some(Gap::WaitsAlone),
+        Deadlock::Waiting { blocks_others, is_notified, .. } => {
             (*is_notified && !blocks_others).then_some(Gap::LostNotification)
         }
     }
@@ -84,8 +84,8 @@ pub(crate) fn of_method(found: &NotAtomic, verdict: &Verdict) -> Option<Gap> {
     }
 }
 
-/// Whether some section of the same lock in another thread conflicts with both, and the three do not form a chain: what the rule `inconsistent-method` promises to
-/// report, for views of fields instead of variables.
+/// Whether some section of the same lock in another thread conflicts with both, and the three do not form a chain:
+/// what the rule `inconsistent-method` promises to report, for views of fields instead of variables.
 fn breaks_chain(
     (first, second): &(LockedCode, LockedCode),
     thread: usize,

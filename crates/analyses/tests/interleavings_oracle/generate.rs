@@ -1,8 +1,8 @@
 //! Random programs, and how one that shows a disagreement is made smaller.
 
 use crate::java::{
-    Block, Form, Kind, Local, Lock, MainStep, Method, Program, Script, Source, Statement, Test,
-    Thread, Variable,
+    Block, Form, Kind, Local, Lock, MainStep, Method, Program, Source, Statement, Test, Thread,
+    ThreadBody, Variable,
 };
 use crate::random::{Compound, Random, smaller_blocks};
 
@@ -30,13 +30,16 @@ fn steps_of_threads(program: &Program) -> usize {
         of_methods[number] = own + steps(&method.body, &of_methods);
     }
     let of_threads = program.threads.iter();
-    let of_threads =
-        of_threads.map(|thread| steps(&program.scripts[thread.script].body, &of_methods));
+    let of_threads = of_threads
+        .map(|thread| steps(&program.thread_bodies[thread.body_number].body, &of_methods));
     let of_main = program.main.iter().map(|step| match step {
         MainStep::Do(statement) => steps(std::slice::from_ref(statement), &of_methods),
         MainStep::Start(_) => 0,
         MainStep::StartMore(thread) => {
-            2 * steps(&program.scripts[program.threads[*thread].script].body, &of_methods)
+            2 * steps(
+                &program.thread_bodies[program.threads[*thread].body_number].body,
+                &of_methods,
+            )
         }
         MainStep::Join(_) | MainStep::Count { .. } => 1,
     });
@@ -78,7 +81,7 @@ struct Generator<'a> {
 
 /// Where a statement is generated.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct StatementContext<'a> {
     depth: usize,
     /// The methods that may be called begin with this one, and end with the last.
     first_method: usize,
@@ -134,21 +137,23 @@ impl<'a> Generator<'a> {
                 }
                 let held: Vec<Lock> = kind.lock().into_iter().collect();
                 let (first_method, methods, held) = (number + 1, method_count, &*held);
-                let place = Place { depth: 0, first_method, methods, held, has_own: false };
+                let place =
+                    StatementContext { depth: 0, first_method, methods, held, has_own: false };
                 Method { kind, body: self.block(place, 3) }
             })
             .collect();
         let thread_count = self.random.pick(&[1, 2, 2, 2, 2, 2, 2, 3, 3, 3]);
-        let mut scripts: Vec<Script> = Vec::new();
+        let mut thread_bodies: Vec<ThreadBody> = Vec::new();
         let mut threads = Vec::new();
         for _ in 0..thread_count {
-            let script = if !scripts.is_empty() && self.random.percent(45) {
-                self.random.below(scripts.len())
+            let body_number = if !thread_bodies.is_empty() && self.random.percent(45) {
+                self.random.below(thread_bodies.len())
             } else {
                 let form = self.random.pick(&Form::ALL);
                 let has_own = form != Form::Lambda && self.random.percent(30);
-                scripts.push(Script { form, body: self.script(method_count, has_own) });
-                scripts.len() - 1
+                thread_bodies
+                    .push(ThreadBody { form, body: self.thread_body(method_count, has_own) });
+                thread_bodies.len() - 1
             };
             let first = self.random.below(self.stores);
             let second = if self.stores > 1 && self.random.percent(80) {
@@ -156,20 +161,23 @@ impl<'a> Generator<'a> {
             } else {
                 self.random.below(self.stores)
             };
-            threads.push(Thread { script, stores: [first, second] });
+            threads.push(Thread { body_number, stores: [first, second] });
         }
         let is_static = self.random.percent(20);
         let with_count: Vec<bool> = threads
             .iter()
-            .map(|thread| scripts[thread.script].form != Form::Lambda && self.random.percent(30))
+            .map(|thread| {
+                thread_bodies[thread.body_number].form != Form::Lambda && self.random.percent(30)
+            })
             .collect();
         let mut main = self.main(&with_count, method_count);
-        let is_class = scripts[threads[0].script].form != Form::Lambda;
+        let is_class = thread_bodies[threads[0].body_number].form != Form::Lambda;
         if thread_count == 1 && is_class && self.random.percent(70) {
             main.push(MainStep::StartMore(0));
         }
         let (stores, has_peer) = (self.stores, self.random.percent(50));
-        let mut program = Program { methods, scripts, threads, stores, is_static, has_peer, main };
+        let mut program =
+            Program { methods, thread_bodies, threads, stores, is_static, has_peer, main };
         while let Some(uncalled) = uncalled_method(&program) {
             remove_method(&mut program, uncalled);
         }
@@ -177,8 +185,8 @@ impl<'a> Generator<'a> {
     }
 
     /// Calls, for the most part.
-    fn script(&mut self, methods: usize, has_own: bool) -> Block {
-        let place = Place { depth: 1, first_method: 0, methods, held: &[], has_own };
+    fn thread_body(&mut self, methods: usize, has_own: bool) -> Block {
+        let place = StatementContext { depth: 1, first_method: 0, methods, held: &[], has_own };
         let count = 1 + self.random.below(2);
         (0..count)
             .map(|_| match self.random.percent(if has_own { 50 } else { 75 }) {
@@ -190,7 +198,8 @@ impl<'a> Generator<'a> {
 
     /// `main`; it may touch the fields of some thread or task objects.
     fn main(&mut self, with_count: &[bool], methods: usize) -> Vec<MainStep> {
-        let place = Place { depth: 2, first_method: 0, methods, held: &[], has_own: false };
+        let place =
+            StatementContext { depth: 2, first_method: 0, methods, held: &[], has_own: false };
         let mut main = Vec::new();
         let threads = with_count.len();
         // With a single thread `main` itself is the other one.
@@ -223,7 +232,7 @@ impl<'a> Generator<'a> {
         main
     }
 
-    fn of_main(&mut self, place: Place<'_>, chance: usize) -> Option<MainStep> {
+    fn of_main(&mut self, place: StatementContext<'_>, chance: usize) -> Option<MainStep> {
         self.random.percent(chance).then(|| MainStep::Do(self.statement(place)))
     }
 
@@ -231,11 +240,11 @@ impl<'a> Generator<'a> {
         self.random.pick(&Local::ALL)
     }
 
-    fn block(&mut self, place: Place<'_>, most: usize) -> Block {
+    fn block(&mut self, place: StatementContext<'_>, most: usize) -> Block {
         (0..1 + self.random.below(most)).map(|_| self.statement(place)).collect()
     }
 
-    fn statement(&mut self, place: Place<'_>) -> Statement {
+    fn statement(&mut self, place: StatementContext<'_>) -> Statement {
         if place.depth >= 4 {
             return self.leaf(place);
         }
@@ -251,7 +260,7 @@ impl<'a> Generator<'a> {
                 let is_negated = self.random.percent(40);
                 let bound = 1 + self.random.below(2) as u8;
                 let test = Test { local: self.local(), bound, is_negated };
-                let inner = Place { depth: place.depth + 1, ..place };
+                let inner = StatementContext { depth: place.depth + 1, ..place };
                 Statement::If(test, self.block(inner, 2))
             }
             70..84 if place.first_method < place.methods => self.call(place),
@@ -259,7 +268,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn synchronized(&mut self, place: Place<'_>) -> Statement {
+    fn synchronized(&mut self, place: StatementContext<'_>) -> Statement {
         // Taking a lock again that is held shows little.
         let free: Vec<Lock> =
             self.locks.iter().copied().filter(|lock| !place.held.contains(lock)).collect();
@@ -271,7 +280,7 @@ impl<'a> Generator<'a> {
         };
         let mut held = place.held.to_vec();
         held.push(lock);
-        let inner = Place { depth: place.depth + 1, held: &held, ..place };
+        let inner = StatementContext { depth: place.depth + 1, held: &held, ..place };
         let block = self.block(inner, 2);
         match lock == Lock::Explicit && self.random.percent(25) {
             true => Statement::TryLocked(block),
@@ -279,7 +288,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn call(&mut self, place: Place<'_>) -> Statement {
+    fn call(&mut self, place: StatementContext<'_>) -> Statement {
         let callable = place.methods - place.first_method;
         let method = place.first_method + self.random.below(callable);
         let on_that = self.stores > 1 && self.random.percent(40);
@@ -293,7 +302,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn leaf(&mut self, place: Place<'_>) -> Statement {
+    fn leaf(&mut self, place: StatementContext<'_>) -> Statement {
         let is_read = self.random.percent(50);
         if self.waits
             && let Some(lock) = place.held.last()
@@ -305,7 +314,7 @@ impl<'a> Generator<'a> {
         if self.flags && self.random.percent(40) {
             return match place.depth < 4 && is_read {
                 true => {
-                    let inner = Place { depth: place.depth + 1, ..place };
+                    let inner = StatementContext { depth: place.depth + 1, ..place };
                     Statement::IfReady(self.block(inner, 2))
                 }
                 false => {
@@ -374,12 +383,12 @@ pub(crate) fn smaller(program: &Program) -> Vec<Program> {
             changed(&|program| program.methods[number].kind = Kind::Plain);
         }
     }
-    for (number, script) in program.scripts.iter().enumerate() {
-        for body in smaller_blocks(&script.body) {
-            changed(&|program| program.scripts[number].body = body.clone());
+    for (number, thread_body) in program.thread_bodies.iter().enumerate() {
+        for body in smaller_blocks(&thread_body.body) {
+            changed(&|program| program.thread_bodies[number].body = body.clone());
         }
-        if script.form != Form::Subclass {
-            changed(&|program| program.scripts[number].form = Form::Subclass);
+        if thread_body.form != Form::Subclass {
+            changed(&|program| program.thread_bodies[number].form = Form::Subclass);
         }
     }
     if program.is_static {
@@ -402,7 +411,7 @@ pub(crate) fn smaller(program: &Program) -> Vec<Program> {
 }
 
 fn remove_thread(program: &mut Program, number: usize) {
-    let script = program.threads.remove(number).script;
+    let body_number = program.threads.remove(number).body_number;
     program.main.retain(|step| match step {
         MainStep::Start(thread)
         | MainStep::StartMore(thread)
@@ -418,10 +427,10 @@ fn remove_thread(program: &mut Program, number: usize) {
             *thread -= 1;
         }
     }
-    if program.threads.iter().all(|thread| thread.script != script) {
-        program.scripts.remove(script);
+    if program.threads.iter().all(|thread| thread.body_number != body_number) {
+        program.thread_bodies.remove(body_number);
         for thread in &mut program.threads {
-            thread.script -= usize::from(thread.script > script);
+            thread.body_number -= usize::from(thread.body_number > body_number);
         }
     }
 }
@@ -446,7 +455,7 @@ fn remove_method(program: &mut Program, number: usize) {
     }
     program.methods.remove(number);
     program.methods.iter_mut().for_each(|method| renumber(&mut method.body, number));
-    program.scripts.iter_mut().for_each(|script| renumber(&mut script.body, number));
+    program.thread_bodies.iter_mut().for_each(|it| renumber(&mut it.body, number));
     for step in &mut program.main {
         if let MainStep::Do(statement) = step {
             let mut block = vec![statement.clone()];
@@ -483,7 +492,7 @@ fn waits_for_held_locks(program: &Program) -> bool {
         let held: Vec<Lock> = method.kind.lock().into_iter().collect();
         is_sound(&method.body, &held)
     });
-    let scripts = program.scripts.iter().all(|script| is_sound(&script.body, &[]));
+    let thread_bodies = program.thread_bodies.iter().all(|it| is_sound(&it.body, &[]));
     let main = program.main.iter().all(|step| match step {
         MainStep::Do(statement) => is_sound(std::slice::from_ref(statement), &[]),
         MainStep::Start(_)
@@ -491,5 +500,5 @@ fn waits_for_held_locks(program: &Program) -> bool {
         | MainStep::Join(_)
         | MainStep::Count { .. } => true,
     });
-    methods && scripts && main
+    methods && thread_bodies && main
 }

@@ -1,17 +1,17 @@
-//! What has to be remembered of an execution to tell that a call was not atomic.
+//! What has to be recorded of an execution to show that a call was not atomic.
 //!
 //! Two accesses conflict if they are about one variable and one of them writes. A call is not atomic if one
 //! of its accesses comes before an access of another thread, by conflicts and by the order within the other
 //! threads, and that one before another access of the call: then no execution with the same conflicts in
 //! the same order has the accesses of the call side by side. Locks give no order of their own here: that a
 //! call gave a lock back and took it again is only harmful if some variable changed in between. This misses
-//! calls that tear a section of another thread apart which a lock keeps together, where no variable alone
+//! calls that run inside a section of another thread although a lock protects it, where no variable alone
 //! tells; a finding about such a call counts as made up.
 //!
 //! Of such pairs of accesses only the tightest count, those that have no other pair between them, and the
 //! innermost call that has both is the one that is not atomic: the calls around it are so because of it.
 //!
-//! Vector clocks tell what comes before what. An entry counts the accesses of a thread since it began its
+//! Vector clocks show what comes before what. An entry counts the accesses of a thread since it began its
 //! outermost call that is meant to be atomic; at the end of that call all entries about it are
 //! forgotten, so that executions that differ only in what is over are taken for one.
 
@@ -47,7 +47,7 @@ pub(crate) struct Guarded {
 
 /// The accesses to a variable that later ones can conflict with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Trail {
+struct AccessHistory {
     /// By which thread it was last written, and what came before that.
     write: Option<(usize, Clock)>,
     /// The same for the last read of each thread since.
@@ -62,7 +62,7 @@ pub(crate) struct History {
     accesses: [Vec<Guarded>; MOST_THREADS],
     /// The first access of the last pair that others came between, for each thread; 0 for none.
     last_pair: Clock,
-    trails: BTreeMap<Variable, Trail>,
+    access_histories: BTreeMap<Variable, AccessHistory>,
 }
 
 impl History {
@@ -80,15 +80,15 @@ impl History {
         frames: &[Frame],
         is_atomic: impl Fn(MethodId) -> bool,
     ) -> Option<Violation> {
-        let trail = self.trails.entry(access.variable).or_default();
+        let access_history = self.access_histories.entry(access.variable).or_default();
         let mut before: Vec<Clock> = Vec::new();
-        if let Some((writer, clock)) = trail.write
+        if let Some((writer, clock)) = access_history.write
             && writer != thread
         {
             before.push(clock);
         }
         if access.is_write {
-            let others = trail.reads.iter().filter(|(reader, _)| **reader != thread);
+            let others = access_history.reads.iter().filter(|(reader, _)| **reader != thread);
             before.extend(others.map(|(_, clock)| *clock));
         }
         let guarded = Guarded { access, sections };
@@ -116,10 +116,10 @@ impl History {
             clock[thread] = self.accesses[thread].len() as u32;
         }
         if access.is_write {
-            trail.write = Some((thread, *clock));
-            trail.reads.clear();
+            access_history.write = Some((thread, *clock));
+            access_history.reads.clear();
         } else {
-            trail.reads.insert(thread, *clock);
+            access_history.reads.insert(thread, *clock);
         }
         self.tidy(access.variable);
         violation
@@ -135,26 +135,26 @@ impl History {
         for clock in &mut self.clocks {
             clock[thread] = 0;
         }
-        for trail in self.trails.values_mut() {
-            if let Some((_, clock)) = &mut trail.write {
+        for access_history in self.access_histories.values_mut() {
+            if let Some((_, clock)) = &mut access_history.write {
                 clock[thread] = 0;
             }
-            for clock in trail.reads.values_mut() {
+            for clock in access_history.reads.values_mut() {
                 clock[thread] = 0;
             }
         }
-        let variables: Vec<Variable> = self.trails.keys().copied().collect();
+        let variables: Vec<Variable> = self.access_histories.keys().copied().collect();
         variables.into_iter().for_each(|variable| self.tidy(variable));
     }
 
     /// Drops what nothing can come of: accesses before which no counted one comes.
     fn tidy(&mut self, variable: Variable) {
-        let Some(trail) = self.trails.get_mut(&variable) else { return };
+        let Some(access_history) = self.access_histories.get_mut(&variable) else { return };
         let says_nothing = |clock: &Clock| clock.iter().all(|entry| *entry == 0);
-        trail.write.take_if(|(_, clock)| says_nothing(clock));
-        trail.reads.retain(|_, clock| !says_nothing(clock));
-        if trail.write.is_none() && trail.reads.is_empty() {
-            self.trails.remove(&variable);
+        access_history.write.take_if(|(_, clock)| says_nothing(clock));
+        access_history.reads.retain(|_, clock| !says_nothing(clock));
+        if access_history.write.is_none() && access_history.reads.is_empty() {
+            self.access_histories.remove(&variable);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The little language of the generated programs, and how it is written down as Java.
 //!
 //! A program has one class `Store` with state, locks and methods, and a few threads that work on one or two
-//! stores. Code speaks of two of them: the one at hand (`this` in a method, `store` in the body of a
+//! stores. Code names two of them: the one at hand (`this` in a method, `store` in the body of a
 //! thread, `s0` in `main`) and the other one (`that`). Every access stands on a line of its own.
 
 use std::fmt::Write;
@@ -216,7 +216,7 @@ impl Form {
 
 /// The body of a thread.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Script {
+pub(crate) struct ThreadBody {
     pub(crate) form: Form,
     pub(crate) body: Block,
 }
@@ -224,8 +224,8 @@ pub(crate) struct Script {
 /// A thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Thread {
-    /// Which script it runs.
-    pub(crate) script: usize,
+    /// Which of the bodies it runs.
+    pub(crate) body_number: usize,
     /// The store at hand, and the other one.
     pub(crate) stores: [usize; 2],
 }
@@ -249,7 +249,7 @@ pub(crate) enum MainStep {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Program {
     pub(crate) methods: Vec<Method>,
-    pub(crate) scripts: Vec<Script>,
+    pub(crate) thread_bodies: Vec<ThreadBody>,
     pub(crate) threads: Vec<Thread>,
     /// How many stores `main` makes.
     pub(crate) stores: usize,
@@ -450,8 +450,8 @@ impl Writer {
         self.close();
     }
 
-    fn script(&mut self, script: &Script, number: usize) {
-        let super_type = match script.form {
+    fn thread_class(&mut self, thread_body: &ThreadBody, number: usize) {
+        let super_type = match thread_body.form {
             Form::Subclass => "extends Thread",
             Form::Task => "implements Runnable",
             Form::Lambda => return,
@@ -465,15 +465,15 @@ impl Writer {
         self.line("this.that = that;");
         self.close();
         self.open("public void run()");
-        self.thread_body(script, Scope { receiver: "store.", this: "store", that: "that" });
+        self.thread_body(thread_body, Scope { receiver: "store.", this: "store", that: "that" });
         self.close();
         self.close();
     }
 
-    fn thread_body(&mut self, script: &Script, scope: Scope<'_>) {
+    fn thread_body(&mut self, thread_body: &ThreadBody, scope: Scope<'_>) {
         self.line("int a = 0;");
         self.line("int b = 0;");
-        self.block(&script.body, scope);
+        self.block(&thread_body.body, scope);
     }
 
     fn main(&mut self, program: &Program) {
@@ -488,10 +488,10 @@ impl Writer {
         }
         for (number, thread) in program.threads.iter().enumerate() {
             let [this, that] = thread.stores.map(|store| format!("s{store}"));
-            let script = &program.scripts[thread.script];
-            let made = format!("new W{}({this}, {that})", thread.script);
-            let class = thread.script;
-            match script.form {
+            let thread_body = &program.thread_bodies[thread.body_number];
+            let made = format!("new W{}({this}, {that})", thread.body_number);
+            let class = thread.body_number;
+            match thread_body.form {
                 Form::Subclass => {
                     self.line(&format!("W{class} w{number} = {made};"));
                     self.line(&format!("Thread t{number} = w{number};"));
@@ -505,7 +505,7 @@ impl Writer {
                     self.indent += 1;
                     let receiver = format!("{this}.");
                     let scope = Scope { receiver: &receiver, this: &this, that: &that };
-                    self.thread_body(script, scope);
+                    self.thread_body(thread_body, scope);
                     self.indent -= 1;
                     self.line("});");
                 }
@@ -522,9 +522,9 @@ impl Writer {
                 MainStep::StartMore(thread) => {
                     let thread = &program.threads[*thread];
                     let [this, that] = thread.stores.map(|store| format!("s{store}"));
-                    let made = format!("new W{}({this}, {that})", thread.script);
+                    let made = format!("new W{}({this}, {that})", thread.body_number);
                     self.open("for (int i = 0; i < 2; i++)");
-                    match program.scripts[thread.script].form {
+                    match program.thread_bodies[thread.body_number].form {
                         Form::Subclass => self.line(&format!("{made}.start();")),
                         Form::Task => self.line(&format!("new Thread({made}).start();")),
                         Form::Lambda => {}
@@ -557,8 +557,8 @@ impl Program {
         writer.line("int value;");
         writer.close();
         writer.store(self);
-        for (number, script) in self.scripts.iter().enumerate() {
-            writer.script(script, number);
+        for (number, thread_body) in self.thread_bodies.iter().enumerate() {
+            writer.thread_class(thread_body, number);
         }
         writer.main(self);
         writer.close();
@@ -568,7 +568,7 @@ impl Program {
     /// Every block of statements outside of `main`.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = &Block> {
         let methods = self.methods.iter().map(|method| &method.body);
-        methods.chain(self.scripts.iter().map(|script| &script.body))
+        methods.chain(self.thread_bodies.iter().map(|it| &it.body))
     }
 
     /// Every statement.

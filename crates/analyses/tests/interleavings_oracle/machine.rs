@@ -49,7 +49,7 @@ enum ObjectKind {
 /// A place in the code: a method and a bytecode offset. The lock of a synchronized method is taken at its
 /// offset 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Place {
+pub(crate) struct CodeLocation {
     pub(crate) method: MethodId,
     pub(crate) offset: u32,
 }
@@ -68,19 +68,19 @@ pub(crate) struct Lock {
     is_explicit: bool,
 }
 
-/// A stretch of an execution in which a thread holds a lock. A wait ends it, and being woken begins another.
+/// A part of an execution in which a thread holds a lock. A wait ends it, and being woken begins another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Section {
     pub(crate) lock: Lock,
     /// Where the lock was taken.
-    pub(crate) taken_at: Place,
+    pub(crate) taken_at: CodeLocation,
     /// Where the thread waited last, if it did.
-    pub(crate) woken_at: Option<Place>,
+    pub(crate) woken_at: Option<CodeLocation>,
 }
 
 /// A lock that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Hold {
+struct LockHold {
     thread: usize,
     count: u32,
     section: Section,
@@ -91,7 +91,7 @@ struct Hold {
 pub(crate) struct Access {
     pub(crate) variable: Variable,
     pub(crate) is_write: bool,
-    pub(crate) place: Place,
+    pub(crate) place: CodeLocation,
 }
 
 /// What a thread does next, as far as others can notice.
@@ -99,11 +99,11 @@ pub(crate) struct Access {
 pub(crate) enum Step {
     Access(Access),
     /// Takes a lock, for the first time or again.
-    Acquire(Lock, Place),
+    Acquire(Lock, CodeLocation),
     /// Takes a lock if it is free.
-    TryAcquire(Lock, Place),
+    TryAcquire(Lock, CodeLocation),
     /// Gives a lock back and waits to be woken.
-    Wait(Lock, Place),
+    Wait(Lock, CodeLocation),
     Notify {
         lock: Lock,
         all: bool,
@@ -111,9 +111,9 @@ pub(crate) enum Step {
     /// Waits for the end of a thread; of none if it was never started.
     Join(Option<usize>),
     /// Sleeps until it is woken.
-    Asleep(Place),
+    Waiting(CodeLocation),
     /// Was woken, and needs its lock back.
-    Wake(Lock, Place),
+    Wake(Lock, CodeLocation),
     Finished,
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct Frame {
     pub(crate) first_access: u32,
 }
 
-/// A call, told from all others of its thread by where it was made: no method of a store is called in a
+/// A call, distinguished from all others of its thread by where it was made: no method of a store is called in a
 /// loop, and there is no recursion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Call {
@@ -142,10 +142,10 @@ pub(crate) struct Call {
 
 /// Whether a thread runs or waits to be woken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Wakefulness {
+enum WaitState {
     Running,
-    Asleep(Hold),
-    Woken(Hold),
+    Waiting(LockHold),
+    Woken(LockHold),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -154,15 +154,15 @@ struct Thread {
     object: Option<Value>,
     /// Outermost first; none when the thread is over.
     frames: Vec<Frame>,
-    wakefulness: Wakefulness,
+    wait_state: WaitState,
 }
 
-/// Everything at one moment of an execution.
+/// The state at one point of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     heap: Vec<Object>,
     statics: BTreeMap<FieldId, Value>,
-    locks: BTreeMap<Lock, Hold>,
+    locks: BTreeMap<Lock, LockHold>,
     threads: Vec<Thread>,
     history: History,
 }
@@ -199,9 +199,9 @@ impl State {
 
     /// The lock that a sleeping thread gave back.
     pub(crate) fn awaited(&self, thread: usize) -> Option<Lock> {
-        match self.threads[thread].wakefulness {
-            Wakefulness::Asleep(hold) => Some(hold.section.lock),
-            Wakefulness::Running | Wakefulness::Woken(_) => None,
+        match self.threads[thread].wait_state {
+            WaitState::Waiting(hold) => Some(hold.section.lock),
+            WaitState::Running | WaitState::Woken(_) => None,
         }
     }
 
@@ -246,7 +246,7 @@ impl State {
                 self.owner(lock).is_none_or(|owner| owner == thread)
             }
             Step::Join(awaited) => awaited.is_none_or(|awaited| self.is_finished(awaited)),
-            Step::Asleep(_) | Step::Finished => false,
+            Step::Waiting(_) | Step::Finished => false,
         }
     }
 
@@ -256,9 +256,9 @@ impl State {
         held.map(|hold| hold.section).collect()
     }
 
-    fn acquire(&mut self, thread: usize, lock: Lock, taken_at: Place) {
+    fn acquire(&mut self, thread: usize, lock: Lock, taken_at: CodeLocation) {
         let section = Section { lock, taken_at, woken_at: None };
-        let hold = self.locks.entry(lock).or_insert(Hold { thread, count: 0, section });
+        let hold = self.locks.entry(lock).or_insert(LockHold { thread, count: 0, section });
         assert_eq!(hold.thread, thread, "a lock is taken that is free");
         hold.count += 1;
     }
@@ -299,7 +299,7 @@ impl<'a> Machine<'a> {
             threads: vec![Thread {
                 object: None,
                 frames: Vec::new(),
-                wakefulness: Wakefulness::Running,
+                wait_state: WaitState::Running,
             }],
             history: History::default(),
         };
@@ -327,14 +327,14 @@ impl<'a> Machine<'a> {
 
     /// What a thread does next.
     pub(crate) fn next_step(&self, state: &State, thread: usize) -> Step {
-        match state.threads[thread].wakefulness {
-            Wakefulness::Asleep(Hold { section, .. }) => {
-                return Step::Asleep(section.woken_at.unwrap_or(section.taken_at));
+        match state.threads[thread].wait_state {
+            WaitState::Waiting(LockHold { section, .. }) => {
+                return Step::Waiting(section.woken_at.unwrap_or(section.taken_at));
             }
-            Wakefulness::Woken(Hold { section, .. }) => {
+            WaitState::Woken(LockHold { section, .. }) => {
                 return Step::Wake(section.lock, section.woken_at.unwrap_or(section.taken_at));
             }
-            Wakefulness::Running => {}
+            WaitState::Running => {}
         }
         match state.threads[thread].frames.last() {
             None => Step::Finished,
@@ -352,7 +352,7 @@ impl<'a> Machine<'a> {
     /// The step that an instruction is; none if nobody can notice it.
     fn step_of(&self, state: &State, frame: &Frame, instruction: &Instruction) -> Option<Step> {
         let read = |value: &ValueId| frame.values[value.index()];
-        let place = Place { method: frame.method, offset: instruction.offset };
+        let place = CodeLocation { method: frame.method, offset: instruction.offset };
         let access = |object: Option<Value>, field: FieldId, is_write| {
             let object = object.map(|object| match object {
                 Value::Object(at) => at,
@@ -375,7 +375,7 @@ impl<'a> Machine<'a> {
                 match self.callee(state, call, &arguments) {
                     Callee::Method(method) => {
                         let lock = self.lock_of(method, &arguments)?;
-                        Some(Step::Acquire(lock, Place { method, offset: 0 }))
+                        Some(Step::Acquire(lock, CodeLocation { method, offset: 0 }))
                     }
                     Callee::Library(name) => {
                         let monitor = Lock { owner: arguments[0], is_explicit: false };
@@ -451,7 +451,7 @@ impl<'a> Machine<'a> {
                 let mut hold = state.locks.remove(&lock).expect("who waits holds the lock");
                 assert_eq!(hold.thread, thread, "who waits holds the lock");
                 hold.section.woken_at = Some(place);
-                state.threads[thread].wakefulness = Wakefulness::Asleep(hold);
+                state.threads[thread].wait_state = WaitState::Waiting(hold);
                 return Outcome { states: vec![state], violation };
             }
             Step::Notify { lock, all } => {
@@ -473,14 +473,14 @@ impl<'a> Machine<'a> {
             }
             Step::Join(_) => state.frame(thread).position += 1,
             Step::Wake(lock, _) => {
-                let Wakefulness::Woken(hold) = state.threads[thread].wakefulness else {
+                let WaitState::Woken(hold) = state.threads[thread].wait_state else {
                     panic!("only who was woken takes the lock again")
                 };
                 state.locks.insert(lock, hold);
-                state.threads[thread].wakefulness = Wakefulness::Running;
+                state.threads[thread].wait_state = WaitState::Running;
                 state.frame(thread).position += 1;
             }
-            Step::Asleep(_) | Step::Finished => panic!("{step:?} is never enabled"),
+            Step::Waiting(_) | Step::Finished => panic!("{step:?} is never enabled"),
         }
         self.advance(&mut state, thread);
         Outcome { states: vec![state], violation }
@@ -640,7 +640,7 @@ impl<'a> Machine<'a> {
                 state.threads.push(Thread {
                     object: Some(arguments[0]),
                     frames: Vec::new(),
-                    wakefulness: Wakefulness::Running,
+                    wait_state: WaitState::Running,
                 });
                 let started = state.threads.len() - 1;
                 self.run(state, started, arguments[0]);
@@ -793,10 +793,10 @@ enum Callee<'a> {
 }
 
 fn wake(state: &mut State, sleeper: usize) {
-    let Wakefulness::Asleep(hold) = state.threads[sleeper].wakefulness else {
+    let WaitState::Waiting(hold) = state.threads[sleeper].wait_state else {
         panic!("only who sleeps is woken")
     };
-    state.threads[sleeper].wakefulness = Wakefulness::Woken(hold);
+    state.threads[sleeper].wait_state = WaitState::Woken(hold);
 }
 
 fn holds(condition: Condition, left: Value, right: Value) -> bool {

@@ -55,10 +55,10 @@ use findings::{Finding, Site, Step};
 use program::{MethodId, Program};
 use rayon::prelude::*;
 
-use explore::{Deadlock, Names, NotAtomic, Race, Spot, Verdict, explore};
+use explore::{Deadlock, Names, NotAtomic, Race, SourceLocation, Verdict, explore};
 use gaps::Gap;
 use java_program::Compiled;
-use machine::Place;
+use machine::CodeLocation;
 use random::number_from;
 
 /// States of a program, at most; those of larger ones are not all looked at.
@@ -78,15 +78,15 @@ const RULES: [&str; 6] = [
 #[derive(Clone, Debug, Default)]
 struct Report {
     /// By variable: the two accesses that are shown.
-    races: BTreeMap<String, [Spot; 2]>,
+    races: BTreeMap<String, [SourceLocation; 2]>,
     /// The locks of each cycle.
     cycles: BTreeSet<BTreeSet<String>>,
     /// By rule: the waits.
-    waits: BTreeSet<(&'static str, Spot)>,
+    waits: BTreeSet<(&'static str, SourceLocation)>,
     /// By rule: the methods that are to blame.
     methods: BTreeSet<(&'static str, String)>,
     /// The accesses that could not be proven safe: the watch list.
-    watched: BTreeSet<Spot>,
+    watched: BTreeSet<SourceLocation>,
     /// The same without findings of so low a severity that users do not see them unless they ask.
     by_default: Option<Box<Report>>,
 }
@@ -101,7 +101,7 @@ impl Report {
             let outcome = (analysis.run)(&compiled.context(&config));
             let watched = outcome.watch.iter().map(|place| {
                 let heap::Place { method, offset } = *place;
-                Names(&compiled.program).spot(Place { method, offset })
+                Names(&compiled.program).location(CodeLocation { method, offset })
             });
             report.watched.extend(watched);
             for finding in outcome.findings {
@@ -124,7 +124,7 @@ impl Report {
             "data-race" => {
                 let [first, second] = steps else { panic!("a race has two sides: {finding:#?}") };
                 let field = names.accessed(place(&first.site)).expect("a race is about a field");
-                let spots = [first, second].map(|step| names.spot(place(&step.site)));
+                let spots = [first, second].map(|step| names.location(place(&step.site)));
                 self.races.insert(names.field(field), spots);
             }
             "lock-order-cycle" => {
@@ -139,7 +139,7 @@ impl Report {
             "critical-wait" | "indefinite-wait" => {
                 for step in steps.iter().filter(|step| step.role == "waits") {
                     let site = step.call_chain.last().unwrap_or(&step.site);
-                    self.waits.insert((finding.rule, names.spot(place(site))));
+                    self.waits.insert((finding.rule, names.location(place(site))));
                 }
             }
             rule => {
@@ -158,7 +158,9 @@ impl Report {
             // A long cycle is not shown beside shorter ones that have all its edges.
             Deadlock::Locks { locks, .. } => self.cycles.iter().any(|it| it.is_subset(locks)),
             Deadlock::Join { .. } => false,
-            Deadlock::Asleep { wait, .. } => self.waits.iter().any(|(_, spot)| spot == wait),
+            Deadlock::Waiting { wait, .. } => {
+                self.waits.iter().any(|(_, location)| location == wait)
+            }
         }
     }
 
@@ -170,11 +172,11 @@ impl Report {
     }
 }
 
-fn place_of(program: &Program, site: &Site) -> Place {
+fn place_of(program: &Program, site: &Site) -> CodeLocation {
     let class = site.class.replace('.', "/");
     let method = program.method_named(&class, &site.method, &site.descriptor);
     let method = method.unwrap_or_else(|| panic!("{site:?} is in the program"));
-    Place { method, offset: site.offset.unwrap_or_default() }
+    CodeLocation { method, offset: site.offset.unwrap_or_default() }
 }
 
 /// Something that an interleaving shows and that is not reported.
@@ -184,7 +186,7 @@ enum Missed {
     Deadlock(Deadlock),
     Method(NotAtomic),
     /// An access takes part in a race, or in a call that is not atomic, and is not on the watch list.
-    Watch(Spot),
+    Watch(SourceLocation),
 }
 
 impl Missed {
@@ -202,9 +204,10 @@ fn missed(verdict: &Verdict, report: &Report) -> Vec<Missed> {
     let deadlocks = verdict.deadlocks.iter().filter(|it| !report.has_deadlock(it));
     let methods = verdict.not_atomic.iter().filter(|it| !report.has_method(it));
     let of_races = verdict.races.iter().flat_map(|race| &race.accesses);
-    let of_methods = verdict.not_atomic.iter().flat_map(|it| [&it.first.spot, &it.second.spot]);
-    let accesses: BTreeSet<&Spot> = of_races.chain(of_methods).collect();
-    let unwatched = accesses.into_iter().filter(|spot| !report.watched.contains(spot));
+    let of_methods =
+        verdict.not_atomic.iter().flat_map(|it| [&it.first.location, &it.second.location]);
+    let accesses: BTreeSet<&SourceLocation> = of_races.chain(of_methods).collect();
+    let unwatched = accesses.into_iter().filter(|location| !report.watched.contains(location));
     races
         .cloned()
         .map(Missed::Race)
@@ -275,13 +278,13 @@ impl Scores {
         for cycle in &by_default.cycles {
             let is_shown = verdict.deadlocks.iter().any(|deadlock| match deadlock {
                 Deadlock::Locks { locks, .. } => locks == cycle,
-                Deadlock::Join { .. } | Deadlock::Asleep { .. } => false,
+                Deadlock::Join { .. } | Deadlock::Waiting { .. } => false,
             });
             finding("lock-order-cycle", is_shown);
         }
         for (rule, wait) in &by_default.waits {
             let is_shown = verdict.deadlocks.iter().any(|deadlock| match deadlock {
-                Deadlock::Asleep { wait: shown, .. } => shown == wait,
+                Deadlock::Waiting { wait: shown, .. } => shown == wait,
                 Deadlock::Locks { .. } | Deadlock::Join { .. } => false,
             });
             finding(rule, is_shown);
@@ -301,7 +304,7 @@ impl Scores {
             let name = match deadlock {
                 Deadlock::Locks { .. } => "deadlock of locks",
                 Deadlock::Join { .. } => "deadlock with a join",
-                Deadlock::Asleep { .. } => "thread that is never woken",
+                Deadlock::Waiting { .. } => "thread that is never woken",
             };
             shown(name, &|report| report.has_deadlock(deadlock), gaps::of_deadlock(deadlock));
         }
@@ -484,7 +487,7 @@ fn the_oracle_judges_programs_written_by_hand_as_known() {
                 format!("deadlock {}", locks.join(" "))
             }
             Deadlock::Join { .. } => "deadlock join".to_string(),
-            Deadlock::Asleep { .. } => "deadlock asleep".to_string(),
+            Deadlock::Waiting { .. } => "deadlock asleep".to_string(),
         });
         let methods = verdict.not_atomic.iter().map(|found| format!("not atomic {}", found.method));
         let shown: BTreeSet<String> = races.chain(deadlocks).chain(methods).collect();
@@ -538,7 +541,7 @@ fn wrong_reports_are_noticed() {
                 Deadlock::Locks { locks, .. } => {
                     right.cycles.insert(locks.clone());
                 }
-                Deadlock::Asleep { wait, .. } => {
+                Deadlock::Waiting { wait, .. } => {
                     right.waits.insert(("indefinite-wait", wait.clone()));
                 }
                 Deadlock::Join { .. } => {}
@@ -546,7 +549,7 @@ fn wrong_reports_are_noticed() {
         }
         for found in &verdict.not_atomic {
             right.methods.insert(("inconsistent-method", found.method.clone()));
-            right.watched.extend([found.first.spot.clone(), found.second.spot.clone()]);
+            right.watched.extend([found.first.location.clone(), found.second.location.clone()]);
         }
         let joins = |missed: &Missed| matches!(missed, Missed::Deadlock(Deadlock::Join { .. }));
         assert!(missed(&verdict, &right).iter().all(joins), "{}", case.class);
@@ -562,10 +565,10 @@ fn wrong_reports_are_noticed() {
         let missed_accesses = missed_accesses.iter().filter(is_watch).count();
         assert_eq!(missed_accesses, right.watched.len(), "{}", case.class);
 
-        let spot = Spot { method: "Store.none".to_string(), line: 1 };
-        right.races.insert("Store.none".to_string(), [spot.clone(), spot.clone()]);
+        let location = SourceLocation { method: "Store.none".to_string(), line: 1 };
+        right.races.insert("Store.none".to_string(), [location.clone(), location.clone()]);
         right.cycles.insert(BTreeSet::from(["Store.none".to_string()]));
-        right.waits.insert(("critical-wait", spot));
+        right.waits.insert(("critical-wait", location));
         right.methods.insert(("stale-value", "Store.none".to_string()));
         let noticed = Scores::default().add(&verdict, &right);
         let made_up = [
@@ -603,13 +606,13 @@ fn the_oracle_agrees_with_going_through_all_interleavings() {
             let naive = shown.not_atomic.iter().map(|method| names.method(*method)).collect();
             assert_eq!(methods, naive, "{}", listing(program));
             // Races are noticed before the accesses are made; here by their being side by side.
-            let races: BTreeSet<[Spot; 2]> =
+            let races: BTreeSet<[SourceLocation; 2]> =
                 verdict.races.iter().map(|race| race.accesses.clone()).collect();
-            let naive: BTreeSet<[Spot; 2]> = shown
+            let naive: BTreeSet<[SourceLocation; 2]> = shown
                 .races()
                 .filter(|places| names.accessed(places[0]).is_some_and(|it| !names.is_volatile(it)))
                 .map(|places| {
-                    let mut spots = places.map(|place| names.spot(place));
+                    let mut spots = places.map(|place| names.location(place));
                     spots.sort();
                     spots
                 })

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use program::{MethodId, Program};
 
-use crate::explore::TooMany;
-use crate::machine::{Access, Call, Machine, Place, State, Step, is_meant_to_be_atomic};
+use crate::explore::TooManyStates;
+use crate::machine::{Access, Call, CodeLocation, Machine, State, Step, is_meant_to_be_atomic};
 
 /// An access of one interleaving.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ struct Event {
 pub(crate) struct Shown {
     /// Accesses of two threads to one variable, one of them a write, side by side. It is a race if they are
     /// so in both orders: a thread may begin right after what came before its start.
-    side_by_side: BTreeSet<[(usize, Place); 2]>,
+    side_by_side: BTreeSet<[(usize, CodeLocation); 2]>,
     /// The methods whose calls are not atomic.
     pub(crate) not_atomic: BTreeSet<MethodId>,
     /// Whether some interleaving ends although a thread has not.
@@ -36,7 +36,7 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// The places of accesses that race.
-    pub(crate) fn races(&self) -> impl Iterator<Item = [Place; 2]> {
+    pub(crate) fn races(&self) -> impl Iterator<Item = [CodeLocation; 2]> {
         let pairs = self.side_by_side.iter();
         pairs
             .filter(|[first, second]| self.side_by_side.contains(&[*second, *first]))
@@ -45,7 +45,11 @@ impl Shown {
 }
 
 /// Goes through all interleavings, as long as there are not too many.
-pub(crate) fn judge(program: &Program, main: MethodId, most: usize) -> Result<Shown, TooMany> {
+pub(crate) fn judge(
+    program: &Program,
+    main: MethodId,
+    most: usize,
+) -> Result<Shown, TooManyStates> {
     let machine = Machine { program };
     let mut shown = Shown::default();
     let mut left = most;
@@ -61,7 +65,7 @@ fn walk(
     trace: &mut Vec<Event>,
     shown: &mut Shown,
     left: &mut usize,
-) -> Result<(), TooMany> {
+) -> Result<(), TooManyStates> {
     let mut is_over = true;
     for thread in 0..state.thread_count() {
         let step = machine.next_step(state, thread);
@@ -79,7 +83,7 @@ fn walk(
         trace.truncate(length);
     }
     if is_over {
-        *left = left.checked_sub(1).ok_or(TooMany)?;
+        *left = left.checked_sub(1).ok_or(TooManyStates)?;
         shown.is_stuck |= (0..state.thread_count()).any(|thread| !state.is_finished(thread));
         judge_trace(machine.program, trace, shown);
     }

@@ -1,7 +1,8 @@
 //! Random programs, and how a program that shows a disagreement is made smaller.
 
 use crate::java::{
-    Block, Call, Expression, Global, JavaProgram, Kind, Method, Slot, Start, Statement, Value,
+    Block, Call, Expression, Global, InstanceField, JavaProgram, Kind, Method, Start, Statement,
+    Value,
 };
 use crate::random::{Compound, Random, all_statements, smaller_blocks};
 use crate::run::{Verdict, verdicts};
@@ -66,7 +67,7 @@ struct Generator<'a> {
 
 /// Where a statement is generated.
 #[derive(Clone)]
-struct Place {
+struct StatementContext {
     method: usize,
     is_static: bool,
     depth: usize,
@@ -81,7 +82,8 @@ struct Place {
 impl<'a> Generator<'a> {
     fn new(random: &'a mut Random, features: Features) -> Generator<'a> {
         let fields = |start| {
-            [Slot::Fixed, Slot::Changing].map(|slot| Expression { start, slot: Some(slot) })
+            [InstanceField::Fixed, InstanceField::Changing]
+                .map(|field| Expression { start, field: Some(field) })
         };
         let mut all: Vec<Expression> = [Global::A, Global::B, Global::C, Global::Replaced]
             .map(Expression::global)
@@ -112,7 +114,7 @@ impl<'a> Generator<'a> {
             let is_static = self.methods[number].is_static;
             let is_synchronized = self.methods[number].is_synchronized;
             let implicit = Expression::new(if is_static { Start::Class } else { Start::This });
-            let place = Place {
+            let place = StatementContext {
                 method: number,
                 is_static,
                 depth: 0,
@@ -130,23 +132,23 @@ impl<'a> Generator<'a> {
         JavaProgram { methods: self.methods }
     }
 
-    fn block(&mut self, place: &Place) -> Block {
+    fn block(&mut self, place: &StatementContext) -> Block {
         let most = if place.depth == 0 { 3 } else { 4 - place.depth.min(3) };
         let count = 1 + self.random.below(most);
         (0..count).map(|_| Statement::new(self.kind(place))).collect()
     }
 
-    fn inner(&mut self, place: &Place) -> Block {
-        self.block(&Place { depth: place.depth + 1, ..place.clone() })
+    fn inner(&mut self, place: &StatementContext) -> Block {
+        self.block(&StatementContext { depth: place.depth + 1, ..place.clone() })
     }
 
-    fn holding(&mut self, place: &Place, locks: &[Expression]) -> Block {
+    fn holding(&mut self, place: &StatementContext, locks: &[Expression]) -> Block {
         let mut inner = place.clone();
         inner.held.extend(locks);
         self.inner(&inner)
     }
 
-    fn kind(&mut self, place: &Place) -> Kind {
+    fn kind(&mut self, place: &StatementContext) -> Kind {
         if place.depth >= 4 {
             return self.leaf(place);
         }
@@ -190,7 +192,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn leaf(&mut self, place: &Place) -> Kind {
+    fn leaf(&mut self, place: &StatementContext) -> Kind {
         loop {
             let found = match self.random.below(100) {
                 0..35 => {
@@ -213,7 +215,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Something to lock that can be named here.
-    fn lock(&mut self, place: &Place) -> Expression {
+    fn lock(&mut self, place: &StatementContext) -> Expression {
         if !place.locals.is_empty() && self.random.percent(40) {
             return Expression::new(Start::Local(self.random.pick(&place.locals)));
         }
@@ -225,7 +227,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn value(&mut self, place: &Place) -> Value {
+    fn value(&mut self, place: &StatementContext) -> Value {
         match self.random.below(10) {
             0..5 => Value::Obtained,
             5..6 => Value::New,
@@ -242,16 +244,16 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn replaceable(&mut self, place: &Place) -> Option<Expression> {
+    fn replaceable(&mut self, place: &StatementContext) -> Option<Expression> {
         let field = self.lock(place);
-        // Of another object perhaps, but that the names do not tell.
+        // Of another object perhaps, but that the names do not show.
         let is_held =
-            place.held.iter().any(|held| held.is_replaceable() && held.slot == field.slot);
+            place.held.iter().any(|held| held.is_replaceable() && held.field == field.field);
         let may_replace = place.may_replace && (!is_held || self.features.replaces_held_locks);
         (field.is_replaceable() && may_replace).then_some(field)
     }
 
-    fn call(&mut self, place: &Place) -> Option<Call> {
+    fn call(&mut self, place: &StatementContext) -> Option<Call> {
         let later = self.methods.len() - place.method - 1;
         if later == 0 || !place.may_leave {
             return None;

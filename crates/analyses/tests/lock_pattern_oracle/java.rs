@@ -36,18 +36,18 @@ impl Global {
 
 /// An instance field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Slot {
+pub(crate) enum InstanceField {
     /// Set once.
     Fixed,
     /// Assigned to.
     Changing,
 }
 
-impl Slot {
+impl InstanceField {
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Slot::Fixed => "fixed",
-            Slot::Changing => "changing",
+            InstanceField::Fixed => "fixed",
+            InstanceField::Changing => "changing",
         }
     }
 }
@@ -69,12 +69,12 @@ pub(crate) enum Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Expression {
     pub(crate) start: Start,
-    pub(crate) slot: Option<Slot>,
+    pub(crate) field: Option<InstanceField>,
 }
 
 impl Expression {
     pub(crate) fn new(start: Start) -> Expression {
-        Expression { start, slot: None }
+        Expression { start, field: None }
     }
 
     pub(crate) fn global(global: Global) -> Expression {
@@ -83,7 +83,7 @@ impl Expression {
 
     /// Whether some statement may make it another object.
     pub(crate) fn is_replaceable(self) -> bool {
-        self.slot == Some(Slot::Changing) || self.start == Start::Global(Global::Replaced)
+        self.field == Some(InstanceField::Changing) || self.start == Start::Global(Global::Replaced)
     }
 
     pub(crate) fn text(self, class: &str) -> String {
@@ -95,8 +95,8 @@ impl Expression {
             Start::Other => "other".to_string(),
             Start::Local(number) => local_name(number),
         };
-        match self.slot {
-            Some(slot) => format!("{start}.{}", slot.name()),
+        match self.field {
+            Some(field) => format!("{start}.{}", field.name()),
             None => start,
         }
     }

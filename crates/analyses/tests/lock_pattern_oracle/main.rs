@@ -8,7 +8,7 @@
 //! 1. Nothing is made up. What the analysis reports for a method (the context lock and where it is
 //!    taken, the witness, the two places where it is acquired and the method that these are in)
 //!    happens on a path that starts in that method with no lock held. Because any instruction may
-//!    throw as far as bytecode tells, these paths may throw anywhere inside a try statement.
+//!    throw as far as bytecode shows, these paths may throw anywhere inside a try statement.
 //! 2. Nothing is missed. If the pattern happens on a path, the analysis reports the witness in the
 //!    method that holds the context lock, or in a method on the way from there to the one where the
 //!    two acquisitions meet: a witness is confirmed by the nearest context and goes no further.
@@ -34,19 +34,19 @@ mod run;
 use std::collections::BTreeSet;
 
 use analyses::Config;
-use analyses::lock_pattern::{self, flow::Pattern};
-use analyses::locks::expression::{LockExpression, Root, Step};
+use analyses::lock_pattern::{self, flow::PatternInstance};
+use analyses::locks::expression::{ExpressionRoot, LockExpression, PathElement};
 use program::{MethodId, Program};
 
 use rayon::prelude::*;
 
 use generate::Features;
-use java::{Expression, Global, JavaProgram, OPAQUE, Slot, Start, local_name};
+use java::{Expression, Global, InstanceField, JavaProgram, OPAQUE, Start, local_name};
 use java_program::Compiled;
 use random::number_from;
 use run::{Instance, Verdict};
 
-/// A local variable whose name the class file does not tell.
+/// A local variable whose name the class file does not have.
 const SOME_LOCAL: Start = Start::Local(u8::MAX);
 
 /// What the analysis reports, by program and method.
@@ -137,9 +137,9 @@ fn instance(
     program: &Program,
     methods: &[MethodId],
     method: MethodId,
-    pattern: &Pattern,
+    pattern: &PatternInstance,
 ) -> Instance {
-    let place = &pattern.twice.place;
+    let place = &pattern.reacquisition.pair;
     let line_in = |method, offset| program.site(method, offset).line.expect("lines are known");
     let context = pattern.context.expect("every lock of these programs has a name");
     Instance {
@@ -149,7 +149,7 @@ fn instance(
             0 => 0,
             offset => line_in(method, offset),
         },
-        witness: expression(program, method, pattern.twice.second.expression),
+        witness: expression(program, method, pattern.reacquisition.second.expression),
         place: methods
             .iter()
             .position(|method| *method == place.method)
@@ -161,32 +161,34 @@ fn instance(
 
 fn expression(program: &Program, method: MethodId, lock: LockExpression) -> Expression {
     let start = match lock.root {
-        Root::Parameter(number) => {
+        ExpressionRoot::Parameter(number) => {
             let after_receiver = number + u16::from(program.methods[method].is_static());
             [Start::This, Start::Lock, Start::Other][usize::from(after_receiver)]
         }
-        Root::Static(field) => {
+        ExpressionRoot::Static(field) => {
             let name = &*program.fields[field].name;
             let global = Global::ALL.into_iter().find(|global| global.name() == name);
             Start::Global(global.expect("a field that was written"))
         }
-        Root::Class(_) => Start::Class,
-        Root::Local(value) => {
+        ExpressionRoot::Class(_) => Start::Class,
+        ExpressionRoot::Local(value) => {
             let name = program.body(method).and_then(|body| body.names.get(&value));
             let local =
                 name.and_then(|name| (0..u8::MAX).find(|number| local_name(*number) == **name));
             local.map_or(SOME_LOCAL, Start::Local)
         }
     };
-    let slot = match lock.steps() {
+    let field = match lock.steps() {
         [] => None,
-        [Step::Field(field)] => {
+        [PathElement::Field(field)] => {
             let name = &*program.fields[*field].name;
-            [Slot::Fixed, Slot::Changing].into_iter().find(|slot| slot.name() == name)
+            [InstanceField::Fixed, InstanceField::Changing]
+                .into_iter()
+                .find(|field| field.name() == name)
         }
         steps => panic!("no lock of these programs has the steps {steps:?}"),
     };
-    Expression { start, slot }
+    Expression { start, field }
 }
 
 /// Makes a program smaller as long as it shows a disagreement.
@@ -252,11 +254,11 @@ mod by_hand {
     use super::java::{Block, Call, Kind, Method, Statement, Value};
     use super::*;
 
-    pub(crate) const A: Expression = Expression { start: Start::Global(Global::A), slot: None };
-    pub(crate) const B: Expression = Expression { start: Start::Global(Global::B), slot: None };
+    pub(crate) const A: Expression = Expression { start: Start::Global(Global::A), field: None };
+    pub(crate) const B: Expression = Expression { start: Start::Global(Global::B), field: None };
     pub(crate) const REPLACED: Expression =
-        Expression { start: Start::Global(Global::Replaced), slot: None };
-    pub(crate) const LOCK: Expression = Expression { start: Start::Lock, slot: None };
+        Expression { start: Start::Global(Global::Replaced), field: None };
+    pub(crate) const LOCK: Expression = Expression { start: Start::Lock, field: None };
 
     pub(crate) fn locals(number: u8) -> Expression {
         Expression::new(Start::Local(number))

@@ -67,7 +67,7 @@ pub(crate) struct Enumeration<'a> {
 
 /// Where statements stand.
 #[derive(Clone, Copy)]
-struct Surroundings {
+struct StatementContext {
     /// Whether what they throw is seen by a try statement, here or in a caller. Elsewhere an
     /// exception only ends the run, which shows nothing that the longer run does not.
     is_in_try: bool,
@@ -93,7 +93,7 @@ impl<'a> Enumeration<'a> {
         let program = self.program;
         let declared = &program.methods[method];
         let mut paths =
-            self.block(&declared.body, Surroundings { is_in_try, is_in_loop: false })?;
+            self.block(&declared.body, StatementContext { is_in_try, is_in_loop: false })?;
         if declared.is_synchronized {
             let start = if declared.is_static { Start::Class } else { Start::This };
             paths = surrounded(paths, Expression::new(start), 0);
@@ -102,7 +102,7 @@ impl<'a> Enumeration<'a> {
         Ok(paths)
     }
 
-    fn block(&mut self, block: &Block, place: Surroundings) -> Result<Paths, TooMany> {
+    fn block(&mut self, block: &Block, place: StatementContext) -> Result<Paths, TooMany> {
         let mut paths = nothing();
         for statement in block {
             paths = one_after_the_other(&paths, &self.statement(statement, place)?)?;
@@ -110,7 +110,11 @@ impl<'a> Enumeration<'a> {
         Ok(paths)
     }
 
-    fn statement(&mut self, statement: &Statement, place: Surroundings) -> Result<Paths, TooMany> {
+    fn statement(
+        &mut self,
+        statement: &Statement,
+        place: StatementContext,
+    ) -> Result<Paths, TooMany> {
         let line = statement.line;
         let mut paths = match &statement.kind {
             Kind::Synchronized(lock, block) => surrounded(self.block(block, place)?, *lock, line),
@@ -146,7 +150,7 @@ impl<'a> Enumeration<'a> {
             }
             Kind::While(block) => {
                 let most = if place.is_in_loop { MOST_NESTED_ITERATIONS } else { MOST_ITERATIONS };
-                let body = self.block(block, Surroundings { is_in_loop: true, ..place })?;
+                let body = self.block(block, StatementContext { is_in_loop: true, ..place })?;
                 let again = one_after_the_other(&body, &merged(statement))?;
                 let mut iterated = merged(statement);
                 let mut paths = iterated.clone();
@@ -220,8 +224,8 @@ impl<'a> Enumeration<'a> {
     }
 
     /// The block of a try statement.
-    fn tried(&mut self, block: &Block, place: Surroundings) -> Result<Paths, TooMany> {
-        let mut paths = self.block(block, Surroundings { is_in_try: true, ..place })?;
+    fn tried(&mut self, block: &Block, place: StatementContext) -> Result<Paths, TooMany> {
+        let mut paths = self.block(block, StatementContext { is_in_try: true, ..place })?;
         if self.exceptions == Exceptions::Anywhere {
             // Each statement throws before it does something; the last one may also throw after.
             let complete: Vec<Path> = paths

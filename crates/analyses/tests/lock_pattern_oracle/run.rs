@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::java::{Call, Expression, JavaProgram, Kind, Slot, Start, Value};
+use crate::java::{Call, Expression, InstanceField, JavaProgram, Kind, Start, Value};
 use crate::paths::{Enumeration, Exceptions, Operation, TooMany};
 use crate::random::all_statements;
 
@@ -38,12 +38,12 @@ struct Holding {
     /// Held already, by this method or a caller: nothing happens then.
     is_reentrant: bool,
     /// The methods that run, the outermost first.
-    frames: Vec<Seen>,
+    frames: Vec<HoldingInFrame>,
 }
 
 /// A holding as one of the methods that run sees it.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct HoldingInFrame {
     /// Tells two runs of one method apart.
     run: u32,
     method: usize,
@@ -194,7 +194,7 @@ struct Run<'a> {
     epochs: u32,
     replaced: BTreeMap<Expression, u32>,
     globals: BTreeMap<Start, Object>,
-    fields: BTreeMap<(Object, Slot), Object>,
+    fields: BTreeMap<(Object, InstanceField), Object>,
     frames: Vec<Frame>,
 }
 
@@ -328,13 +328,13 @@ impl<'a> Run<'a> {
             Start::This | Start::Lock | Start::Other => self.frame().parameters[&expression.start],
             Start::Local(local) => return self.frame().locals[&local],
         };
-        let object = match expression.slot {
+        let object = match expression.field {
             None => start,
-            Some(slot) => match self.fields.get(&(start, slot)) {
+            Some(field) => match self.fields.get(&(start, field)) {
                 Some(known) => *known,
                 None => {
                     let object = self.new_object();
-                    self.fields.insert((start, slot), object);
+                    self.fields.insert((start, field), object);
                     object
                 }
             },
@@ -358,7 +358,7 @@ impl<'a> Run<'a> {
         for (depth, frame) in self.frames.iter().enumerate().rev() {
             let is_innermost = depth + 1 == self.frames.len();
             let line = if is_innermost { line } else { frame.calling };
-            frames.push(Seen { run: frame.run, method: frame.method, line, name });
+            frames.push(HoldingInFrame { run: frame.run, method: frame.method, line, name });
             name = name.and_then(|name| callers_name(name, &frame.given));
         }
         frames.reverse();
@@ -387,7 +387,7 @@ impl<'a> Run<'a> {
             Value::Obtained => (self.new_object(), self.new_name(own_name)),
             Value::New => {
                 let object = self.new_object();
-                if !self.is_handed_on(local) {
+                if !self.escapes(local) {
                     self.confined.insert(object, !self.is_set_again(local));
                 }
                 (object, self.new_name(own_name))
@@ -397,7 +397,7 @@ impl<'a> Run<'a> {
     }
 
     /// Whether the method at hand passes a local variable to another method.
-    fn is_handed_on(&self, local: u8) -> bool {
+    fn escapes(&self, local: u8) -> bool {
         let passed = Expression::new(Start::Local(local));
         self.program.methods[self.frame().method].calls().any(|call| call.lock == passed)
     }
@@ -408,17 +408,17 @@ impl<'a> Run<'a> {
             .any(|statement| matches!(statement.kind, Kind::SetLocal(set, _) if set == local))
     }
 
-    fn replace(&mut self, field: Expression) {
+    fn replace(&mut self, target: Expression) {
         let object = self.new_object();
         self.epochs += 1;
-        self.replaced.insert(anybodys(field), self.epochs);
-        match field.slot {
+        self.replaced.insert(anybodys(target), self.epochs);
+        match target.field {
             None => {
-                self.globals.insert(field.start, object);
+                self.globals.insert(target.start, object);
             }
-            Some(slot) => {
-                let (owner, _) = self.evaluate(Expression::new(field.start));
-                self.fields.insert((owner, slot), object);
+            Some(field) => {
+                let (owner, _) = self.evaluate(Expression::new(target.start));
+                self.fields.insert((owner, field), object);
             }
         }
     }
@@ -443,7 +443,7 @@ impl<'a> Run<'a> {
 
 /// The field of no object in particular.
 fn anybodys(field: Expression) -> Expression {
-    match field.slot {
+    match field.field {
         Some(_) => Expression { start: Start::This, ..field },
         None => field,
     }
@@ -451,13 +451,13 @@ fn anybodys(field: Expression) -> Expression {
 
 /// What a caller calls a lock that a method it calls has this name for.
 fn callers_name(name: Name, given: &BTreeMap<Start, Name>) -> Option<Name> {
-    match (name.expression.start, name.expression.slot) {
+    match (name.expression.start, name.expression.field) {
         (Start::Local(_), _) => None,
         (Start::Global(_) | Start::Class, _) => Some(name),
         (parameter, None) => given.get(&parameter).copied(),
-        (parameter, slot) => {
+        (parameter, field) => {
             let owner = given.get(&parameter)?.expression;
-            Some(Name::new(Expression { start: owner.start, slot }, name.epoch))
+            Some(Name::new(Expression { start: owner.start, field }, name.epoch))
         }
     }
 }

@@ -69,7 +69,7 @@ struct Generator<'a> {
 
 /// Where a statement is generated.
 #[derive(Clone, Default)]
-struct Place {
+struct StatementContext {
     depth: usize,
     /// Innermost last.
     held: Vec<Lock>,
@@ -88,7 +88,7 @@ impl<'a> Generator<'a> {
     fn method(mut self) -> Method {
         let is_synchronized = self.random.percent(15);
         let held = if is_synchronized { vec![Lock::This] } else { Vec::new() };
-        let body = self.block(&Place { held, ..Place::default() });
+        let body = self.block(&StatementContext { held, ..StatementContext::default() });
         let end =
             if self.random.percent(35) { End::Returns(self.local()) } else { End::ReturnsZero };
         Method { is_synchronized, ..Method::judged(body, end) }
@@ -102,7 +102,7 @@ impl<'a> Generator<'a> {
         Test { local: self.local(), bound: self.random.below(9) as u8 }
     }
 
-    fn block(&mut self, place: &Place) -> Block {
+    fn block(&mut self, place: &StatementContext) -> Block {
         let count = match place.depth {
             0 => 3 + self.random.below(4),
             1 => 1 + self.random.below(4),
@@ -111,11 +111,11 @@ impl<'a> Generator<'a> {
         (0..count).map(|_| Statement::new(self.kind(place))).collect()
     }
 
-    fn inner(&mut self, place: &Place) -> Block {
-        self.block(&Place { depth: place.depth + 1, ..place.clone() })
+    fn inner(&mut self, place: &StatementContext) -> Block {
+        self.block(&StatementContext { depth: place.depth + 1, ..place.clone() })
     }
 
-    fn holding(&mut self, place: &Place, lock: Lock) -> Block {
+    fn holding(&mut self, place: &StatementContext, lock: Lock) -> Block {
         let mut inner = place.clone();
         if !inner.held.contains(&lock) {
             inner.held.push(lock);
@@ -123,7 +123,7 @@ impl<'a> Generator<'a> {
         self.inner(&inner)
     }
 
-    fn kind(&mut self, place: &Place) -> Kind {
+    fn kind(&mut self, place: &StatementContext) -> Kind {
         if place.depth >= 4 {
             return self.leaf(place);
         }
@@ -137,14 +137,14 @@ impl<'a> Generator<'a> {
             32..38 => Kind::If(self.test(), self.inner(place), self.inner(place)),
             38..44 => Kind::While(self.test(), self.inner(place)),
             44..47 if self.features.catches => {
-                let tried = self.inner(&Place { is_in_try: true, ..place.clone() });
+                let tried = self.inner(&StatementContext { is_in_try: true, ..place.clone() });
                 Kind::TryCatch(tried, self.inner(place))
             }
             _ => self.leaf(place),
         }
     }
 
-    fn leaf(&mut self, place: &Place) -> Kind {
+    fn leaf(&mut self, place: &StatementContext) -> Kind {
         loop {
             let found = match self.random.below(100) {
                 0..50 => Some(Kind::Set(self.local(), self.value(place))),
@@ -179,7 +179,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn value(&mut self, place: &Place) -> Value {
+    fn value(&mut self, place: &StatementContext) -> Value {
         let reads = if place.held.is_empty() { 8 } else { 45 };
         match self.random.below(reads + 55) {
             0..15 => Value::Copy(self.local()),
@@ -220,7 +220,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A lock to wait for; one must hold it.
-    fn awaited(&mut self, place: &Place) -> Option<Lock> {
+    fn awaited(&mut self, place: &StatementContext) -> Option<Lock> {
         let innermost = *place.held.last()?;
         let is_outer = self.features.waits_on_outer_locks && self.random.percent(30);
         let lock = if is_outer { self.random.pick(&place.held) } else { innermost };

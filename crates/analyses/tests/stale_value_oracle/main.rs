@@ -12,7 +12,7 @@
 //!
 //! And by default no read is reported that strict mode does not report.
 //!
-//! Any instruction may throw as far as bytecode tells, but only a `throw` certainly does. What must
+//! Any instruction may throw as far as bytecode shows, but only a `throw` certainly does. What must
 //! be reported are therefore the reads that the throw statements alone make stale, and what may be
 //! reported those that exceptions anywhere inside a `try` make stale. Without a `catch` these are
 //! the same, since an exception that leaves the method leads to no use.
@@ -39,7 +39,7 @@
 //!
 //! Each method has a seed of its own; they are numbered from `SCISSION_ORACLE_SEED` (1 without) on. A
 //! failure names the seeds of methods that are judged differently, makes the smallest of them smaller
-//! still, and prints it with the lines that the disagreements speak of. What the analysis is
+//! still, and prints it with the lines of the disagreements. What the analysis is
 //! known to judge differently can be left out of the methods: `generate::Features`.
 
 #![allow(missing_docs, reason = "a test")]

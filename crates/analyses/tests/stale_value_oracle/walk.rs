@@ -52,12 +52,12 @@ pub(crate) fn stale_values(
 
 /// The block that an acquisition opens: how many blocks were open before. Two open blocks never have
 /// the same number; when a number is given again, no value is left that belongs to the block that
-/// had it before, because each became [`Standing::Over`] when that block ended.
+/// had it before, because each became [`ValueState::Over`] when that block ended.
 type BlockNumber = usize;
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
+enum ValueState {
     /// The block it was read in is open.
     Current(BlockNumber),
     /// The block ended at a line of the method that holds the value.
@@ -71,7 +71,7 @@ struct Origin {
     holder: usize,
     /// The line in that method.
     line: u32,
-    standing: Standing,
+    state_of_value: ValueState,
 }
 
 /// The reads that a value comes from; none if it is not shared.
@@ -146,9 +146,9 @@ impl State {
     fn end_block(&mut self, block: BlockNumber) {
         let lines: Vec<u32> = self.frames.iter().map(|frame| frame.line).collect();
         let ended = |origins: &Origins| -> Origins {
-            let ended = |origin: &Origin| match origin.standing {
-                Standing::Current(number) if number == block => {
-                    Origin { standing: Standing::Over(lines[origin.holder]), ..*origin }
+            let ended = |origin: &Origin| match origin.state_of_value {
+                ValueState::Current(number) if number == block => {
+                    Origin { state_of_value: ValueState::Over(lines[origin.holder]), ..*origin }
                 }
                 _ => *origin,
             };
@@ -165,8 +165,8 @@ impl State {
     fn read(&self) -> Origins {
         let holder = self.frames.len() - 1;
         let line = self.frames[holder].line;
-        let current = self.held.len().checked_sub(1).map(Standing::Current);
-        current.map(|standing| Origin { holder, line, standing }).into_iter().collect()
+        let current = self.held.len().checked_sub(1).map(ValueState::Current);
+        current.map(|state_of_value| Origin { holder, line, state_of_value }).into_iter().collect()
     }
 }
 
@@ -400,11 +400,11 @@ impl Walk {
             frame.locals[*parameter as usize] = self.local_used(&mut state, *argument);
         }
         state.frames.push(frame);
-        let obtained = |origin: Origin| match (origin.holder > caller, origin.standing) {
+        let obtained = |origin: Origin| match (origin.holder > caller, origin.state_of_value) {
             (false, _) => origin,
-            (true, Standing::Current(_)) => Origin { holder: caller, line, ..origin },
-            (true, Standing::Over(_)) => {
-                Origin { holder: caller, line, standing: Standing::Over(line) }
+            (true, ValueState::Current(_)) => Origin { holder: caller, line, ..origin },
+            (true, ValueState::Over(_)) => {
+                Origin { holder: caller, line, state_of_value: ValueState::Over(line) }
             }
         };
         let returned = self.method(&method, state)?.into_iter().map(|mut state| {
@@ -429,7 +429,7 @@ impl Walk {
     /// The consistency check of the paper (section 3), for the values that the judged method holds.
     fn used(&mut self, state: &State, origins: &Origins) {
         for origin in origins.iter().filter(|origin| origin.holder == 0) {
-            if let Standing::Over(released) = origin.standing {
+            if let ValueState::Over(released) = origin.state_of_value {
                 let used = state.frames[0].line;
                 self.found.insert(Stale { read: origin.line, released, used });
             }

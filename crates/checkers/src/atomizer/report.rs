@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use events::{Block, SiteId, Tables, ThreadId};
-use findings::{Does, Evidence, Finding, Severity, Step, Witness};
+use findings::{Evidence, Finding, Severity, Step, ThreadAction, Witness};
 
 use super::{Operation, RULE};
 use crate::stacks::Stacks;
@@ -72,7 +72,7 @@ fn finding(failure: &Failure, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
     let step = |role, operation: &Operation| {
         let Operation { site, verb, subject, context } = *operation;
         Step {
-            does: Some(Does {
+            action: Some(ThreadAction {
                 verb: verb.words().to_string(),
                 subject: subject.name(tables, site),
             }),

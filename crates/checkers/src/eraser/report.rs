@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use events::{Access, SiteId, Tables, ThreadId, Variable};
-use findings::{Does, Evidence, Finding, HeldLock, Severity, Step, Witness};
+use findings::{Evidence, Finding, HeldLock, Severity, Step, ThreadAction, Witness};
 
 use super::RULE;
 use crate::locksets::Acquisition;
@@ -80,7 +80,7 @@ fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
         Step {
             held_locks: held.collect(),
             thread: Some(threads.name(access.thread)),
-            does: Some(Does {
+            action: Some(ThreadAction {
                 verb: verb.words().to_string(),
                 subject: variable.name(tables, access.site),
             }),

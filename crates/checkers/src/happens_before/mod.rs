@@ -30,7 +30,7 @@ mod sync_clocks;
 use std::collections::BTreeMap;
 
 use events::{Access, Action, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable};
-use findings::{Does, Evidence, Finding, Severity, Witness};
+use findings::{Evidence, Finding, Severity, ThreadAction, Witness};
 use rustc_hash::FxHashMap;
 
 use crate::operation_at::{ContextId, Contexts, OperationAt};
@@ -455,7 +455,7 @@ impl HappensBefore {
         let thread_time = |role, (thread, operation_at): (ThreadId, OperationAt)| {
             let mut thread_time = findings::Step::at(role, site_of(tables, operation_at.site));
             thread_time.thread = Some(threads.name(thread));
-            thread_time.does = Some(Does {
+            thread_time.action = Some(ThreadAction {
                 verb: operation_at.verb().words().to_string(),
                 subject: variable.name(tables, operation_at.site),
             });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use events::{Block, SiteId, Tables};
 use findings::{
-    Cycle, CycleEdge, Does, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step,
+    Cycle, CycleEdge, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step, ThreadAction,
     Transaction, Witness,
 };
 
@@ -151,7 +151,7 @@ impl FindingBuilder<'_> {
         let mut step = Step::at(role, site_of(self.tables, site));
         step.thread = Some(threads.name(end.thread));
         let verb = end.operation_at.verb().words().to_string();
-        step.does = Some(Does { verb, subject: subject.name(self.tables, site) });
+        step.action = Some(ThreadAction { verb, subject: subject.name(self.tables, site) });
         step.stack = self.stack(end, blamed);
         step
     }

@@ -1,9 +1,9 @@
-//! What the library calls on the objects that it is given: the lambdas and tasks that the models say it runs, and what the
-//! summaries of its code say that it calls.
+//! What the library calls on the objects that it is given: the lambdas and tasks that the models say it runs, and
+//! what the summaries of its code say that it calls.
 //!
-//! Misses: methods of `Object` and of exceptions; objects whose class is not known where they are handed over, if many classes of the
-//! application could be meant; what the library keeps and calls later, likewise. Methods that an entry point of the
-//! models describes are left to that: who calls them is known better there.
+//! Misses: methods of `Object` and of exceptions; objects whose class is not known where they are handed over, if
+//! many classes of the application could be meant; what the library keeps and calls later, likewise. Methods that an
+//! entry point of the models describes are left to that: who calls them is known better there.
 
 use classes::access;
 use classes::bytecode::InvokeKind;
@@ -11,8 +11,8 @@ use classes::descriptor::parameter_descriptors;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::vta::Flowing;
-use super::{Hierarchical, Target, Via, created_lambda};
+use super::vta::FlowingType;
+use super::{CallKind, HierarchyTargets, Target, created_lambda};
 use crate::ids::{ClassId, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType};
 use crate::library::{CallBack, Called};
@@ -32,7 +32,7 @@ pub(super) struct Callbacks {
 }
 
 /// One thing that a library method calls.
-struct Request {
+struct CallbackRequest {
     /// The argument that the object is, or is kept by; the receiver is 0.
     argument: u16,
     is_kept: bool,
@@ -40,7 +40,7 @@ struct Request {
 }
 
 /// The classes and lambdas that a value of a body can be; none if that is not known.
-pub(super) type TypesOf<'a> = dyn Fn(&Body, ValueId) -> Option<Vec<Flowing>> + Sync + 'a;
+pub(super) type TypesOf<'a> = dyn Fn(&Body, ValueId) -> Option<Vec<FlowingType>> + Sync + 'a;
 
 impl Callbacks {
     pub(super) fn of(program: &Program) -> Callbacks {
@@ -65,7 +65,7 @@ impl Callbacks {
     pub(super) fn targets(
         &self,
         program: &Program,
-        hierarchical: &Hierarchical,
+        hierarchical: &HierarchyTargets,
         types_of: &TypesOf<'_>,
         body: &Body,
         call: &Call,
@@ -80,7 +80,7 @@ impl Callbacks {
     }
 
     /// What the method that a call names is known to call on its arguments.
-    fn requests(&self, program: &Program, call: &Call) -> Vec<Request> {
+    fn requests(&self, program: &Program, call: &Call) -> Vec<CallbackRequest> {
         let declared = &program.methods[call.method];
         if program.class_of(call.method).origin != Origin::Library
             || program.body(call.method).is_some()
@@ -100,17 +100,17 @@ impl Callbacks {
                 requests.extend(models::task_methods(class).iter().filter_map(|task| {
                     let method = program.method_named(class, task.method, task.descriptor)?;
                     let argument = u16::from(number) + receivers;
-                    Some(Request { argument, is_kept: false, method })
+                    Some(CallbackRequest { argument, is_kept: false, method })
                 }));
             }
         }
         let mut add = |argument: u16, is_kept: bool, called: Called| match called {
-            Called::Method(method) => requests.push(Request { argument, is_kept, method }),
+            Called::Method(method) => requests.push(CallbackRequest { argument, is_kept, method }),
             Called::Any(class) => {
                 let known = program.hierarchy.supertypes(class).into_iter();
                 let methods = known.flat_map(|class| program.classes[class].methods.iter());
                 let overridden = methods.filter(|method| self.overriding.contains_key(method));
-                requests.extend(overridden.map(|method| Request {
+                requests.extend(overridden.map(|method| CallbackRequest {
                     argument,
                     is_kept,
                     method: *method,
@@ -142,17 +142,17 @@ impl Callbacks {
     fn resolve(
         &self,
         program: &Program,
-        hierarchical: &Hierarchical,
+        hierarchical: &HierarchyTargets,
         types_of: &TypesOf<'_>,
         body: &Body,
         call: &Call,
-        request: &Request,
+        request: &CallbackRequest,
         targets: &mut Vec<Target>,
     ) {
-        let Request { argument, is_kept, method } = *request;
+        let CallbackRequest { argument, is_kept, method } = *request;
         let Some(value) = call.arguments.get(usize::from(argument)) else { return };
         let overriding = self.overriding.get(&method).map_or(&[][..], |them| them.as_slice());
-        let via = Via::CalledBack { argument, is_kept };
+        let call_kind = CallKind::CalledBack { argument, is_kept };
         let known = if is_kept { None } else { types_of(body, *value) };
         let Some(types) = known else {
             let declared = program.methods[method].class;
@@ -166,23 +166,24 @@ impl Callbacks {
             let fitting = overriding.iter().filter(|(class, _)| can_be(*class));
             let methods: FxHashSet<MethodId> = fitting.map(|(_, method)| *method).collect();
             if methods.len() <= FEW_TARGETS && !self.commonplace.iter().any(is_above) {
-                targets.extend(methods.into_iter().map(|method| Target { method, via }));
+                targets.extend(methods.into_iter().map(|method| Target { method, call_kind }));
             }
             return;
         };
         for flowing in types {
             match flowing {
-                Flowing::Class(class) => {
+                FlowingType::Class(class) => {
                     let run = overriding.iter().filter(|(of, _)| *of == class);
-                    targets.extend(run.map(|(_, method)| Target { method: *method, via }));
+                    targets.extend(run.map(|(_, method)| Target { method: *method, call_kind }));
                 }
-                Flowing::Lambda(lambda) => {
+                FlowingType::Lambda(lambda) => {
                     let known = &program.lambdas[lambda];
                     let is_created_here = created_lambda(body, *value) == Some(lambda);
                     if known.selector == program.methods[method].selector && !is_created_here {
-                        let via = Via::Callback { lambda, argument, repeatedly: true };
+                        let call_kind = CallKind::Callback { lambda, argument, repeatedly: true };
                         let run = hierarchical.lambda_targets(program, lambda).into_iter();
-                        targets.extend(run.map(|target| Target { method: target.method, via }));
+                        targets
+                            .extend(run.map(|target| Target { method: target.method, call_kind }));
                     }
                 }
             }
@@ -229,7 +230,7 @@ fn overriding(program: &Program, class: ClassId) -> Vec<(MethodId, ClassId, Meth
 /// The lambdas among the arguments of a library call that the models say are run by the call.
 fn lambdas(
     program: &Program,
-    hierarchical: &Hierarchical,
+    hierarchical: &HierarchyTargets,
     body: &Body,
     call: &Call,
 ) -> Vec<Target> {
@@ -244,13 +245,13 @@ fn lambdas(
                 continue;
             }
             let Some(lambda) = created_lambda(body, *argument) else { continue };
-            let via = Via::Callback {
+            let call_kind = CallKind::Callback {
                 lambda,
                 argument: position as u16,
                 repeatedly: *times != Times::Once,
             };
             let run = hierarchical.lambda_targets(program, lambda).into_iter();
-            targets.extend(run.map(|target| Target { method: target.method, via }));
+            targets.extend(run.map(|target| Target { method: target.method, call_kind }));
         }
     }
     targets

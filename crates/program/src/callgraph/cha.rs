@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLock};
 
 use rustc_hash::FxHashMap;
 
-use super::{Target, Via, is_statically_bound};
+use super::{CallKind, Target, is_statically_bound};
 use crate::ids::{ClassId, LambdaId, MethodId, SelectorId};
 use crate::ir::{Body, Call, DeclaredType, Operation};
 use crate::symbols::{LambdaKind, Program};
@@ -29,24 +29,24 @@ pub(super) fn receiver_type(program: &Program, body: &Body, call: &Call) -> Decl
 }
 
 /// What a call may run, by static type and selector.
-type Answers = FxHashMap<(ClassId, SelectorId), Arc<[Target]>>;
+type TargetsByType = FxHashMap<(ClassId, SelectorId), Arc<[Target]>>;
 
 /// Answers, by static type and selector, kept for the next caller.
-pub(crate) struct Hierarchical {
+pub(crate) struct HierarchyTargets {
     lambdas: FxHashMap<SelectorId, Vec<LambdaId>>,
-    answers: RwLock<Answers>,
+    targets_by_type: RwLock<TargetsByType>,
     single: RwLock<FxHashMap<MethodId, Arc<[Target]>>>,
 }
 
-impl Hierarchical {
-    pub(crate) fn new(program: &Program) -> Hierarchical {
+impl HierarchyTargets {
+    pub(crate) fn new(program: &Program) -> HierarchyTargets {
         let mut lambdas: FxHashMap<SelectorId, Vec<LambdaId>> = FxHashMap::default();
         for (id, lambda) in program.lambdas.iter_with_ids() {
             lambdas.entry(lambda.selector).or_default().push(id);
         }
-        Hierarchical {
+        HierarchyTargets {
             lambdas,
-            answers: RwLock::new(FxHashMap::default()),
+            targets_by_type: RwLock::new(FxHashMap::default()),
             single: RwLock::new(FxHashMap::default()),
         }
     }
@@ -54,30 +54,30 @@ impl Hierarchical {
     /// Everything the call may run.
     pub(crate) fn receivers(&self, program: &Program, body: &Body, call: &Call) -> Arc<[Target]> {
         if is_statically_bound(program, call) {
-            return self.just(call.method);
+            return self.single_target(call.method);
         }
-        let Some(receiver) = call.arguments.first() else { return self.just(call.method) };
+        let Some(receiver) = call.arguments.first() else { return self.single_target(call.method) };
         let selector = program.methods[call.method].selector;
         if let Some(created) = body.defining_instruction(body.without_casts(*receiver))
             && let Operation::New(class) = created.operation
             && let Some(target) = program.hierarchy.dispatch(class, selector)
         {
-            return self.just(target);
+            return self.single_target(target);
         }
         match receiver_type(program, body, call) {
             DeclaredType::Class(class) => self.subtypes_of(program, class, call.method),
             // Arrays have the methods of Object, and do not override them.
-            DeclaredType::Array => self.just(call.method),
+            DeclaredType::Array => self.single_target(call.method),
             DeclaredType::Unknown => self.subtypes_of(program, call.class, call.method),
         }
     }
 
     /// Only this method.
-    pub(crate) fn just(&self, method: MethodId) -> Arc<[Target]> {
+    pub(crate) fn single_target(&self, method: MethodId) -> Arc<[Target]> {
         if let Some(known) = read(&self.single).get(&method) {
             return known.clone();
         }
-        let target = Arc::from([Target { method, via: Via::Direct }].as_slice());
+        let target = Arc::from([Target { method, call_kind: CallKind::Direct }].as_slice());
         write(&self.single).entry(method).or_insert(target).clone()
     }
 
@@ -90,22 +90,22 @@ impl Hierarchical {
     ) -> Arc<[Target]> {
         let selector = program.methods[method].selector;
         let key = (class, selector);
-        if let Some(known) = read(&self.answers).get(&key) {
+        if let Some(known) = read(&self.targets_by_type).get(&key) {
             return known.clone();
         }
         let mut targets: Vec<Target> = direct(program, class, selector)
-            .map(|method| Target { method, via: Via::Direct })
+            .map(|method| Target { method, call_kind: CallKind::Direct })
             .collect();
         for lambda in self.lambdas_of(program, class, selector) {
             targets.extend(self.lambda_targets(program, lambda));
         }
         if targets.is_empty() {
             // Nothing implements it here: the declaration itself may still have flags or a model.
-            targets.push(Target { method, via: Via::Direct });
+            targets.push(Target { method, call_kind: CallKind::Direct });
         }
         targets.sort_unstable();
         targets.dedup();
-        write(&self.answers).entry(key).or_insert_with(|| Arc::from(targets)).clone()
+        write(&self.targets_by_type).entry(key).or_insert_with(|| Arc::from(targets)).clone()
     }
 
     /// The lambdas that are called when `selector` is called on something of type `class`.
@@ -127,7 +127,7 @@ impl Hierarchical {
     /// What a lambda may run when it is called. A reference to a method of a functional interface may
     /// be a reference to another lambda, and so on.
     pub(crate) fn lambda_targets(&self, program: &Program, lambda: LambdaId) -> Vec<Target> {
-        let via = Via::Lambda(lambda);
+        let call_kind = CallKind::Lambda(lambda);
         let mut seen = vec![lambda];
         let mut found = Vec::new();
         let mut next = 0;
@@ -152,7 +152,7 @@ impl Hierarchical {
         }
         found.sort_unstable();
         found.dedup();
-        found.into_iter().map(|method| Target { method, via }).collect()
+        found.into_iter().map(|method| Target { method, call_kind }).collect()
     }
 }
 

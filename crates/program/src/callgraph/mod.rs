@@ -27,7 +27,7 @@ use crate::models::Effect;
 use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
 
-pub(crate) use cha::Hierarchical;
+pub(crate) use cha::HierarchyTargets;
 
 use callbacks::{Callbacks, TypesOf};
 
@@ -53,9 +53,9 @@ pub struct CallGraphConfig {
     pub entry_points: Vec<Pattern>,
 }
 
-/// How a call arrives at its target.
+/// How a call reaches its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Via {
+pub enum CallKind {
     /// The arguments of the call are those of the target.
     Direct,
     /// The receiver is a lambda: what it captured comes first, then the arguments without the
@@ -81,11 +81,11 @@ pub enum Via {
     },
 }
 
-impl Via {
+impl CallKind {
     /// Whether a library method calls the target, and not the call itself.
     #[must_use]
     pub fn is_by_library(self) -> bool {
-        matches!(self, Via::Callback { .. } | Via::CalledBack { .. })
+        matches!(self, CallKind::Callback { .. } | CallKind::CalledBack { .. })
     }
 }
 
@@ -95,7 +95,7 @@ pub struct Target {
     /// The method.
     pub method: MethodId,
     /// How its arguments come about.
-    pub via: Via,
+    pub call_kind: CallKind,
 }
 
 /// A call in a method's body, with everything it may run.
@@ -154,7 +154,7 @@ impl CallGraph {
         &self.callers[method]
     }
 
-    /// Whether a method can run at all, as far as the entry points tell.
+    /// Whether a method can run at all, as far as the entry points show.
     #[must_use]
     pub fn is_reachable(&self, method: MethodId) -> bool {
         self.reachable.as_ref().is_none_or(|reachable| reachable[method])
@@ -170,7 +170,7 @@ impl CallGraph {
 /// Builds the call graph of all methods with bodies.
 #[must_use]
 pub fn build(program: &Program, config: &CallGraphConfig) -> CallGraph {
-    let hierarchical = Hierarchical::new(program);
+    let hierarchical = HierarchyTargets::new(program);
     let created = |body: &Body, value: ValueId| vta::created(body, value);
     let sites = match config.algorithm {
         Algorithm::ClassHierarchy => {
@@ -212,7 +212,7 @@ type Resolve<'a> = dyn Fn(&Body, &Call) -> Arc<[Target]> + Sync + 'a;
 
 fn sites_of_all(
     program: &Program,
-    hierarchical: &Hierarchical,
+    hierarchical: &HierarchyTargets,
     types_of: &TypesOf<'_>,
     resolve: &Resolve<'_>,
 ) -> TypedVec<MethodId, Vec<CallSite>> {
@@ -271,7 +271,7 @@ pub fn created_lambda(body: &Body, value: ValueId) -> Option<LambdaId> {
 /// Methods of the application that match an entry point, or are reachable from one.
 fn reachable(
     program: &Program,
-    hierarchical: &Hierarchical,
+    hierarchical: &HierarchyTargets,
     sites: &TypedVec<MethodId, Vec<CallSite>>,
     entry_points: &[Pattern],
 ) -> TypedVec<MethodId, bool> {
@@ -300,7 +300,7 @@ fn reachable(
 /// `seen` remembers the classes that were created or initialised before.
 pub(crate) fn runs_besides(
     program: &Program,
-    hierarchical: &Hierarchical,
+    hierarchical: &HierarchyTargets,
     operation: &Operation,
     seen: &mut FxHashSet<(ClassId, bool)>,
     found: &mut Vec<MethodId>,

@@ -9,7 +9,7 @@ use classes::access;
 use rustc_hash::FxHashSet;
 
 use super::cha::receiver_type;
-use super::{Hierarchical, Target, Via, is_entry, is_statically_bound};
+use super::{CallKind, HierarchyTargets, Target, is_entry, is_statically_bound};
 use crate::ids::{ClassId, MethodId, TypedVec};
 use crate::ir::{Body, Call, DeclaredType, Operation};
 use crate::pattern::Pattern;
@@ -41,8 +41,8 @@ impl Instantiated {
             .concrete_subtypes(class)
             .filter(|class| self.classes[*class])
             .filter_map(|class| program.hierarchy.dispatch(class, selector))
-            .map(|method| Target { method, via: Via::Direct })
-            .chain(targets.iter().copied().filter(|target| target.via != Via::Direct))
+            .map(|method| Target { method, call_kind: CallKind::Direct })
+            .chain(targets.iter().copied().filter(|target| target.call_kind != CallKind::Direct))
             .collect();
         kept.sort_unstable();
         kept.dedup();
@@ -54,7 +54,7 @@ impl Instantiated {
 /// of them, until neither grows.
 pub(super) fn instantiated(
     program: &Program,
-    hierarchical: &Hierarchical,
+    hierarchical: &HierarchyTargets,
     entry_points: &[Pattern],
 ) -> Instantiated {
     let mut instantiated = Instantiated { classes: TypedVec::filled(false, program.classes.len()) };

@@ -5,7 +5,7 @@
 //! grows beyond a bound, or is fed by code that is not analysed, becomes *unknown*, and calls on it
 //! fall back to the class hierarchy: among the application's classes every subtype, of the
 //! library's only the method that the call names. A library class, or one of very many lambdas,
-//! counts as receiver only where it is seen to flow, since there are too many to believe in all.
+//! counts as receiver only where it is seen to flow, since there are too many to assume all.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cha::receiver_type;
-use super::{Hierarchical, Target, Via, created_lambda, is_entry, is_statically_bound};
+use super::{CallKind, HierarchyTargets, Target, created_lambda, is_entry, is_statically_bound};
 use crate::ids::{ClassId, FieldId, LambdaId, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType, Definition, DynamicTarget, Operation, Terminator};
 use crate::models::Effect;
@@ -33,13 +33,13 @@ const MOST_CALLS: usize = 3;
 
 /// A type that can flow: a class, or a lambda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Flowing {
+pub(super) enum FlowingType {
     Class(ClassId),
     Lambda(LambdaId),
 }
 
 /// The types that reach a node; `None` stands for unknown.
-type TypeSet = Option<Vec<Flowing>>;
+type TypeSet = Option<Vec<FlowingType>>;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,7 +52,7 @@ enum Node {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Source {
-    Known(Flowing),
+    Known(FlowingType),
     Node(Node),
     Unknown,
 }
@@ -65,7 +65,7 @@ pub(super) struct Types {
 impl Types {
     pub(super) fn solve(
         program: &Program,
-        hierarchical: &Hierarchical,
+        hierarchical: &HierarchyTargets,
         entry_points: &[Pattern],
     ) -> Types {
         let methods: Vec<MethodId> = program.methods_with_bodies().collect();
@@ -113,7 +113,7 @@ impl Types {
     pub(super) fn targets(
         &self,
         program: &Program,
-        hierarchical: &Hierarchical,
+        hierarchical: &HierarchyTargets,
         body: &Body,
         call: &Call,
     ) -> Arc<[Target]> {
@@ -123,7 +123,7 @@ impl Types {
     fn targets_bounded(
         &self,
         program: &Program,
-        hierarchical: &Hierarchical,
+        hierarchical: &HierarchyTargets,
         body: &Body,
         call: &Call,
         depth: usize,
@@ -151,7 +151,7 @@ impl Types {
     pub(super) fn flowing(
         &self,
         program: &Program,
-        hierarchical: &Hierarchical,
+        hierarchical: &HierarchyTargets,
         body: &Body,
         value: ValueId,
     ) -> TypeSet {
@@ -163,7 +163,7 @@ impl Types {
     fn types_of(
         &self,
         program: &Program,
-        hierarchical: &Hierarchical,
+        hierarchical: &HierarchyTargets,
         body: &Body,
         value: ValueId,
         depth: usize,
@@ -192,10 +192,10 @@ impl Types {
 /// The type of a value that is created in the same body; none for others.
 pub(super) fn created(body: &Body, value: ValueId) -> TypeSet {
     if let Some(lambda) = created_lambda(body, value) {
-        return Some(vec![Flowing::Lambda(lambda)]);
+        return Some(vec![FlowingType::Lambda(lambda)]);
     }
     match body.defining_instruction(body.without_casts(value))?.operation {
-        Operation::New(class) => Some(vec![Flowing::Class(class)]),
+        Operation::New(class) => Some(vec![FlowingType::Class(class)]),
         _ => None,
     }
 }
@@ -220,7 +220,7 @@ fn add(set: &mut TypeSet, from: &TypeSet) -> bool {
     known.len() != before
 }
 
-/// Of the targets by hierarchy, those that may be believed without seeing a type flow: methods of the
+/// Of the targets by hierarchy, those that are assumed without seeing a type flow: methods of the
 /// application, the method that the call names, and lambdas of the same source file or, where an
 /// interface has only a few lambdas, all of them.
 fn visible(
@@ -229,13 +229,13 @@ fn visible(
     call: &Call,
     by_hierarchy: &Arc<[Target]>,
 ) -> Arc<[Target]> {
-    let lambdas = by_hierarchy.iter().filter(|target| target.via != Via::Direct).count();
-    let is_visible = |target: &Target| match target.via {
-        Via::Lambda(lambda) => {
+    let lambdas = by_hierarchy.iter().filter(|target| target.call_kind != CallKind::Direct).count();
+    let is_visible = |target: &Target| match target.call_kind {
+        CallKind::Lambda(lambda) => {
             let host = &program.classes[program.lambdas[lambda].host].name;
             lambdas <= FEW_LAMBDAS || outermost(host) == outermost(&program.class_of(caller).name)
         }
-        Via::Direct | Via::Callback { .. } | Via::CalledBack { .. } => {
+        CallKind::Direct | CallKind::Callback { .. } | CallKind::CalledBack { .. } => {
             target.method == call.method || program.is_application(target.method)
         }
     };
@@ -244,7 +244,7 @@ fn visible(
     }
     let mut kept: Vec<Target> = by_hierarchy.iter().copied().filter(is_visible).collect();
     if kept.is_empty() {
-        kept.push(Target { method: call.method, via: Via::Direct });
+        kept.push(Target { method: call.method, call_kind: CallKind::Direct });
     }
     Arc::from(kept)
 }
@@ -257,25 +257,26 @@ fn outermost(class: &str) -> &str {
 
 fn dispatch_all(
     program: &Program,
-    hierarchical: &Hierarchical,
+    hierarchical: &HierarchyTargets,
     body: &Body,
     call: &Call,
-    types: &[Flowing],
+    types: &[FlowingType],
 ) -> Arc<[Target]> {
     let DeclaredType::Class(declared) = receiver_type(program, body, call) else {
-        return hierarchical.just(call.method);
+        return hierarchical.single_target(call.method);
     };
     let selector = program.methods[call.method].selector;
     let mut targets = Vec::new();
     for flowing in types {
         match flowing {
-            Flowing::Class(class) => {
+            FlowingType::Class(class) => {
                 if program.hierarchy.is_subtype(*class, declared) {
                     let found = program.hierarchy.dispatch(*class, selector);
-                    targets.extend(found.map(|method| Target { method, via: Via::Direct }));
+                    targets
+                        .extend(found.map(|method| Target { method, call_kind: CallKind::Direct }));
                 }
             }
-            Flowing::Lambda(lambda) => {
+            FlowingType::Lambda(lambda) => {
                 let known = &program.lambdas[*lambda];
                 if known.selector == selector
                     && program.hierarchy.is_subtype(known.interface, declared)
@@ -287,8 +288,8 @@ fn dispatch_all(
     }
     targets.sort_unstable();
     targets.dedup();
-    if let [Target { method, via: Via::Direct }] = targets.as_slice() {
-        return hierarchical.just(*method);
+    if let [Target { method, call_kind: CallKind::Direct }] = targets.as_slice() {
+        return hierarchical.single_target(*method);
     }
     Arc::from(targets)
 }
@@ -296,7 +297,7 @@ fn dispatch_all(
 /// Everything that flows from one body to nodes.
 fn flows_of(
     program: &Program,
-    hierarchical: &Hierarchical,
+    hierarchical: &HierarchyTargets,
     method: MethodId,
     entry_points: &[Pattern],
 ) -> Vec<(Source, Node)> {
@@ -333,7 +334,7 @@ fn flows_of(
                         if open || program.body(target.method).is_none() {
                             continue;
                         }
-                        if target.via == Via::Direct {
+                        if target.call_kind == CallKind::Direct {
                             for (number, argument) in call.arguments.iter().enumerate() {
                                 let to = Node::Parameter(target.method, number as u16);
                                 let sources = from(*argument).into_iter();
@@ -428,7 +429,7 @@ fn sources(
                     Operation::Cast { value, .. } if !seen.contains(value) => {
                         seen.push(*value);
                     }
-                    Operation::New(class) => found.push(Source::Known(Flowing::Class(*class))),
+                    Operation::New(class) => found.push(Source::Known(FlowingType::Class(*class))),
                     Operation::GetField { field, .. } | Operation::GetStatic(field) => {
                         let declared = program.fields[*field].class;
                         if program.classes[declared].origin == Origin::Application {
@@ -439,7 +440,7 @@ fn sources(
                     }
                     Operation::ArrayLoad { .. } => found.push(Source::Node(Node::Elements)),
                     Operation::DynamicCall(_) => match created_lambda(body, value) {
-                        Some(lambda) => found.push(Source::Known(Flowing::Lambda(lambda))),
+                        Some(lambda) => found.push(Source::Known(FlowingType::Lambda(lambda))),
                         None => found.push(Source::Unknown),
                     },
                     Operation::Call(call) => {
@@ -467,7 +468,7 @@ fn results(
         if let Effect::ReturnsType(name) = effect
             && let Some(class) = program.class_named(name)
         {
-            found.push(Source::Known(Flowing::Class(class)));
+            found.push(Source::Known(FlowingType::Class(class)));
             return;
         }
     }
@@ -480,7 +481,7 @@ fn results(
         if program.methods[target.method].is_initializer() {
             // A reference to a constructor, `Node::new`, gives the object.
             let class = program.methods[target.method].class;
-            found.push(Source::Known(Flowing::Class(class)));
+            found.push(Source::Known(FlowingType::Class(class)));
             continue;
         }
         match program.body(target.method) {
@@ -498,7 +499,7 @@ mod tests {
 
     #[test]
     fn unknown_absorbs_and_bounds_hold() {
-        let class = |n| Flowing::Class(ClassId::new(n));
+        let class = |n| FlowingType::Class(ClassId::new(n));
         let mut set: TypeSet = Some(vec![]);
         assert!(add(&mut set, &Some(vec![class(1)])));
         assert!(!add(&mut set, &Some(vec![class(1)])));

@@ -70,7 +70,7 @@ pub fn lower(program: &Program, method: MethodId) -> Result<Option<Body>, LowerE
     };
     let Some(code) = &file.methods[position as usize].code else { return Ok(None) };
     let instructions = bytecode::decode_all(file.code_bytes(code))?;
-    let raises = Raises { program, links: &class.links };
+    let raises = RaisedExceptions { program, links: &class.links };
     let graph = FlowGraph::new(code, &instructions, &raises)?;
     let mut lowering = Lowering {
         program,
@@ -92,12 +92,12 @@ pub fn lower(program: &Program, method: MethodId) -> Result<Option<Body>, LowerE
 /// A checked exception is raised only by a call that declares it, as `javac` enforces; code of other
 /// languages and classes that are missing may raise anything. Java code that smuggles a checked
 /// exception past its compiler (`sneakyThrow`) is taken at its word.
-struct Raises<'a> {
+struct RaisedExceptions<'a> {
     program: &'a Program,
     links: &'a [Link],
 }
 
-impl Raises<'_> {
+impl RaisedExceptions<'_> {
     /// Whether some instruction can raise what a handler catches.
     fn any(&self, instructions: &[(u32, Bytecode)], catches: Option<&str>) -> bool {
         let Some(class) = catches.and_then(|name| self.program.class_named(name)) else {
@@ -179,7 +179,7 @@ struct Context {
 struct Discovery<'a> {
     code: &'a Code,
     instructions: &'a [(u32, Bytecode)],
-    raises: &'a Raises<'a>,
+    raises: &'a RaisedExceptions<'a>,
     leaders: Vec<bool>,
     /// Subroutine contexts; the first one stands for being in none.
     contexts: Vec<Context>,
@@ -321,7 +321,7 @@ impl FlowGraph {
     fn new(
         code: &Code,
         instructions: &[(u32, Bytecode)],
-        raises: &Raises<'_>,
+        raises: &RaisedExceptions<'_>,
     ) -> Result<FlowGraph, LowerError> {
         if instructions.is_empty() {
             return Err(LowerError::Malformed(0, "no code at all"));
@@ -521,14 +521,14 @@ struct Frame {
 
 /// The slot of a frame that a phi stands for.
 #[derive(Clone, Copy)]
-enum Slot {
+enum FramePosition {
     Local(usize),
     Stack(usize),
 }
 
 /// A block whose instructions are lowered, and whose phis still lack their inputs.
 struct LoweredBlock {
-    phis: Vec<(ValueId, Slot)>,
+    phis: Vec<(ValueId, FramePosition)>,
     caught: Option<ValueId>,
     instructions: Vec<Instruction>,
     terminator: Terminator,
@@ -655,7 +655,7 @@ impl Lowering<'_> {
         id: BlockId,
         proto: &ProtoBlock,
         lowered: &TypedVec<BlockId, LoweredBlock>,
-    ) -> Result<(Frame, Vec<(ValueId, Slot)>, Option<ValueId>), LowerError> {
+    ) -> Result<(Frame, Vec<(ValueId, FramePosition)>, Option<ValueId>), LowerError> {
         let malformed = |what| LowerError::Malformed(proto.offset, what);
         let is_loop_head = proto.predecessors.iter().any(|(from, _)| from.index() >= id.index());
         let mut by_exception = false;
@@ -682,7 +682,7 @@ impl Lowering<'_> {
             let merged = if incoming.iter().any(|frame| frame.locals[slot].is_none()) {
                 None
             } else if is_loop_head || incoming.iter().any(|frame| frame.locals[slot] != first) {
-                Some(phi(&mut self.definitions, Slot::Local(slot)))
+                Some(phi(&mut self.definitions, FramePosition::Local(slot)))
             } else {
                 first
             };
@@ -705,8 +705,11 @@ impl Lowering<'_> {
                         .ok_or_else(|| malformed("stacks of different depth meet"))?;
                     differs |= *value != first;
                 }
-                let value =
-                    if differs { phi(&mut self.definitions, Slot::Stack(slot)) } else { first };
+                let value = if differs {
+                    phi(&mut self.definitions, FramePosition::Stack(slot))
+                } else {
+                    first
+                };
                 stack.push((value, kind));
             }
         }
@@ -718,7 +721,7 @@ impl Lowering<'_> {
         id: BlockId,
         proto: &ProtoBlock,
         entry: Frame,
-        phis: Vec<(ValueId, Slot)>,
+        phis: Vec<(ValueId, FramePosition)>,
         caught: Option<ValueId>,
     ) -> Result<LoweredBlock, LowerError> {
         let mut frame = entry.clone();
@@ -1119,13 +1122,13 @@ impl Lowering<'_> {
     ) -> Body {
         let mut phis: TypedVec<BlockId, Vec<Phi>> = TypedVec::new();
         for (id, proto) in graph.blocks.iter_with_ids() {
-            let inputs_of = |slot: Slot| {
+            let inputs_of = |slot: FramePosition| {
                 let incoming = proto.predecessors.iter().map(|(from, exceptional)| {
                     let block = &lowered[*from];
                     let frame = if *exceptional { &block.entry } else { &block.exit };
                     match slot {
-                        Slot::Local(at) => frame.locals.get(at).copied().flatten(),
-                        Slot::Stack(at) => frame.stack.get(at).map(|(value, _)| *value),
+                        FramePosition::Local(at) => frame.locals.get(at).copied().flatten(),
+                        FramePosition::Stack(at) => frame.stack.get(at).map(|(value, _)| *value),
                     }
                 });
                 incoming.collect()

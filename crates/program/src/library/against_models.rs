@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use classes::Jdk;
 
-use super::{Derived, summarise};
+use super::{DerivedSummary, summarise};
 use crate::build;
 use crate::ids::MethodId;
 use crate::models::{self, Effect, Operand};
@@ -27,8 +27,8 @@ fn modelled_classes(jdk: &classes::JdkImage) -> Program {
     build::link(files, Vec::new(), Vec::new(), &|_| false)
 }
 
-/// Whether a summary says what a model says; none for effects that summaries do not speak of.
-fn says(derived: &Derived, effect: Effect) -> Option<bool> {
+/// Whether a summary says what a model says; none for effects that summaries do not have.
+fn says(derived: &DerivedSummary, effect: Effect) -> Option<bool> {
     let has = |effect: Effect| derived.effects.contains(&effect);
     let is_named =
         |operand| matches!(operand, Operand::Receiver | Operand::Argument(_) | Operand::Result);

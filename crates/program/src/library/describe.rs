@@ -1,4 +1,4 @@
-//! What is believed of library methods, for people.
+//! The derived summaries of library methods as text.
 
 use std::fmt::Write;
 

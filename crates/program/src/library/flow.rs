@@ -7,8 +7,8 @@ use classes::bytecode::InvokeKind;
 use classes::descriptor::parameter_descriptors;
 
 use super::collect::MOST_TARGETS;
-use super::{Called, Open};
-use crate::callgraph::{CallGraph, Target, Via};
+use super::{Called, ExtensionPoints};
+use crate::callgraph::{CallGraph, CallKind, Target};
 use crate::ids::{ClassId, FieldId, Id, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Instruction, Operation, Terminator};
 use crate::models::{self, Effect, Operand};
@@ -23,7 +23,7 @@ const MOST_NODES: usize = 40;
 
 /// A variable of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Slot {
+pub(super) enum SummarySlot {
     Field(FieldId),
     /// All elements of an array.
     Element,
@@ -31,14 +31,14 @@ pub(super) enum Slot {
     Kept,
     /// What an object may keep that was given to an unknown call of it, or came from one. Classes that have no
     /// superclass in common but `Object` have each their own; none for interfaces, arrays and `Object`.
-    Perhaps(Option<ClassId>),
+    Unknown(Option<ClassId>),
 }
 
 /// A set of values that may be the same object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Node {
     /// What their variables refer to, sorted.
-    pub(super) edges: Vec<(Slot, usize)>,
+    pub(super) edges: Vec<(SummarySlot, usize)>,
     /// Static fields or other threads keep one.
     pub(super) is_shared: bool,
     /// One was found in a static field.
@@ -79,15 +79,15 @@ impl Summary {
 
 /// What summaries are made from.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct SummaryInputs<'a> {
     pub(super) program: &'a Program,
     pub(super) graph: &'a CallGraph,
     pub(super) immutables: &'a Immutables,
-    pub(super) open: &'a Open,
+    pub(super) extension_points: &'a ExtensionPoints,
 }
 
 struct Builder<'a> {
-    around: Surroundings<'a>,
+    inputs: SummaryInputs<'a>,
     body: &'a Body,
     summaries: &'a Summaries<'a, Summary>,
     is_reference: Vec<bool>,
@@ -100,13 +100,13 @@ struct Builder<'a> {
 
 /// Summarises a method.
 pub(super) fn summary<'a>(
-    around: Surroundings<'a>,
+    inputs: SummaryInputs<'a>,
     body: &'a Body,
     summaries: &'a Summaries<'a, Summary>,
 ) -> Summary {
-    let is_reference = around.immutables.references(around.program, body);
+    let is_reference = inputs.immutables.references(inputs.program, body);
     let mut builder = Builder {
-        around,
+        inputs,
         body,
         summaries,
         values: vec![None; is_reference.len()],
@@ -188,7 +188,7 @@ impl Builder<'_> {
     }
 
     /// What a variable of the objects of a set refers to.
-    fn target(&mut self, node: usize, slot: Slot) -> usize {
+    fn target(&mut self, node: usize, slot: SummarySlot) -> usize {
         let node = self.find(node);
         match self.nodes[node].edges.binary_search_by_key(&slot, |(slot, _)| *slot) {
             Ok(at) => self.find(self.nodes[node].edges[at].1),
@@ -211,7 +211,7 @@ impl Builder<'_> {
         }
     }
 
-    fn refer(&mut self, keeper: ValueId, slot: Slot, kept: ValueId) {
+    fn refer(&mut self, keeper: ValueId, slot: SummarySlot, kept: ValueId) {
         if let (Some(keeper), Some(kept)) = (self.value(keeper), self.value(kept)) {
             let target = self.target(keeper, slot);
             self.unify(target, kept);
@@ -222,17 +222,19 @@ impl Builder<'_> {
         let result = instruction.result;
         match &instruction.operation {
             Operation::GetField { object, field } => {
-                let slot = Slot::Field(*field);
+                let slot = SummarySlot::Field(*field);
                 result.into_iter().for_each(|result| self.refer(*object, slot, result));
             }
             Operation::ArrayLoad { array, .. } => {
-                result.into_iter().for_each(|result| self.refer(*array, Slot::Element, result));
+                result
+                    .into_iter()
+                    .for_each(|result| self.refer(*array, SummarySlot::Element, result));
             }
             Operation::PutField { object, field, value } => {
-                self.refer(*object, Slot::Field(*field), *value);
+                self.refer(*object, SummarySlot::Field(*field), *value);
             }
             Operation::ArrayStore { array, value, .. } => {
-                self.refer(*array, Slot::Element, *value);
+                self.refer(*array, SummarySlot::Element, *value);
             }
             Operation::GetStatic(_) => {
                 if let Some(node) = result.and_then(|result| self.value(result)) {
@@ -260,7 +262,7 @@ impl Builder<'_> {
                 }
                 if matches!(call.target, DynamicTarget::Lambda(_)) {
                     for captured in &call.arguments {
-                        self.refer(result, Slot::Kept, *captured);
+                        self.refer(result, SummarySlot::Kept, *captured);
                     }
                 }
             }
@@ -276,10 +278,10 @@ impl Builder<'_> {
     }
 
     fn call(&mut self, instruction: &Instruction, call: &Call) {
-        let Surroundings { program, graph, open, .. } = self.around;
+        let SummaryInputs { program, graph, extension_points, .. } = self.inputs;
         let is_dispatched = matches!(call.kind, InvokeKind::Virtual | InvokeKind::Interface);
         if is_dispatched
-            && open.methods.contains(&call.method)
+            && extension_points.methods.contains(&call.method)
             && let Some(receiver) = call.arguments.first().and_then(|it| self.value(*it))
         {
             self.fact(receiver).called.push(Called::Method(call.method));
@@ -300,8 +302,8 @@ impl Builder<'_> {
             return;
         }
         let mut is_followed = !targets.is_empty();
-        for Target { method, via } in targets {
-            if *via != Via::Direct {
+        for Target { method, call_kind } in targets {
+            if *call_kind != CallKind::Direct {
                 // What a lambda of the library captured is kept by it, and it keeps what it is given.
                 is_followed = false;
             } else if program.is_known(*method) {
@@ -338,20 +340,21 @@ impl Builder<'_> {
 
     /// A call of which nothing is known but its types.
     fn unknown(&mut self, instruction: &Instruction, call: &Call) {
-        let program = self.around.program;
+        let program = self.inputs.program;
         let has_receiver = call.kind != InvokeKind::Static;
         let arguments = &call.arguments[usize::from(has_receiver).min(call.arguments.len())..];
         let descriptor = &program.methods[call.method].descriptor;
         for (argument, parameter) in arguments.iter().zip(parameter_descriptors(descriptor)) {
             let class = program.class_of_descriptor(parameter);
-            let open = class.filter(|class| self.around.open.types.contains(class));
-            if let (Some(class), Some(node)) = (open, self.value(*argument)) {
+            let extension_points =
+                class.filter(|class| self.inputs.extension_points.types.contains(class));
+            if let (Some(class), Some(node)) = (extension_points, self.value(*argument)) {
                 self.fact(node).called.push(Called::Any(class));
             }
         }
         if let Some(receiver) = call.arguments.first().filter(|_| has_receiver) {
             for kept in arguments.iter().chain(&instruction.result) {
-                self.refer(*receiver, Slot::Perhaps(self.kind_of(*kept)), *kept);
+                self.refer(*receiver, SummarySlot::Unknown(self.kind_of(*kept)), *kept);
             }
         } else if let Some(result) = instruction.result {
             let wanted = self.body.declared_type(program, result);
@@ -366,7 +369,7 @@ impl Builder<'_> {
 
     /// The topmost superclass of what a value is declared as, below `Object`.
     fn kind_of(&self, value: ValueId) -> Option<ClassId> {
-        let program = self.around.program;
+        let program = self.inputs.program;
         let DeclaredType::Class(class) = self.body.declared_type(program, value) else {
             return None;
         };
@@ -379,7 +382,7 @@ impl Builder<'_> {
     }
 
     fn modelled(&mut self, instruction: &Instruction, call: &Call, method: MethodId) {
-        let effects = self.around.program.effects_of(method);
+        let effects = self.inputs.program.effects_of(method);
         // Each thread has its own: what one puts in, no other takes out.
         let is_local =
             effects.iter().any(|effect| matches!(effect, Effect::ThreadLocalAccess { .. }));
@@ -432,12 +435,13 @@ impl Builder<'_> {
 
     /// The callbacks of a modelled method are called.
     fn run_tasks(&mut self, call: &Call, method: MethodId) {
-        let Surroundings { program, open, .. } = self.around;
+        let SummaryInputs { program, extension_points, .. } = self.inputs;
         let descriptor = &program.methods[method].descriptor;
         let has_receiver = usize::from(call.kind != InvokeKind::Static);
         for (number, class) in models::task_arguments(descriptor) {
             let task = call.arguments.get(usize::from(number) + has_receiver);
-            let class = program.class_named(class).filter(|class| open.types.contains(class));
+            let class =
+                program.class_named(class).filter(|class| extension_points.types.contains(class));
             if let (Some(task), Some(class)) = (task.and_then(|it| self.value(*it)), class) {
                 self.fact(task).called.push(Called::Any(class));
             }
@@ -451,17 +455,19 @@ impl Builder<'_> {
         let mut given = call.arguments.iter().skip(has_receiver);
         let Some(object) = given.find(|it| self.is_reference[it.index()]) else { return };
         for value in given.chain(&instruction.result) {
-            self.refer(*object, Slot::Kept, *value);
+            self.refer(*object, SummarySlot::Kept, *value);
         }
     }
 
     /// One operand keeps another.
     fn relate(&mut self, instruction: &Instruction, call: &Call, keeper: Operand, kept: Operand) {
         let slot = match keeper {
-            Operand::Result => instruction.result.map_or(Slot::Kept, |it| self.kept_slot(it)),
+            Operand::Result => {
+                instruction.result.map_or(SummarySlot::Kept, |it| self.kept_slot(it))
+            }
             keeper => {
-                let values = self.around.program.operand_values(call, keeper);
-                values.first().map_or(Slot::Kept, |it| self.kept_slot(*it))
+                let values = self.inputs.program.operand_values(call, keeper);
+                values.first().map_or(SummarySlot::Kept, |it| self.kept_slot(*it))
             }
         };
         for keeper in self.operand(instruction, call, keeper) {
@@ -473,7 +479,7 @@ impl Builder<'_> {
     }
 
     fn operand(&mut self, instruction: &Instruction, call: &Call, operand: Operand) -> Vec<usize> {
-        let program = self.around.program;
+        let program = self.inputs.program;
         let (of, is_inside) = match operand {
             Operand::Elements(number) => (Operand::Argument(number), true),
             Operand::Contents | Operand::Wrapped => (Operand::Receiver, true),
@@ -493,10 +499,10 @@ impl Builder<'_> {
     }
 
     /// The variable that an object keeps things in, as the models know it.
-    fn kept_slot(&self, value: ValueId) -> Slot {
-        match self.body.declared_type(self.around.program, value) {
-            DeclaredType::Array => Slot::Element,
-            DeclaredType::Class(_) | DeclaredType::Unknown => Slot::Kept,
+    fn kept_slot(&self, value: ValueId) -> SummarySlot {
+        match self.body.declared_type(self.inputs.program, value) {
+            DeclaredType::Array => SummarySlot::Element,
+            DeclaredType::Class(_) | DeclaredType::Unknown => SummarySlot::Kept,
         }
     }
 
@@ -517,7 +523,7 @@ impl Builder<'_> {
                 Some(end)
             })
             .collect();
-        // Nearest first: where that is cut, callers know less of what is far away.
+        // Nearest first: where that is cut, summaries lack what is far away.
         let mut kept = Vec::new();
         while let Some((node, steps)) = todo.pop_front() {
             if numbers[node].is_some() {
@@ -551,7 +557,7 @@ impl Builder<'_> {
     }
 
     /// Whatever is kept by something shared, or by something that was found in a static field, is shared. Unknown calls
-    /// are not believed to share: the library is full of services in static fields that are asked for something.
+    /// are assumed not to share: the library has many services in static fields.
     fn share_what_is_kept(&mut self) {
         let is_sharing = |node: &Node| node.is_shared || node.is_found;
         let mut todo: Vec<usize> =
@@ -559,7 +565,7 @@ impl Builder<'_> {
         while let Some(node) = todo.pop() {
             for (slot, target) in self.nodes[node].edges.clone() {
                 let target = self.find(target);
-                if matches!(slot, Slot::Perhaps(_)) {
+                if matches!(slot, SummarySlot::Unknown(_)) {
                     continue;
                 }
                 if !std::mem::replace(&mut self.nodes[target].is_shared, true) {

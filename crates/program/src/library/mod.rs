@@ -1,9 +1,10 @@
 //! What library methods without a model do with the references that they are given, read from their code.
 //!
-//! On demand: only the methods that the application calls are summarised, with what they call themselves, up to a depth.
-//! The classes of a JDK that this takes are linked to a program of their own, which is dropped again, so that the rules
-//! never see its bodies. What is left of each method is a row in the words of the models: what keeps what, what the result
-//! is, what gets into static fields or other threads; and which methods of the application it calls back.
+//! On demand: only the methods that the application calls are summarised, with what they call themselves, up to a
+//! depth. The classes of a JDK that this takes are linked to a program of their own, which is dropped again, so that
+//! the rules never see its bodies. What is left of each method is a row in the words of the models: what keeps what,
+//! what the result is, what gets into static fields or other threads; and which methods of the application it calls
+//! back.
 //!
 //! What is approximate.
 //! 1. Callers know what a callee does up to a distance from its parameters and result, and a row of the models has
@@ -12,9 +13,9 @@
 //!    read do what any unknown call does: the receiver keeps the arguments, and the result is something that it
 //!    keeps. So do calls with very many targets, beside what the method that is named does itself.
 //! 3. Accesses, locks and happens-before edges inside the library are not summarised. Library objects that
-//!    are not made for threads are told by the models; whatever the others do inside is theirs.
-//! 4. Calls of the methods of `Object` on what the application hands in (`hashCode`, `equals`, `toString`) are not told:
-//!    nearly everything would be called from nearly everywhere.
+//!    are not made for threads are described by the models; what the others do inside does not matter.
+//! 4. Calls of the methods of `Object` on what the application hands in (`hashCode`, `equals`, `toString`) are left
+//!    out: nearly everything would be called from nearly everywhere.
 
 #[cfg(test)]
 mod against_models;
@@ -39,7 +40,7 @@ const MOST_ROUNDS: usize = 3;
 
 /// What the code of a library method says that it does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Derived {
+pub(crate) struct DerivedSummary {
     /// In the words of the models.
     pub(crate) effects: Vec<Effect>,
     /// The methods of the application that it calls.
@@ -67,7 +68,7 @@ pub(crate) enum Called {
 }
 
 /// What of the library the application extends: only there can the library call back. In a program of library classes.
-struct Open {
+struct ExtensionPoints {
     methods: FxHashSet<MethodId>,
     types: FxHashSet<ClassId>,
 }
@@ -77,7 +78,7 @@ pub(crate) fn derive(
     program: &Program,
     jdk: Option<&JdkImage>,
     cancelled: &(dyn Fn() -> bool + Sync),
-) -> FxHashMap<MethodId, Derived> {
+) -> FxHashMap<MethodId, DerivedSummary> {
     let mut wanted = called(program);
     wanted.retain(|method| !program.is_known(*method) && !program.methods[*method].is_abstract());
     summarise(program, jdk, &wanted, cancelled)
@@ -89,7 +90,7 @@ fn summarise(
     jdk: Option<&JdkImage>,
     wanted: &[MethodId],
     cancelled: &(dyn Fn() -> bool + Sync),
-) -> FxHashMap<MethodId, Derived> {
+) -> FxHashMap<MethodId, DerivedSummary> {
     let collected = collect::collect(program, jdk, wanted, cancelled);
     let library = collected.link();
     let methods: Vec<MethodId> = collected
@@ -101,7 +102,7 @@ fn summarise(
         })
         .collect();
     methods.par_iter().filter(|_| !cancelled()).for_each(|method| {
-        // A body that cannot be lowered is one that is not known: what calls it is told so.
+        // A body that cannot be lowered is unknown, and so is the effect of calling it.
         if let Ok(Some(body)) = ir::lower(&library, *method) {
             let _ = library.bodies[*method].set(body);
         }
@@ -110,26 +111,26 @@ fn summarise(
         CallGraphConfig { algorithm: Algorithm::ClassHierarchy, ..CallGraphConfig::default() };
     let graph = callgraph::build(&library, &config);
     let immutables = Immutables::of(&library);
-    let open = open(program, &library);
-    let around = flow::Surroundings {
+    let extension_points = extension_points(program, &library);
+    let inputs = flow::SummaryInputs {
         program: &library,
         graph: &graph,
         immutables: &immutables,
-        open: &open,
+        extension_points: &extension_points,
     };
     let known =
         summaries::solve_in_rounds(&graph, library.methods.len(), MOST_ROUNDS, |method, known| {
             match library.body(method) {
-                Some(body) if !cancelled() => flow::summary(around, body, known),
+                Some(body) if !cancelled() => flow::summary(inputs, body, known),
                 _ => flow::Summary::default(),
             }
         });
     let translate = |called: Called| match called {
-        Called::Method(method) => same_method(&library, program, method).map(Called::Method),
+        Called::Method(method) => counterpart(&library, program, method).map(Called::Method),
         Called::Any(class) => program.class_named(&library.classes[class].name).map(Called::Any),
     };
     let rows = wanted.par_iter().filter_map(|method| {
-        let there = same_method(program, &library, *method)?;
+        let there = counterpart(program, &library, *method)?;
         let mut derived = rows::row(&library, &known, there)?;
         derived.calls = derived
             .calls
@@ -160,14 +161,15 @@ fn called(program: &Program) -> Vec<MethodId> {
 }
 
 /// A method of one program in another.
-fn same_method(from: &Program, to: &Program, method: MethodId) -> Option<MethodId> {
+fn counterpart(from: &Program, to: &Program, method: MethodId) -> Option<MethodId> {
     let Method { name, descriptor, .. } = &from.methods[method];
     to.method_named(&from.class_of(method).name, name, descriptor)
 }
 
 /// The methods and types of the library that the application implements or extends.
-fn open(program: &Program, library: &Program) -> Open {
-    let mut open = Open { methods: FxHashSet::default(), types: FxHashSet::default() };
+fn extension_points(program: &Program, library: &Program) -> ExtensionPoints {
+    let mut extension_points =
+        ExtensionPoints { methods: FxHashSet::default(), types: FxHashSet::default() };
     let classes = program.classes.iter_with_ids();
     let own = classes.filter(|(_, class)| class.origin == Origin::Application);
     let mut extended: Vec<(ClassId, Vec<MethodId>)> =
@@ -182,19 +184,23 @@ fn open(program: &Program, library: &Program) -> Open {
                 continue;
             }
             let Some(there) = library.class_named(&declared.name) else { continue };
-            open.types.insert(there);
+            extension_points.types.insert(there);
             let selectors = overriding.iter().map(|method| &program.methods[*method]);
             for Method { name, descriptor, .. } in selectors.filter(|it| !it.is_initializer()) {
-                open.methods.extend(library.method_named(&declared.name, name, descriptor));
+                extension_points.methods.extend(library.method_named(
+                    &declared.name,
+                    name,
+                    descriptor,
+                ));
             }
         }
     }
     for lambda in program.lambdas.iter() {
         for supertype in program.hierarchy.supertypes(lambda.interface) {
             if let Some(declared) = program.hierarchy.declared(supertype, lambda.selector) {
-                open.methods.extend(same_method(program, library, declared));
+                extension_points.methods.extend(counterpart(program, library, declared));
             }
         }
     }
-    open
+    extension_points
 }

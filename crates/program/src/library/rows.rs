@@ -4,7 +4,7 @@ use classes::descriptor::parameter_descriptors;
 
 use super::collect::MOST_TARGETS;
 use super::flow::Summary;
-use super::{CallBack, Called, Derived};
+use super::{CallBack, Called, DerivedSummary};
 use crate::ids::{MethodId, TypedVec};
 use crate::models::{self, Effect, Operand, Runner, Times};
 use crate::symbols::{Method, Program};
@@ -14,7 +14,7 @@ pub(super) fn row(
     program: &Program,
     summaries: &TypedVec<MethodId, Summary>,
     method: MethodId,
-) -> Option<Derived> {
+) -> Option<DerivedSummary> {
     let declared = &program.methods[method];
     let mut implementing = vec![method];
     if !declared.is_static() && !declared.is_private() && !declared.is_initializer() {
@@ -28,7 +28,7 @@ pub(super) fn row(
     if !is_read(&method) {
         return None;
     }
-    let mut derived = Derived::default();
+    let mut derived = DerivedSummary::default();
     if implementing.len() > MOST_TARGETS + 1 || !implementing.iter().all(is_read) {
         add(&mut derived, &summaries[method], declared);
         add_unknown(&mut derived, program, &summaries[method], declared);
@@ -47,7 +47,7 @@ pub(super) fn row(
     Some(derived)
 }
 
-/// Whether a result of which this is told can be one that nobody else knows.
+/// Whether a result with this effect can be one that nobody else knows.
 fn agrees_with_new(effect: Effect) -> bool {
     !matches!(
         effect,
@@ -72,7 +72,12 @@ fn operands<'a>(
 }
 
 /// Some of the methods that override this one are not known: what any call may do.
-fn add_unknown(derived: &mut Derived, program: &Program, summary: &Summary, declared: &Method) {
+fn add_unknown(
+    derived: &mut DerivedSummary,
+    program: &Program,
+    summary: &Summary,
+    declared: &Method,
+) {
     for (value, _) in operands(summary, declared).filter(|(it, _)| *it != Operand::Receiver) {
         derived.effects.push(Effect::Store { value, into: Operand::Receiver });
     }
@@ -88,8 +93,8 @@ fn add_unknown(derived: &mut Derived, program: &Program, summary: &Summary, decl
     }
 }
 
-fn add(derived: &mut Derived, summary: &Summary, declared: &Method) {
-    // Only what is declared to be a task is believed to be run: the shapes of windows are too coarse for more.
+fn add(derived: &mut DerivedSummary, summary: &Summary, declared: &Method) {
+    // Only what is declared to be a task is taken to be run: the shapes of windows are too coarse for more.
     let tasks = models::task_arguments(&declared.descriptor);
     let is_task = |operand: Operand| tasks.iter().any(|(it, _)| operand == Operand::Argument(*it));
     let operands = || operands(summary, declared);

@@ -129,7 +129,7 @@ pub(crate) struct Interpreter<'a> {
     heap: Vec<HeapObject>,
     statics: HashMap<FieldId, Value>,
     regions: HashMap<MethodId, Arc<MonitorRegions>>,
-    /// How many monitors were entered, so that a test can tell that it tested something.
+    /// How many monitors were entered, so that a test can check that it tested something.
     pub(crate) monitors_entered: usize,
     steps_left: u64,
 }

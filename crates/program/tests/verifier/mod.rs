@@ -16,14 +16,14 @@ pub(crate) fn flaw(body: &Body) -> Option<String> {
 /// A place between instructions. An exception leaves a block with the values that its start has, so
 /// start and end are places of their own: what an instruction defines exists at the end only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place(usize);
+struct ProgramPoint(usize);
 
-fn start_of(block: BlockId) -> Place {
-    Place(2 * block.index())
+fn start_of(block: BlockId) -> ProgramPoint {
+    ProgramPoint(2 * block.index())
 }
 
-fn end_of(block: BlockId) -> Place {
-    Place(2 * block.index() + 1)
+fn end_of(block: BlockId) -> ProgramPoint {
+    ProgramPoint(2 * block.index() + 1)
 }
 
 fn check(body: &Body) -> Result<(), String> {
@@ -179,7 +179,7 @@ impl Dominators {
         Ok(Dominators { immediate, order })
     }
 
-    fn dominates(&self, one: Place, other: Place) -> bool {
+    fn dominates(&self, one: ProgramPoint, other: ProgramPoint) -> bool {
         let mut at = other.0;
         while self.order[at] < self.order[one.0] {
             at = self.immediate[at];
@@ -227,7 +227,7 @@ fn is_available(
     body: &Body,
     dominators: &Dominators,
     value: ValueId,
-    at: Place,
+    at: ProgramPoint,
 ) -> Result<bool, String> {
     Ok(match body.definitions[value] {
         Definition::Parameter(_) => true,
