@@ -2,7 +2,6 @@
 //!
 //! It is no thread of the JVM and never calls into it, so that it runs whatever the JVM does.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use checkers::Checker;
 use events::binary::{Header, Writer};
 use events::{Event, Sink, Tables};
 use findings::Finding;
+use output_file::Stream;
 
 use crate::watcher::Watcher;
 
@@ -199,7 +199,7 @@ impl Work {
 
 /// Writes the events to a file, as long as that works.
 struct Recorder {
-    writer: Writer<File>,
+    writer: Writer<Stream>,
     file: PathBuf,
     stopped: Option<String>,
     is_flushed: bool,
@@ -216,7 +216,7 @@ impl Recorder {
         if watcher.looks_at_locksets() {
             header = header.with("locksets", "yes");
         }
-        let writer = File::create(&file)
+        let writer = output_file::open(&file)
             .and_then(|output| Writer::new(output, &header))
             .map_err(|error| format!("`{name}` cannot be recorded to: {error}"))?;
         Ok(Recorder { writer, file, stopped: None, is_flushed: true })

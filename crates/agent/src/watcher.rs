@@ -274,7 +274,7 @@ impl Watcher {
         }
         let Some(library) = own_library() else { return };
         let mut options = self.options.clone();
-        options.record = options.record.as_deref().map(with_process_id);
+        options.record = options.record.as_deref().and_then(recording_of_child);
         let mut value = format!("-agentpath:{}={options}", library.display());
         if !present.is_empty() {
             value = format!("{present} {value}");
@@ -284,17 +284,21 @@ impl Watcher {
     }
 }
 
-/// A file name that differs from process to process.
-fn with_process_id(path: &Path) -> PathBuf {
+/// Where a JVM that this one starts records to: a file name that differs from process to process. A device
+/// takes them all; a pipe or a socket is left to this process.
+fn recording_of_child(path: &Path) -> Option<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if name.contains("%p") {
-        return path.to_path_buf();
+    if name.contains("%p") || output_file::is_device(path) {
+        return Some(path.to_path_buf());
+    }
+    if !output_file::is_regular_or_new(path) {
+        return None;
     }
     let name = match name.rsplit_once('.') {
         Some((stem, extension)) => format!("{stem}-%p.{extension}"),
         None => format!("{name}-%p"),
     };
-    path.with_file_name(name)
+    Some(path.with_file_name(name))
 }
 
 /// The file that this code was loaded from.

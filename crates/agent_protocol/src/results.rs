@@ -141,15 +141,9 @@ impl Results {
     pub fn write(&self, directory: &Path) -> io::Result<()> {
         let file = File { format: FORMAT, version: VERSION, results: self };
         let text = serde_json::to_vec(&file)?;
-        // No other process has this name, and readers pass over it.
-        let unfinished = directory.join(format!("{}.tmp", self.process));
-        let written = fs::write(&unfinished, text)
-            .and_then(|()| fs::rename(&unfinished, directory.join(self.file_name())));
-        if written.is_err() {
-            // What is not whole is of no use; that it may stay there is no further failure.
-            let _ = fs::remove_file(&unfinished);
-        }
-        written
+        output_file::write_whole(&directory.join(self.file_name()), |writer| {
+            writer.write_all(&text)
+        })
     }
 
     /// `4711.json`.
@@ -274,6 +268,17 @@ mod tests {
         let (all, errors) = read_directory(directory.path()).unwrap();
         assert_eq!(all, [results(9), results(20), results(100)]);
         assert!(errors.is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_of_the_same_name_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("7.json");
+        std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+        results(7).write(directory.path()).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(Results::read(&directory.path().join("elsewhere")).unwrap(), results(7));
     }
 
     #[cfg(unix)]

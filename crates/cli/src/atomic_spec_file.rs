@@ -45,8 +45,10 @@ impl LearnedSpec {
         let refused = |why: String| {
             anyhow!("cannot use the learned specification `{}`: {why}", path.display())
         };
-        let text = match fs::read_to_string(path) {
-            Ok(text) => Some(text),
+        // Devices and pipes are written to; reading them may never end.
+        let is_read = output_file::is_regular_or_new(path);
+        let text = match is_read.then(|| fs::read_to_string(path)).transpose() {
+            Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(refused(why_unreadable(&error))),
         };

@@ -15,6 +15,10 @@ use crate::settings::TriageSettings;
 pub(crate) fn read_baseline(settings: &TriageSettings) -> anyhow::Result<Option<Baseline>> {
     let Some(path) = &settings.baseline else { return Ok(None) };
     let refused = |why: String| anyhow!("cannot use the baseline `{}`: {why}", path.display());
+    if settings.write_baseline.as_ref() == Some(path) && !output_file::is_regular_or_new(path) {
+        // Devices and pipes are written to; reading them may never end.
+        return Ok(Some(Baseline::default()));
+    }
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -1,9 +1,7 @@
 //! `--graphs`: the cycles that are shown, each as a file for `dot`.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::anyhow;
 use findings::Results;
 
 use crate::output;
@@ -11,8 +9,7 @@ use crate::output;
 /// Writes one file for each finding that is a cycle, into a directory that is made if it is not there. What other
 /// runs left there stays.
 pub(crate) fn write(results: &Results, directory: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(directory)
-        .map_err(|error| anyhow!("cannot make the directory `{}`: {error}", directory.display()))?;
+    output::make_directory(directory)?;
     for finding in &results.findings {
         if let Some(name) = report::graph_name(finding) {
             let write = |writer: &mut dyn std::io::Write| report::render_graph(finding, writer);

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use agent_protocol::{Ending, Recording};
 use findings::{Finding, Results, merge_gaps};
+
+/// The recordings of processes in the directory of the results.
+const UNNAMED: &str = "recording.%p.trace";
 
 /// What was found, before anybody decided what is shown.
 pub(crate) struct JvmResults {
@@ -15,6 +17,8 @@ pub(crate) struct JvmResults {
     pub(crate) results: Results,
     /// How many JVMs left something, readable or not.
     pub(crate) jvms: usize,
+    /// Why a recording is not where it should be, or not whole: the work is not done then.
+    pub(crate) not_recorded: Option<String>,
 }
 
 /// Reads what is in the directory and adds it up. `program` is the process that was started: of several
@@ -33,6 +37,7 @@ pub(crate) fn read_jvm_results(
     findings.sort_by(|one, other| one.witnesses.cmp(&other.witnesses));
 
     let mut remarks = BTreeSet::new();
+    let mut not_recorded = None;
     remarks.extend(unreadable.iter().map(ToString::to_string));
     for jvm in &all {
         remarks.extend(jvm.notes.iter().cloned());
@@ -49,12 +54,16 @@ pub(crate) fn read_jvm_results(
         }
         if let Some(why) = jvm.recording.as_ref().and_then(|recording| recording.stopped.as_ref()) {
             remarks.insert(format!("the recording of {} ends early: {why}", name(jvm)));
+            not_recorded = Some("the recording is not whole".to_string());
         }
     }
     if let Some(record) = record {
         let recordings =
             all.iter_mut().filter_map(|jvm| Some((jvm.process, jvm.recording.as_mut()?)));
-        remarks.extend(name_recordings(recordings.collect(), program, record));
+        match name_recordings(recordings.collect(), program, record) {
+            Ok(remark) => remarks.extend(remark),
+            Err(why) => not_recorded = Some(why),
+        }
     }
     let sum = |count: fn(&agent_protocol::Results) -> u64| {
         all.iter().map(count).fold(0, u64::saturating_add)
@@ -78,7 +87,7 @@ pub(crate) fn read_jvm_results(
         stats,
         ..Results::default()
     };
-    Ok(JvmResults { findings, results, jvms: all.len() + unreadable.len() })
+    Ok(JvmResults { findings, results, jvms: all.len() + unreadable.len(), not_recorded })
 }
 
 /// "`p.Main` (Java 17.0.11)".
@@ -92,10 +101,14 @@ fn name(jvm: &agent_protocol::Results) -> String {
 }
 
 /// The name that agents are told to record to, where more than one may: the user's own, with the process
-/// id in it.
-pub(crate) fn name_for_each_process(record: &Path) -> PathBuf {
-    if has_process_id(record) {
+/// id in it. A pipe, a socket or a descriptor takes one recording and has no neighbours: agents record into the
+/// directory of the results, if there is one. A device takes them all.
+pub(crate) fn name_for_each_process(record: &Path, results: Option<&Path>) -> PathBuf {
+    if has_process_id(record) || output_file::is_device(record) {
         return record.to_path_buf();
+    }
+    if !output_file::is_regular_or_new(record) {
+        return results.map_or(record.to_path_buf(), |directory| directory.join(UNNAMED));
     }
     let mut name = OsString::from(record.file_stem().unwrap_or_default());
     name.push(".%p");
@@ -111,27 +124,31 @@ fn has_process_id(record: &Path) -> bool {
 }
 
 /// Gives the recording of the program, or else the one of the lowest process id, the name that the user
-/// gave; the others keep their process ids. What cannot be renamed keeps its name, and the sentence says so.
+/// gave; the others keep their process ids. What cannot be renamed keeps its name, and the error says so.
+/// Where there is only room for one, a remark says that the others are not there.
 fn name_recordings(
     mut recordings: Vec<(u32, &mut Recording)>,
     program: Option<u32>,
     record: &Path,
-) -> Option<String> {
-    if has_process_id(record) {
-        return None;
+) -> Result<Option<String>, String> {
+    if has_process_id(record) || output_file::is_device(record) {
+        return Ok(None);
     }
     recordings.sort_by_key(|(process, _)| (Some(*process) != program, *process));
-    let (_, first) = recordings.into_iter().next()?;
-    match fs::rename(&first.file, record) {
-        Ok(()) => {
-            first.file = record.to_path_buf();
-            None
-        }
-        Err(error) => {
-            let name = first.file.file_name().unwrap_or_default().to_string_lossy();
-            Some(format!("the recording is called `{name}`, and cannot be renamed: {error}"))
-        }
+    let others = recordings.len().saturating_sub(1);
+    let Some((_, first)) = recordings.into_iter().next() else { return Ok(None) };
+    let has_neighbours = output_file::is_regular_or_new(record);
+    if let Err(error) = output_file::put_in_place(&first.file, record) {
+        let why = output_file::reason(&error, record);
+        let name = first.file.file_name().unwrap_or_default().to_string_lossy();
+        let left = if has_neighbours { format!("; it is called `{name}`") } else { String::new() };
+        return Err(format!("cannot write the recording `{}`: {why}{left}", record.display()));
     }
+    first.file = record.to_path_buf();
+    Ok((!has_neighbours && others > 0).then(|| {
+        let record = record.display();
+        format!("`{record}` takes one recording: those of {others} other JVMs are not kept")
+    }))
 }
 
 #[cfg(test)]
@@ -139,6 +156,7 @@ mod tests {
     use super::*;
     use findings::{Gap, GapKind};
     use std::collections::BTreeMap;
+    use std::fs;
 
     fn finding(lock: &str) -> Finding {
         let site = |offset| findings::Site {
@@ -214,7 +232,7 @@ mod tests {
 
     #[test]
     fn the_program_itself_records_to_the_name_that_was_given() {
-        let each = |name: &str| name_for_each_process(Path::new(name)).display().to_string();
+        let each = |name: &str| name_for_each_process(Path::new(name), None).display().to_string();
         assert_eq!(each("/a/app.trace"), "/a/app.%p.trace");
         assert_eq!(each("app"), "app.%p");
         assert_eq!(each("app-%p.trace"), "app-%p.trace");

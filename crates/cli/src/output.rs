@@ -1,11 +1,12 @@
-//! Where results go: standard output, or a file that is either whole or not there.
+//! Where results go: standard output, or a file that is either whole or not there. What a name may stand for is
+//! the business of `output_file`.
 
-use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use findings::Results;
+use output_file::{reason, write_whole};
 use report::{Detail, Format, Options, Sources};
 
 use crate::flags::{self, Color, PresentationFlags};
@@ -117,7 +118,7 @@ pub(crate) fn deliver(
     let graphs = style.graphs.as_deref();
     let options = Options { sources, detail: style.detail, colored, width: DEFAULT_WIDTH, graphs };
     let write = |writer: &mut dyn Write| report::render(style.format, results, &options, writer);
-    let Err(error) = to_file(path, write) else { return Ok(()) };
+    let Err(error) = write_whole(path, write) else { return Ok(()) };
     let screen_name = screen.name;
     to_screen(Format::Text, results, style, sources, screen)?;
     Err(anyhow!(
@@ -127,13 +128,25 @@ pub(crate) fn deliver(
     ))
 }
 
-/// Writes a file that is either whole or not there.
+/// Writes an output that is either whole or not there, or to what takes it as it comes.
 pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    to_file(path, write)
+    write_whole(path, write)
         .map_err(|error| anyhow!("cannot write `{}`: {}", path.display(), reason(&error, path)))
+}
+
+/// Makes a directory for outputs, unless it is there.
+pub(crate) fn make_directory(path: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(path).map_err(|error| {
+        let why = match error.kind() {
+            ErrorKind::AlreadyExists => "there is something else of this name".to_string(),
+            ErrorKind::PermissionDenied => "no permission, choose another directory".to_string(),
+            _ => error.to_string(),
+        };
+        anyhow!("cannot make the directory `{}`: {why}", path.display())
+    })
 }
 
 /// Prints a text to standard output.
@@ -172,70 +185,11 @@ fn ignore_broken_pipe(written: io::Result<()>, name: &str) -> anyhow::Result<()>
     }
 }
 
-/// Writes a file by way of a temporary one beside it, so that a reader never sees half a report
-/// and a failure leaves an older report as it was.
-fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    // A rename replaces what the name stands for: follow links to the file itself, and write
-    // devices and pipes (`/dev/stderr`) in place.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    match fs::metadata(&target) {
-        Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
-        Ok(metadata) if !metadata.is_file() => {
-            let mut writer = BufWriter::new(File::options().write(true).open(&target)?);
-            write(&mut writer)?;
-            return writer.flush();
-        }
-        _ => {}
-    }
-    let directory = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".scission-").suffix(".tmp");
-    if let Some(permissions) = new_file_permissions() {
-        builder.permissions(permissions);
-    }
-    let mut writer = BufWriter::new(builder.tempfile_in(directory)?);
-    write(&mut writer)?;
-    let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-    temporary.persist(&target).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// Temporary files are private by default; a report is a file like any other.
-#[cfg(unix)]
-fn new_file_permissions() -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn new_file_permissions() -> Option<Permissions> {
-    None
-}
-
-/// Why a file could not be written, and what to do about it.
-fn reason(error: &io::Error, path: &Path) -> String {
-    match error.kind() {
-        ErrorKind::NotFound => {
-            let directory = path.parent().unwrap_or(path);
-            format!("the directory `{}` does not exist, create it first", directory.display())
-        }
-        ErrorKind::PermissionDenied => "no permission, choose another file".to_string(),
-        ErrorKind::StorageFull => {
-            "the disk is full, choose another disk or free some space".to_string()
-        }
-        ErrorKind::IsADirectory => "it is a directory, give a file name in it".to_string(),
-        ErrorKind::NotADirectory => "a part of the path is not a directory".to_string(),
-        _ => error.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+    use std::fs;
     use std::sync::{Arc, Mutex};
 
     use findings::{Evidence, Finding, Severity, Site};
@@ -325,20 +279,6 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_leaves_the_older_report_as_it_was() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("out.json");
-        fs::write(&path, "older").unwrap();
-        let half = |writer: &mut dyn Write| {
-            writer.write_all(b"half a rep")?;
-            Err(ErrorKind::StorageFull.into())
-        };
-        assert_eq!(to_file(&path, half).unwrap_err().kind(), ErrorKind::StorageFull);
-        assert_eq!(fs::read_to_string(&path).unwrap(), "older");
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-
-    #[test]
     fn findings_survive_a_file_that_cannot_be_written() {
         let directory = tempfile::tempdir().unwrap();
         let missing = directory.path().join("missing/out.json");
@@ -365,22 +305,6 @@ mod tests {
         for device in ["/dev/full", "/dev/null"] {
             assert!(fs::metadata(device).unwrap().file_type().is_char_device());
         }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_is_followed_and_the_file_is_readable_by_others() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
-        let directory = tempfile::tempdir().unwrap();
-        let link = directory.path().join("latest.json");
-        fs::write(directory.path().join("real.json"), "").unwrap();
-        symlink("real.json", &link).unwrap();
-        deliver_to(&link, Buffer::default().screen()).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        let plain = directory.path().join("plain");
-        File::create(&plain).unwrap();
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
-        assert_eq!(mode(&link), mode(&plain));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! The program comes first. It has the input and output that we were started with, its exit code is kept,
 //! and what cannot be watched runs all the same unless the user wants otherwise.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +55,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         }
     };
     let options = options(flags, &settings, Some(results.path()))?;
-    make_directory(results.path())?;
+    output::make_directory(results.path())?;
     let watched = match &agent {
         Ok(agent) => Some((agent, &options)),
         Err(why) if flags.require_agent => bail!("{why}"),
@@ -90,11 +89,6 @@ impl ResultsDirectory {
     }
 }
 
-fn make_directory(path: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(path)
-        .map_err(|error| anyhow!("cannot make the directory `{}`: {error}", path.display()))
-}
-
 /// What the agents are told.
 fn options(
     flags: &RunFlags,
@@ -109,11 +103,16 @@ fn options(
     {
         bail!("there is no watch list `{}`", list.display());
     }
+    if let Some(record) = &flags.record
+        && let Err(error) = output_file::check(record)
+    {
+        bail!("cannot record to `{}`: {}", record.display(), output_file::reason(&error, record));
+    }
     // Programs change their directory; agents find these files wherever they are.
     let absolute = |path: &Path| {
         std::path::absolute(path).map_err(|error| anyhow!("`{}`: {error}", path.display()))
     };
-    let record = flags.record.as_deref().map(name_for_each_process);
+    let record = flags.record.as_deref().map(|record| name_for_each_process(record, results));
     let default = Options::default();
     let adversary = settings.adversary;
     Ok(Options {
@@ -155,7 +154,7 @@ fn print_options(
     let agent = agent.map_err(|why| anyhow!("{why}"))?;
     let options = options(flags, settings, flags.results.as_deref())?;
     if let Some(directory) = &options.results {
-        make_directory(directory)?;
+        output::make_directory(directory)?;
     }
     output::print(&format!("{}\n", launch::line_by_hand(&agent, &options)))?;
     Ok(Outcome::NothingFound)
@@ -203,19 +202,28 @@ impl Report<'_> {
         }
         let remarks = vec![format!("{why}: the program ran unwatched")];
         let results = Results { remarks, ..Results::default() };
-        self.deliver(JvmResults { findings: Vec::new(), results, jvms: 0 }, ended.code)
+        self.deliver(
+            JvmResults { findings: Vec::new(), results, jvms: 0, not_recorded: None },
+            ended.code,
+        )
     }
 
     /// Reports, and decides on the exit code. That of the program is kept unless it is 0.
     fn deliver(self, jvm_results: JvmResults, code: u8) -> anyhow::Result<Outcome> {
-        let JvmResults { findings, results, .. } = jvm_results;
+        let JvmResults { findings, results, not_recorded, .. } = jvm_results;
         let flags = self.flags;
         let screen = if flags.output.as_deref() == Some(Path::new("-")) {
             Screen::standard_output(flags.presentation.color)
         } else {
             Screen::standard_error(flags.presentation.color)
         };
-        Ok(match (self.observed.deliver(findings, results, screen), code) {
+        // The findings come first: no file may cost the user the others.
+        let delivered = self.observed.deliver(findings, results, screen);
+        let delivered = match (delivered, not_recorded) {
+            (Ok(_), Some(why)) => Err(anyhow!(why)),
+            (delivered, _) => delivered,
+        };
+        Ok(match (delivered, code) {
             (Err(error), code) => failed(&error, code),
             (Ok(Verdict::Findings), 0) => Outcome::Findings,
             (Ok(Verdict::Findings | Verdict::NoFindings), code) => Outcome::Program(code),

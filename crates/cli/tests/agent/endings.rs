@@ -1,6 +1,7 @@
 //! What is left of a trace when the program, or the disk, comes to a sudden end.
 
 use std::fs;
+use std::os::unix::fs::{FileTypeExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -37,7 +38,52 @@ pub(crate) fn cases() -> Vec<Case> {
             let child = run.command()?.spawn()?;
             assert_completes(&run.wait_for(child)?)
         }),
+        Case::new("recorded-to/pipe", [], record_to_pipe),
+        Case::new("recorded-to/links", [trace], record_to_links),
     ]
+}
+
+/// The agent writes to a pipe as it comes, and does not put a file in its place.
+fn record_to_pipe(setup: &Setup) -> Result<(), Failed> {
+    let run = run(setup, None, &["1000"])?;
+    let pipe = run.trace();
+    if !Command::new("mkfifo").arg(&pipe).status()?.success() {
+        return Err("mkfifo".into());
+    }
+    let child = run.command()?.spawn()?;
+    let bytes = fs::read(&pipe)?;
+    let seen = run.see(child)?;
+    if seen.code != Some(0) || complete_blocks(&bytes)?.events == 0 {
+        return Err(format!("{} bytes came through the pipe: {seen:?}", bytes.len()).into());
+    }
+    if !fs::symlink_metadata(&pipe)?.file_type().is_fifo() {
+        return Err("the pipe was replaced".into());
+    }
+    Ok(())
+}
+
+/// A link stays a link, whether it leads to a file or nowhere yet, and so does a device.
+fn record_to_links(setup: &Setup) -> Result<(), Failed> {
+    let run = run(setup, None, &["1000"])?;
+    let (link, real) = (run.trace(), run.folder.path().join("real.trace"));
+    symlink("real.trace", &link)?;
+    for _ in 0..2 {
+        let seen = run.finish()?;
+        if seen.code != Some(0) || !fs::symlink_metadata(&link)?.is_symlink() {
+            return Err(format!("the link was replaced: {seen:?}").into());
+        }
+        assert_opens(&real, &complete_blocks(&fs::read(&real)?)?)?;
+    }
+    fs::remove_file(&link)?;
+    let device = Command::new("mknod").arg(&link).args(["c", "1", "3"]).output()?;
+    if !device.status.success() {
+        symlink("/dev/null", &link)?;
+    }
+    let seen = run.finish()?;
+    if seen.code != Some(0) || !fs::metadata(&link)?.file_type().is_char_device() {
+        return Err(format!("the device was replaced: {seen:?}").into());
+    }
+    Ok(())
 }
 
 fn run(setup: &Setup, options: Option<&str>, rounds: &[&str]) -> Result<Run, Failed> {
