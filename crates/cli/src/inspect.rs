@@ -9,7 +9,7 @@ use analyses::heap::{ObjectId, Root};
 use analyses::races::object_use::{self, Form};
 use analyses::{Config, Context, whole_program};
 use anyhow::bail;
-use program::pattern::Pattern;
+use models::Pattern;
 use program::{MethodId, ir};
 
 use crate::Outcome;

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use findings::{Rule, Severity, rules};
+use models::AtomicSpec;
+use models::Pattern;
 use monitors::Registration;
-use program::AtomicSpec;
-use program::pattern::Pattern;
 
 use crate::config::{self, ConfigFile, RunTable, Suppression};
 use crate::flags::{

@@ -7,8 +7,8 @@
 use anyhow::bail;
 use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
 use findings::Results;
+use models::Pattern;
 use monitors::{Monitor, Registration};
-use program::pattern::Pattern;
 use rustc_hash::FxHashMap;
 
 use crate::Outcome;

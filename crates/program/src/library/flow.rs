@@ -11,10 +11,10 @@ use super::{Called, Open};
 use crate::callgraph::{CallGraph, Target, Via};
 use crate::ids::{ClassId, FieldId, Id, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Instruction, Operation, Terminator};
-use crate::models::{self, Effect, Operand};
 use crate::references::Immutables;
 use crate::summaries::Summaries;
 use crate::symbols::Program;
+use models::{Effect, Operand};
 
 /// How far from a parameter or result callers know what is kept.
 const MOST_STEPS: usize = 5;
@@ -435,7 +435,7 @@ impl Builder<'_> {
         let Surroundings { program, open, .. } = self.around;
         let descriptor = &program.methods[method].descriptor;
         let has_receiver = usize::from(call.kind != InvokeKind::Static);
-        for (number, class) in models::task_arguments(descriptor) {
+        for (number, class) in program.models().task_arguments(descriptor) {
             let task = call.arguments.get(usize::from(number) + has_receiver);
             let class = program.class_named(class).filter(|class| open.types.contains(class));
             if let (Some(task), Some(class)) = (task.and_then(|it| self.value(*it)), class) {
