@@ -10,7 +10,7 @@ use std::time::Duration;
 use events::{Context, SiteId, StackEntry, ThreadId};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jstring};
 
-use program::models::{self, Sharing};
+use models::Sharing;
 
 use crate::jvm::Jni;
 use crate::watcher::Watcher;
@@ -102,9 +102,9 @@ extern "system" fn class_number(env: *mut JNIEnv, _: jclass, name: jstring) -> j
 extern "system" fn is_unordered(env: *mut JNIEnv, _: jclass, name: jstring) -> jboolean {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    let is_unordered = answer(false, |_| {
+    let is_unordered = answer(false, |watcher| {
         let name = jni.text(name).replace('.', "/");
-        models::sharing(&name) == Some(Sharing::NotThreadSafe)
+        watcher.models().sharing(&name) == Some(Sharing::NotThreadSafe)
     });
     is_unordered.into()
 }

@@ -7,8 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use agent_protocol::{Ending, Options, Results};
 use findings::{Gap, GapKind};
 use instrument::{Config, DroppedLock, NotALock, Outcome, WatchList};
-use program::AtomicSpec;
-use program::pattern::Pattern;
+use models::{AtomicSpec, Models, Pattern};
 
 use crate::consumer::{Consumed, Consumer, NEVER};
 use crate::jvm::Jvmti;
@@ -80,6 +79,7 @@ impl Watcher {
                 include: patterns(&options.atomic_include),
                 exclude: patterns(&options.atomic_exclude),
             },
+            models: Models::built_in(),
             watch,
             adversarial: options.adversarial,
             dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,
@@ -97,6 +97,11 @@ impl Watcher {
             gaps: Mutex::new(Vec::new()),
             notes: Mutex::new(Vec::new()),
         })
+    }
+
+    /// What is known of library code.
+    pub(crate) fn models(&self) -> &Models {
+        &self.config.models
     }
 
     /// Whether anybody wants events; otherwise hooks only cost what they cost.

@@ -20,8 +20,9 @@ pub mod whole_program;
 
 use findings::{Finding, Gap};
 use program::callgraph::CallGraph;
-use program::pattern::Pattern;
-use program::{AtomicSpec, Origin, Program};
+use program::models::AtomicSpec;
+use program::models::Pattern;
+use program::{Origin, Program};
 
 /// What an analysis is given.
 pub struct Context<'a> {

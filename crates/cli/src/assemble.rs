@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::Context;
 use classes::{Jdk, LoadConfig, LoadError, Loaded};
+use models::Models;
 use program::callgraph::{self, Algorithm, CallGraphConfig};
 use program::{BuildConfig, Program};
 
@@ -78,7 +79,11 @@ pub(crate) fn assemble(
         Library::Model => program::Library::Model,
         Library::Full => program::Library::Full,
     };
-    let mut program = program::build(loaded, image.as_ref(), &BuildConfig { library });
+    let mut program = program::build(
+        loaded,
+        image.as_ref(),
+        &BuildConfig { library, models: Models::built_in() },
+    );
     timings.push(("link_ms", stopwatch.lap()));
 
     if library == program::Library::Model {

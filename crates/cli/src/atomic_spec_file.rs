@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use findings::{Finding, Severity, Site};
-use program::pattern::Pattern;
+use models::Pattern;
 
 use crate::config::{parse_exclusions, why_unreadable};
 use crate::output;

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use findings::{Rule, Severity, rules};
-use program::AtomicSpec;
-use program::pattern::Pattern;
+use models::AtomicSpec;
+use models::Pattern;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

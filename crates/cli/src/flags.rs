@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, value_parser};
 use findings::{Rule, Severity, rules};
-use program::pattern::Pattern;
+use models::Pattern;
 
 /// Finds where code that must be atomic can be split, in any JVM program.
 #[derive(Debug, Parser)]

@@ -9,7 +9,7 @@ use analyses::heap::{NameRoot, ObjectId};
 use analyses::races::object_use::{self, GraphFormat};
 use analyses::{Config, Context, whole_program};
 use anyhow::bail;
-use program::pattern::Pattern;
+use models::Pattern;
 use program::{MethodId, ir};
 
 use crate::Outcome;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use classes::LoadConfig;
 use findings::{Finding, Results};
-use program::pattern::Pattern;
+use models::{Models, Pattern};
 use program::{BuildConfig, Program};
 use report::{Baseline, Sources};
 
@@ -126,7 +126,8 @@ fn annotated_program(
     }
     match classes::load(paths, &LoadConfig::default(), &()) {
         Ok(loaded) => {
-            let config = BuildConfig { library: program::Library::Model };
+            let config =
+                BuildConfig { library: program::Library::Model, models: Models::built_in() };
             Some(program::build(loaded, None, &config))
         }
         Err(error) => {

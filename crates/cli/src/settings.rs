@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use anyhow::bail;
 use checkers::Registration;
 use findings::{Rule, Severity, rules};
-use program::AtomicSpec;
-use program::pattern::Pattern;
+use models::AtomicSpec;
+use models::Pattern;
 
 use crate::config::{self, ConfigFile, RunTable, Suppression};
 use crate::flags::{

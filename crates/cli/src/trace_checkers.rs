@@ -8,7 +8,7 @@ use anyhow::bail;
 use checkers::{Checker, Registration};
 use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
 use findings::Results;
-use program::pattern::Pattern;
+use models::Pattern;
 use rustc_hash::FxHashMap;
 
 use crate::Outcome;

@@ -635,16 +635,16 @@ fn with_the_agent_an_interrupted_program_is_still_reported() {
 #[test]
 fn with_the_agent_a_device_is_recorded_to_and_stays() {
     use std::os::unix::fs::{FileTypeExt, symlink};
-    let Some(watched) = Watched::new() else { return };
-    let device = watched.place.path("null");
+    let Some(project) = AgentProject::new() else { return };
+    let device = project.directory.path("null");
     if !Command::new("mknod").arg(&device).args(["c", "1", "3"]).status().unwrap().success() {
         symlink("/dev/null", &device).unwrap();
     }
-    let ran = watched.run(&["--record", "null", "--monitor", "none"], &["child"]);
+    let ran = project.run(&["--record", "null", "--monitor", "none"], &["child"]);
     // The program ends with the number of its arguments.
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(fs::metadata(&device).unwrap().file_type().is_char_device());
-    let names = fs::read_dir(watched.place.0.path()).unwrap().flatten();
+    let names = fs::read_dir(project.directory.0.path()).unwrap().flatten();
     let beside = names.filter(|entry| entry.file_name().to_string_lossy().starts_with("null"));
     assert_eq!(beside.count(), 1, "nothing is recorded beside it");
 }

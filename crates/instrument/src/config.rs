@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use findings::Site;
-use program::AtomicSpec;
-use program::pattern::Pattern;
+use models::{AtomicSpec, Models, Pattern};
 use rustc_hash::FxHashMap;
 
 use crate::dropped_lock::DroppedLock;
@@ -27,6 +26,8 @@ pub struct Config {
     pub collections: bool,
     /// Which code is meant to be atomic.
     pub atomic: AtomicSpec,
+    /// What is known of library code.
+    pub models: Models,
     /// The only accesses to watch, where somebody knows which matter. What synchronises is watched
     /// anyway.
     pub watch: Option<WatchList>,
@@ -47,6 +48,7 @@ impl Default for Config {
             blocks: true,
             collections: false,
             atomic: AtomicSpec::default(),
+            models: Models::built_in(),
             watch: None,
             adversarial: false,
             dropped_lock: None,

@@ -67,7 +67,8 @@ mod tests {
         assert!(javac.success());
         let paths = [directory.path().join("Annotated.class")];
         let loaded = classes::load(&paths, &LoadConfig::default(), &()).unwrap();
-        let program = build(loaded, None, &BuildConfig { library: Library::Model });
+        let program =
+            build(loaded, None, &BuildConfig { library: Library::Model, ..BuildConfig::default() });
         let class = program.class_named("Annotated").unwrap();
         let note = |annotations: &[classes::Annotation]| match annotations {
             [] => None,

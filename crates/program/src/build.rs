@@ -8,6 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use classes::{ClassFile, Constant, JdkImage, Loaded, PoolIndex, access};
 use findings::{Gap, GapKind};
+use models::language::{self, OBJECT};
+use models::{Effect, Models};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -15,7 +17,6 @@ use crate::hierarchy::Hierarchy;
 use crate::ids::{ClassId, FieldId, Id, LambdaId, MethodId, SelectorId, TypedVec};
 use crate::ir;
 use crate::library;
-use crate::models;
 use crate::symbols::{Class, Field, Lambda, LambdaKind, Link, Method, Origin, Program};
 
 /// How much of the library is analysed.
@@ -29,13 +30,13 @@ pub enum Library {
 }
 
 /// How a program is built.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct BuildConfig {
     /// How much of the library is analysed.
     pub library: Library,
+    /// What is known of library code.
+    pub models: Models,
 }
-
-const OBJECT: &str = "java/lang/Object";
 
 /// Links classes into a program; bodies are made by [`Program::lower_bodies`].
 #[must_use]
@@ -46,14 +47,14 @@ pub fn build(loaded: Loaded, jdk: Option<&JdkImage>, config: &BuildConfig) -> Pr
         let origin = if class.is_application { Origin::Application } else { Origin::Library };
         files.push((Arc::new(class.class), origin));
     }
-    let missing = complete(&mut files, jdk, config.library, &mut gaps);
+    let missing = complete(&mut files, jdk, config, &mut gaps);
     report_missing(&missing, jdk.is_some(), &mut gaps);
     let with_links = |class: &Class| match class.origin {
         Origin::Application => true,
         Origin::Library => config.library == Library::Full,
         Origin::Missing => false,
     };
-    link(files, missing, gaps, &with_links)
+    link(files, missing, gaps, config.models.clone(), &with_links)
 }
 
 /// Makes a program of classes, and resolves what the constants of some of them refer to.
@@ -61,6 +62,7 @@ pub(crate) fn link(
     files: Vec<(Arc<ClassFile>, Origin)>,
     missing: Vec<Arc<str>>,
     gaps: Vec<Gap>,
+    models: Models,
     with_links: &(dyn Fn(&Class) -> bool + Sync),
 ) -> Program {
     let mut linker = Linker::new(files, missing);
@@ -82,9 +84,10 @@ pub(crate) fn link(
         .methods
         .as_slice()
         .par_iter()
-        .map(|method| modelled_effects(&linker.classes, &hierarchy, method))
+        .map(|method| modelled_effects(&models, &linker.classes, &hierarchy, method))
         .collect::<Vec<_>>();
     Program {
+        models,
         effects: TypedVec::from(effects),
         derived: FxHashMap::default(),
         bodies: linker.methods.iter().map(|_| OnceLock::new()).collect(),
@@ -102,20 +105,19 @@ pub(crate) fn link(
 /// What the models table says of a method: the row of its own class, or of the nearest supertype
 /// that has one.
 fn modelled_effects(
+    models: &Models,
     classes: &TypedVec<ClassId, Class>,
     hierarchy: &Hierarchy,
     method: &Method,
-) -> Option<&'static [models::Effect]> {
+) -> Option<&'static [Effect]> {
     let own = &classes[method.class].name;
     let (name, descriptor) = (&method.name, &method.descriptor);
-    let row = models::find(own, name, descriptor).or_else(|| {
+    let row = models.find(own, name, descriptor).or_else(|| {
         if method.is_static() || method.is_initializer() || method.is_private() {
             return None;
         }
         let supertypes = hierarchy.supertypes(method.class).into_iter().skip(1);
-        supertypes
-            .into_iter()
-            .find_map(|class| models::find(&classes[class].name, name, descriptor))
+        supertypes.into_iter().find_map(|class| models.find(&classes[class].name, name, descriptor))
     });
     row.map(|row| row.effects)
 }
@@ -124,7 +126,7 @@ fn modelled_effects(
 fn complete(
     files: &mut Vec<(Arc<ClassFile>, Origin)>,
     jdk: Option<&JdkImage>,
-    library: Library,
+    config: &BuildConfig,
     gaps: &mut Vec<Gap>,
 ) -> Vec<Arc<str>> {
     let mut known: FxHashSet<Arc<str>> = files.iter().map(|(file, _)| file.name.clone()).collect();
@@ -135,8 +137,8 @@ fn complete(
         let named: Vec<Vec<Arc<str>>> = files[scanned..]
             .par_iter()
             .map(|(file, origin)| {
-                let whole = *origin == Origin::Application || library == Library::Full;
-                referred_classes(file, whole)
+                let whole = *origin == Origin::Application || config.library == Library::Full;
+                referred_classes(&config.models, file, whole)
             })
             .collect();
         scanned = files.len();
@@ -176,7 +178,7 @@ pub(crate) fn read_library_class(
 }
 
 /// Names of the classes a class refers to: its supertypes, or with `whole` everything it names.
-pub(crate) fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
+pub(crate) fn referred_classes(models: &Models, file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> =
         file.super_name.iter().chain(&file.interfaces).cloned().collect();
     if whole {
@@ -195,10 +197,10 @@ pub(crate) fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
                 },
                 // What a library method is known to return may be named nowhere else.
                 Ok(Constant::Member(member)) if member.descriptor.starts_with('(') => {
-                    let row = models::find(member.class, member.name, member.descriptor);
+                    let row = models.find(member.class, member.name, member.descriptor);
                     let effects = row.map_or(&[][..], |row| row.effects);
                     names.extend(effects.iter().filter_map(|effect| match effect {
-                        models::Effect::ReturnsType(name) => Some(Arc::from(*name)),
+                        Effect::ReturnsType { class } => Some(Arc::from(*class)),
                         _ => None,
                     }));
                 }
@@ -219,10 +221,9 @@ pub(crate) fn referred_classes(file: &ClassFile, whole: bool) -> Vec<Arc<str>> {
 }
 
 fn report_missing(missing: &[Arc<str>], has_jdk: bool, gaps: &mut Vec<Gap>) {
-    let is_platform = |name: &Arc<str>| name.starts_with("java/") || name.starts_with("javax/");
     let mut platform = 0;
     for name in missing {
-        if !has_jdk && is_platform(name) {
+        if !has_jdk && language::is_platform(name) {
             platform += 1;
         } else {
             gaps.push(Gap::new(
@@ -444,7 +445,7 @@ impl Linker {
         else {
             return None;
         };
-        if &**factory.class != "java/lang/invoke/LambdaMetafactory" {
+        if &**factory.class != language::LAMBDA_METAFACTORY {
             return None;
         }
         let [erased, implementation, ..] = bootstrap.arguments.as_slice() else { return None };

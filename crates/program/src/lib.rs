@@ -1,12 +1,11 @@
 //! The whole-program model that every static analysis reads.
 //!
 //! Classes and their hierarchy ([`Program`]), method bodies as register code in SSA form ([`ir`]),
-//! who calls whom ([`callgraph`]), where threads begin ([`threads`]), what library methods do to
-//! locks, threads and memory ([`models`]), and the two engines analyses are built from: forward
+//! who calls whom ([`callgraph`]), where threads begin ([`threads`]), what is known of library code
+//! ([`Program::models`]), and the two engines analyses are built from: forward
 //! data flow over one body ([`dataflow`]) and summaries over the call graph ([`summaries`]).
 
 mod annotations;
-mod atomic;
 mod build;
 pub mod callgraph;
 pub mod dataflow;
@@ -14,15 +13,13 @@ pub mod hierarchy;
 pub mod ids;
 pub mod ir;
 mod library;
-pub mod models;
-pub mod pattern;
 mod references;
 pub mod summaries;
 mod symbols;
 pub mod threads;
 
-pub use atomic::AtomicSpec;
 pub use build::{BuildConfig, Library, build};
 pub use ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
+pub use models;
 pub use references::Immutables;
 pub use symbols::{Class, Field, Lambda, LambdaKind, Method, Origin, Program};

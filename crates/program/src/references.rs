@@ -2,11 +2,11 @@
 
 use classes::bytecode::{Kind, Literal};
 use classes::descriptor::parameter_descriptors;
+use models::{ClassProperty, Sharing};
 use rustc_hash::FxHashSet;
 
 use crate::ids::{ClassId, FieldId, Id, TypedVec, ValueId};
 use crate::ir::{Body, Constant, Definition, DynamicTarget, Operation};
-use crate::models::{self, Sharing};
 use crate::symbols::Program;
 
 /// Objects that never change: nobody needs to know who shares them.
@@ -22,9 +22,10 @@ impl Immutables {
     /// What never changes in a program.
     #[must_use]
     pub fn of(program: &Program) -> Immutables {
+        let models = program.models();
         let is_immutable = program.classes.iter().map(|class| {
-            models::sharing(&class.name) == Some(Sharing::Immutable)
-                && !models::holds_others(&class.name)
+            models.sharing(&class.name) == Some(Sharing::Immutable)
+                && !models.is(&class.name, ClassProperty::HoldsOthers)
         });
         Immutables { is_immutable: is_immutable.collect(), empty_arrays: empty_arrays(program) }
     }

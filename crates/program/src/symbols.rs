@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 use classes::bytecode::InvokeKind;
 use classes::{ClassFile, access};
 use findings::{Gap, Site};
+use models::{Effect, Models, Operand};
 use rustc_hash::FxHashMap;
 
 use crate::hierarchy::Hierarchy;
 use crate::ids::{ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
 use crate::ir::{Body, Call};
 use crate::library::{CallBack, DerivedSummary};
-use crate::models::{self, Effect, Operand};
 
 /// Where a class comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,6 +214,7 @@ pub struct Program {
     pub hierarchy: Hierarchy,
     /// What could not be read or resolved.
     pub gaps: Vec<Gap>,
+    pub(crate) models: Models,
     pub(crate) class_ids: FxHashMap<Arc<str>, ClassId>,
     pub(crate) selectors: FxHashMap<(Arc<str>, Arc<str>), SelectorId>,
     pub(crate) bodies: TypedVec<MethodId, OnceLock<Body>>,
@@ -224,6 +225,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// What is known of library code, and what users say of theirs.
+    #[must_use]
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
     /// The class with this internal name, present or missing.
     #[must_use]
     pub fn class_named(&self, internal_name: &str) -> Option<ClassId> {
@@ -297,7 +304,9 @@ impl Program {
                 call.arguments.first().copied().filter(|_| has_receiver).into_iter().collect()
             }
             Operand::Argument(number) => argument(number).into_iter().collect(),
-            Operand::Callbacks => models::task_arguments(&self.methods[call.method].descriptor)
+            Operand::Callbacks => self
+                .models
+                .task_arguments(&self.methods[call.method].descriptor)
                 .into_iter()
                 .filter_map(|(number, _)| argument(number))
                 .collect(),

@@ -12,9 +12,9 @@ use findings::Site;
 use crate::callgraph::{CallGraph, created_lambda};
 use crate::ids::{ClassId, MethodId, ValueId};
 use crate::ir::{Body, Definition, Operation};
-use crate::models::{self, Effect, EntryPoint, EntryThread, Matcher, Multiplicity, Runner, Times};
-use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
+use models::Pattern;
+use models::{Effect, EntryPoint, EntryThread, Matcher, Multiplicity, Runner, Times};
 
 /// What makes a method run in a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,13 +111,14 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
         if program.classes[declared.class].origin != Origin::Application {
             continue;
         }
-        let fitting: Vec<&EntryPoint> = models::entry_points()
-            .iter()
+        let fitting: Vec<&EntryPoint> = program
+            .models()
+            .entry_points()
             .filter(|entry| entry.thread != EntryThread::ClassInitialization)
             .filter(|entry| matches(program, method, entry))
             .collect();
         for entry in &fitting {
-            if fitting.iter().any(|other| is_more_specific(other, entry)) {
+            if fitting.iter().any(|other| is_more_specific(program, other, entry)) {
                 continue;
             }
             let has_caller = has_start.contains(&method) || !graph.callers(method).is_empty();
@@ -215,7 +216,7 @@ fn run_methods(program: &Program, body: &Body, value: ValueId) -> Vec<MethodId> 
 pub fn task_methods_of(program: &Program, class: ClassId) -> Vec<MethodId> {
     let mut found = Vec::new();
     for supertype in program.hierarchy.supertypes(class) {
-        for task in models::task_methods(&program.classes[supertype].name) {
+        for task in program.models().task_methods(&program.classes[supertype].name) {
             if let Some(selector) = program.selector(task.method, task.descriptor) {
                 found.extend(program.hierarchy.dispatch(class, selector));
             }
@@ -226,10 +227,10 @@ pub fn task_methods_of(program: &Program, class: ClassId) -> Vec<MethodId> {
 
 /// Whether one kind of entry point says more about who calls a method than another: whoever runs the `run` of a timer
 /// task is a timer, and not just any worker.
-fn is_more_specific(one: &EntryPoint, other: &EntryPoint) -> bool {
+fn is_more_specific(program: &Program, one: &EntryPoint, other: &EntryPoint) -> bool {
     match (one.matcher, other.matcher) {
         (Matcher::Subtype(below), Matcher::Subtype(above)) => {
-            below != above && models::supertypes(below).contains(&above)
+            below != above && program.models().supertypes(below).contains(&above)
         }
         _ => false,
     }
@@ -237,7 +238,7 @@ fn is_more_specific(one: &EntryPoint, other: &EntryPoint) -> bool {
 
 /// Whether the models say which thread of the library or of a framework calls a method.
 pub(crate) fn is_entry_point(program: &Program, method: MethodId) -> bool {
-    models::entry_points().iter().any(|entry| matches(program, method, entry))
+    program.models().entry_points().any(|entry| matches(program, method, entry))
 }
 
 fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {

@@ -11,7 +11,7 @@ use classes::bytecode::Literal;
 use java_program::JavaProgram;
 use program::callgraph::{self, Algorithm, CallGraph, CallGraphConfig, CallKind};
 use program::ir::{Constant, Operation};
-use program::pattern::Pattern;
+use program::models::Pattern;
 use program::{MethodId, Program};
 use random::{Random, count_from_environment};
 

@@ -9,8 +9,8 @@ use std::fmt::Write;
 
 use classes::{LoadConfig, load};
 use java_program::{JavaProgram, this_jdk};
+use program::models::Pattern;
 use program::models::{Effect, Operand};
-use program::pattern::Pattern;
 use program::{BuildConfig, Library, Program};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -26,8 +26,7 @@ fn read(application: &JavaProgram, library: Option<&JavaProgram>) -> Program {
         ..LoadConfig::default()
     };
     let loaded = load(&[application.classes()], &config, &()).unwrap();
-    let mut program =
-        program::build(loaded, Some(&image), &BuildConfig { library: Library::Model });
+    let mut program = program::build(loaded, Some(&image), &BuildConfig::default());
     program.summarise_library(Some(&image), &|| false);
     program.lower_bodies(&|| false);
     program

@@ -8,7 +8,7 @@ use java_program::JavaProgram;
 use program::Program;
 use program::callgraph::{self, CallGraphConfig};
 use program::models::EntryThread;
-use program::pattern::Pattern;
+use program::models::Pattern;
 use program::threads::{RootKind, ThreadRoot, roots};
 
 const SERVLET: &str = r"

@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use program::ids::{ClassId, Id, MethodId, TypedVec};
-use program::models::{self, ContentsAccess, Effect, Operand};
+use program::models::{ContentsAccess, Effect, Operand};
 use program::{Origin, Program};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -1113,9 +1113,10 @@ fn contents_by_class(
     method: MethodId,
 ) -> Vec<ContentsEvent> {
     let declared = &program_facts.program().methods[method];
+    let models = program_facts.program().models();
     let is_mere_look =
-        !program_facts.has_access_order && models::writes_in_access_order(class, &declared.name);
-    let row = models::find(class, &declared.name, &declared.descriptor);
+        !program_facts.has_access_order && models.writes_in_access_order(class, &declared.name);
+    let row = models.find(class, &declared.name, &declared.descriptor);
     let effects = row.map_or(&[][..], |row| row.effects);
     let is_synchronized = effects.iter().any(|effect| {
         matches!(effect, Effect::Synchronized { lock: Operand::Receiver | Operand::Field(_) })
@@ -1139,7 +1140,7 @@ fn contents_by_class(
         }
     }
     if events.is_empty() && !is_synchronized {
-        let kind = match models::contents_access(class, &declared.name, effects) {
+        let kind = match models.contents_access(class, &declared.name, effects) {
             Some(ContentsAccess::Looks) => AccessKind::Read,
             Some(ContentsAccess::Changes | ContentsAccess::Takes) => AccessKind::Write,
             None => return events,

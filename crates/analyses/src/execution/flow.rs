@@ -22,7 +22,7 @@ use program::ids::{FieldId, Id, MethodId, ValueId};
 use program::ir::{
     Block, Body, Call, DeclaredType, Definition, DynamicTarget, Instruction, Operation,
 };
-use program::models::{self, Effect, Mode, Operand, Outcome, Times, WaitKind};
+use program::models::{self, Effect, MethodProperty, Mode, Operand, Outcome, Times, WaitKind};
 
 use super::binding::{
     AbstractValue, BodyValues, ParameterSource, bindable, class_object, correspondence,
@@ -932,13 +932,13 @@ impl EventCollector<'_, '_> {
         let program = self.flow.program_facts.program();
         for kind in kinds {
             // Any method that does just this stands for those that the library calls.
-            let (name, descriptor) = match kind {
-                AccessKind::Read => ("size", "()I"),
-                AccessKind::Write => ("clear", "()V"),
+            let stands_for = match kind {
+                AccessKind::Read => MethodProperty::StandsForReads,
+                AccessKind::Write => MethodProperty::StandsForWrites,
             };
-            let Some(method) = ["java/util/Collection", "java/util/Map"]
-                .into_iter()
-                .find_map(|class| program.method_named(class, name, descriptor))
+            let mut known = program.models().methods_that_are(stands_for);
+            let Some(method) =
+                known.find_map(|it| program.method_named(it.class, it.method, it.descriptor))
             else {
                 continue;
             };

@@ -13,7 +13,7 @@ use classes::bytecode::Literal;
 use program::Program;
 use program::ids::{FieldId, MethodId, ValueId};
 use program::ir::{Body, Constant, Operation, Terminator};
-use program::models::{Effect, Mode, Operand};
+use program::models::{ClassProperty, Effect, Mode, Operand};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -146,7 +146,9 @@ fn scan_body(program: &Program, body: &Body) -> BodyFieldFacts {
         if !program.fields[field].descriptor.starts_with('L') {
             continue;
         }
-        if &*program.fields[field].descriptor == "Ljava/util/concurrent/Semaphore;" {
+        if program.class_of_field(field).is_some_and(|class| {
+            program.models().is(&program.classes[class].name, ClassProperty::Semaphore)
+        }) {
             match has_single_permit(program, body, value) {
                 true => found.single_permits.push(field),
                 false => found.other_permits.push(field),

@@ -24,7 +24,7 @@ use program::callgraph::CallGraph;
 use program::dataflow::{self, BlockTransition, Edge, Forward};
 use program::ids::{BlockId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Constant, Instruction, Operation, Terminator};
-use program::models::{self, Effect, Mode, Operand, Ordering, Outcome, Runner};
+use program::models::{ClassProperty, Effect, Mode, Operand, Ordering, Outcome, Runner};
 use program::{Program, summaries};
 use rustc_hash::FxHashMap;
 
@@ -397,16 +397,13 @@ impl<'a> OrderTransfer<'a> {
     }
 
     fn is_executor(&self, call: &Call) -> bool {
-        let supertypes = self.base_facts.program.hierarchy.supertypes(call.class);
+        let program = self.base_facts.program;
+        let supertypes = program.hierarchy.supertypes(call.class);
         supertypes.into_iter().any(|class| {
-            let name = &*self.base_facts.program.classes[class].name;
-            let runs_tasks = |name: &str| {
-                matches!(
-                    name,
-                    "java/util/concurrent/Executor" | "java/util/concurrent/StructuredTaskScope"
-                )
-            };
-            runs_tasks(name) || models::supertypes(name).iter().any(|name| runs_tasks(name))
+            let name = &*program.classes[class].name;
+            let runs_tasks = |name: &str| program.models().is(name, ClassProperty::Executor);
+            runs_tasks(name)
+                || program.models().supertypes(name).iter().any(|name| runs_tasks(name))
         })
     }
 

@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 use program::Program;
 use program::ids::{ClassId, Id, MethodId, TypedVec};
 use program::ir::{Body, Operation};
-use program::models;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -344,7 +343,8 @@ impl AllocatedClasses {
                 Operation::Call(call) => {
                     let called = &program.methods[call.method];
                     let class = &program.classes[called.class].name;
-                    made.has_access_order |= models::has_access_order(class, &called.descriptor);
+                    made.has_access_order |=
+                        program.models().has_access_order(class, &called.descriptor);
                 }
                 _ => {}
             }

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 
 use program::Program;
 use program::ids::{ClassId, Id, MethodId};
-use program::models;
 use program::threads::task_methods_of;
 use rustc_hash::FxHashMap;
 
@@ -65,10 +64,10 @@ impl TaskBodies {
 /// Whether a method can be the body of a task: what comparators and the like do is done by whoever asks them.
 fn runs_elsewhere(program: &Program, method: MethodId) -> bool {
     let declared = &program.methods[method];
-    models::all_task_methods().iter().any(|row| {
+    program.models().all_task_methods().any(|row| {
         row.method == &*declared.name
             && row.descriptor == &*declared.descriptor
-            && models::is_run_elsewhere(row.class)
+            && program.models().is_run_elsewhere(row.class)
             && program
                 .class_named(row.class)
                 .is_some_and(|class| program.hierarchy.is_subtype(declared.class, class))

@@ -5,7 +5,7 @@
 use program::Program;
 use program::callgraph::CallGraph;
 use program::ids::{Id, MethodId, TypedVec};
-use program::models::{self, EntryThread, ReceiverSharing};
+use program::models::{EntryThread, ReceiverSharing};
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
@@ -156,10 +156,10 @@ pub(super) fn receiver(
             Some(NameRoot::Task(entry))
         }
         ThreadKind::Entry(kind) => {
-            let rows = models::entry_points().iter().filter(|row| {
+            let rows = program.models().entry_points().filter(|row| {
                 row.thread == kind && (row.method == "*" || row.method == &*declared.name)
             });
-            let is_shared = rows.into_iter().any(|row| match row.receiver {
+            let is_shared = { rows }.any(|row| match row.receiver {
                 ReceiverSharing::Shared | ReceiverSharing::Unknown => true,
                 ReceiverSharing::PerCall | ReceiverSharing::NoReceiver => false,
             });

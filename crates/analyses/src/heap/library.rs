@@ -51,7 +51,7 @@ impl Builder<'_> {
             return;
         }
         let class = &program.classes[declared.class].name;
-        if let Some(access) = models::contents_access(class, &declared.name, effects) {
+        if let Some(access) = program.models().contents_access(class, &declared.name, effects) {
             let is_written = access != models::ContentsAccess::Looks;
             self.touch_contents(instruction, call, Operand::Receiver, !is_written, is_written);
         }
@@ -131,7 +131,7 @@ impl Builder<'_> {
                     self.sets.node(result).flags.is_allocated = true;
                 }
             }
-            Effect::ReturnsType(name) => {
+            Effect::ReturnsType { class: name } => {
                 let class = self.inputs.program.class_named(name);
                 if let (Some(result), Some(class)) = (self.result_of(instruction), class) {
                     self.sets.class(result, class);

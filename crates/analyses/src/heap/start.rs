@@ -10,8 +10,8 @@ use program::Program;
 use program::callgraph::CallGraph;
 use program::ids::{FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Call, Operation};
+use program::models::Pattern;
 use program::models::{Effect, EntryThread, Runner, Times};
-use program::pattern::Pattern;
 use program::threads::{self, RootKind, ThreadRoot};
 
 use super::library::has_parallel_streams;

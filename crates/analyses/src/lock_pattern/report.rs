@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use findings::{Evidence, Finding, HeldLock, Severity, Site, Step, Witness};
+use program::Program;
 use program::ids::{ClassId, FieldId, MethodId};
-use program::{Program, models};
+use program::models::ClassProperty;
 
 use super::flow::{Acquisition, PatternInstance, Reacquisition};
 use super::summary::{AcquiredAt, Lock};
@@ -83,8 +84,8 @@ fn is_left_out(
         let Some(class) = lock_class(program, reacquisition.pair.method, lock) else {
             return false;
         };
-        let is_out = models::is_stream(&class)
-            || (models::is_often_confined(&class)
+        let is_out = program.models().is(&class, ClassProperty::Stream)
+            || (program.models().is(&class, ClassProperty::OftenConfined)
                 && is_encapsulated(program, lock_patterns, lock.expression));
         let class = class.replace('/', ".");
         is_out && !context.config.include.iter().any(|pattern| pattern.matches(&class))
@@ -117,7 +118,7 @@ fn lock_class(program: &Program, method: MethodId, lock: &Lock) -> Option<String
     // The `lock` of a reader or writer stands for the stream.
     if let Some(PathElement::Field(field)) = lock.expression.steps().last()
         && let class = program.fields[*field].class
-        && models::is_stream(&program.classes[class].name)
+        && program.models().is(&program.classes[class].name, ClassProperty::Stream)
     {
         return Some(program.classes[class].name.to_string());
     }

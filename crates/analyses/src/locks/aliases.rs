@@ -12,7 +12,7 @@
 use program::Program;
 use program::ids::{ClassId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Definition, Operation};
-use program::models::{self, Effect, Operand};
+use program::models::{Effect, Operand};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -164,7 +164,7 @@ fn without_mutex(program: &Program, expression: &LockExpression) -> LockExpressi
         Some((wrapper, PathElement::Field(field))) => {
             let field = &program.fields[field];
             let class = &program.classes[field.class].name;
-            if models::is_own_mutex(class, &field.name) { wrapper } else { *expression }
+            if program.models().is_own_mutex(class, &field.name) { wrapper } else { *expression }
         }
         _ => *expression,
     }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use findings::Severity;
 use program::ids::{BlockId, ClassId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, ControlDependence, Operation};
-use program::models;
+use program::models::ClassProperty;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::chain::{View, break_in_chain};
@@ -635,8 +635,9 @@ pub(super) fn matters(execution: &ExecutionFacts<'_>, variable: (ObjectId, Slot)
     let (object, slot) = variable;
     let is_stream = |class: &ClassId| {
         let mut superclasses = program.hierarchy.superclasses(*class);
-        models::is_stream(&program.classes[*class].name)
-            || superclasses.any(|above| models::is_stream(&program.classes[above].name))
+        let is_one =
+            |class| program.models().is(&program.classes[class].name, ClassProperty::Stream);
+        is_one(*class) || superclasses.any(is_one)
     };
     let is_settled = match slot {
         Slot::Field(field) => program.fields[field].is_final(),

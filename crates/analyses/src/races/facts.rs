@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use program::ids::{MethodId, TypedVec};
-use program::models::{self, Coordinator};
+use program::models::Coordinator;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::conflict::{ConflictFacts, StartOfThread};
@@ -158,7 +158,7 @@ impl ConflictFacts for ComputedConflictFacts<'_> {
         variable.slot.is_none()
             && classes.iter().any(|class| {
                 matches!(
-                    models::coordinator(&program.classes[*class].name),
+                    program.models().coordinator(&program.classes[*class].name),
                     Some(Coordinator::Latch | Coordinator::Barrier)
                 )
             })

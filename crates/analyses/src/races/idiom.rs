@@ -4,7 +4,7 @@
 use classes::bytecode::{Against, Literal};
 use findings::Severity;
 use program::ir::{Body, Constant, Instruction, Operation, Terminator};
-use program::models::{self, Sharing};
+use program::models::Sharing;
 use program::{FieldId, Program, ValueId};
 
 use super::variable::Event;
@@ -108,7 +108,7 @@ fn is_value(program: &Program, field: FieldId) -> bool {
         Some(b'I' | b'S' | b'B' | b'C' | b'F' | b'Z') => true,
         Some(b'L') => {
             let class = &descriptor[1..descriptor.len() - 1];
-            models::sharing(class) == Some(Sharing::Immutable)
+            program.models().sharing(class) == Some(Sharing::Immutable)
         }
         _ => false,
     }

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use findings::Severity;
 use program::ids::{MethodId, TypedVec};
+use program::models::ClassProperty;
 use program::{ClassId, Program};
 
 use super::variable::{Conflicts, Pair, RaceFacts, Variable};
@@ -69,7 +70,11 @@ impl Sharing {
         let by_library = heap.objects.ids().filter(|id| has_root(id, kept));
         let somehow = around.chain(unique.map(|(id, _)| id)).chain(by_library).collect();
         search.follow(somehow);
-        let cursors = CURSORS.iter().filter_map(|name| program.class_named(name)).collect();
+        let cursors = program
+            .models()
+            .classes_that_are(ClassProperty::Cursor)
+            .filter_map(|name| program.class_named(name))
+            .collect();
         Sharing { known: search.known, cursors, is_precise }
     }
 
@@ -123,9 +128,6 @@ impl Sharing {
         self.cursors.iter().any(|cursor| program.hierarchy.is_subtype(class, *cursor))
     }
 }
-
-/// What is made for one loop.
-const CURSORS: [&str; 3] = ["java/util/Iterator", "java/util/Enumeration", "java/util/Spliterator"];
 
 /// Whether an object was made elsewhere than in the source file of a thread, which makes what it needs in its
 /// constructor.

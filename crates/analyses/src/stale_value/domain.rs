@@ -3,7 +3,7 @@
 use program::Program;
 use program::ids::{FieldId, MethodId, ValueId};
 use program::ir::{Call, Instruction, Operation};
-use program::models::{self, ContentsAccess, Removal};
+use program::models::{ContentsAccess, Removal};
 
 use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 
@@ -188,11 +188,12 @@ pub(super) fn contents_accessed(
 pub(super) fn contents_access(program: &Program, method: MethodId) -> Option<ContentsAccess> {
     let declared = &program.methods[method];
     let class = &program.classes[declared.class].name;
-    let is_modelled = || models::lookup(class, &declared.name, &declared.descriptor).is_some();
+    let is_modelled =
+        || program.models().lookup(class, &declared.name, &declared.descriptor).is_some();
     if declared.is_static() || (program.body(method).is_some() && !is_modelled()) {
         return None;
     }
-    models::contents_access(class, &declared.name, program.effects_of(method))
+    program.models().contents_access(class, &declared.name, program.effects_of(method))
 }
 
 /// The contents of the receiver, as a library method names them.
@@ -205,5 +206,5 @@ pub(super) fn contents_of_receiver() -> Variable {
 #[must_use]
 pub(super) fn removal(program: &Program, method: MethodId) -> Option<Removal> {
     let declared = &program.methods[method];
-    models::removal(&declared.name, &declared.descriptor)
+    program.models().removal(&declared.name, &declared.descriptor)
 }

@@ -13,7 +13,7 @@ use program::ir::{
     Block, Body, Call, Constant, ControlDependence, Definition, DynamicTarget, Instruction,
     Operation, Phi, Terminator,
 };
-use program::models::{self, Sharing};
+use program::models::{self, ClassProperty, Sharing};
 use program::summaries::Summaries;
 use program::{Origin as ClassOrigin, Program};
 use rustc_hash::FxHashMap;
@@ -876,8 +876,8 @@ impl<'a> Flow<'a> {
         let class = &program.classes[method.class];
         program.body(call.method).is_none()
             && class.origin != ClassOrigin::Application
-            && (models::sharing(&class.name) == Some(Sharing::Immutable)
-                || models::computes_values(&class.name))
+            && (program.models().sharing(&class.name) == Some(Sharing::Immutable)
+                || program.models().is(&class.name, ClassProperty::ComputesValues))
     }
 
     fn is_new(&self, value: ValueId) -> bool {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use findings::Severity;
 use program::ids::{BlockId, Id, MethodId};
 use program::ir::{Block, ControlDependence};
-use program::models::{self, Removal};
+use program::models::{ClassProperty, Removal};
 use rustc_hash::FxHashMap;
 
 use super::domain::{Part, Variable};
@@ -366,7 +366,8 @@ impl<'a> Grader<'a> {
         });
         // What is written to a stream in two pieces is rarely meant to be atomic.
         let is_of_stream = origin.variable.field.is_some_and(|field| {
-            models::is_stream(&program.classes[program.fields[field].class].name)
+            let class = &program.classes[program.fields[field].class];
+            program.models().is(&class.name, ClassProperty::Stream)
         });
         // Another lock is held all the way from the read in a callee to the write, and nobody is seen
         // to write without one: it may well keep others out.

@@ -52,7 +52,7 @@ fn record_to_pipe(setup: &Setup) -> Result<(), Failed> {
     }
     let child = run.command()?.spawn()?;
     let bytes = fs::read(&pipe)?;
-    let seen = run.see(child)?;
+    let seen = run.wait_for(child)?;
     if seen.code != Some(0) || complete_blocks(&bytes)?.events == 0 {
         return Err(format!("{} bytes came through the pipe: {seen:?}", bytes.len()).into());
     }

@@ -2,8 +2,7 @@
 
 use classes::bytecode::Instruction;
 use classes::{Annotation, access};
-use program::models;
-use program::pattern::Pattern;
+use models::{Pattern, language};
 
 use crate::error::InstrumentError;
 use crate::ops::Hook;
@@ -55,7 +54,7 @@ impl MethodPlan<'_, '_> {
             return Atomic::SynchronizedBlocks;
         }
         let is_thread_body = self.planner.is_task_body(method, false)
-            || (&*method.name == "main" && &*method.descriptor == "([Ljava/lang/String;)V");
+            || (&*method.name == "main" && &*method.descriptor == language::MAIN_DESCRIPTOR);
         let including = spec.include.iter().find(matches);
         if let Some(pattern) = including {
             // Whoever includes a class means its methods as far as they can be meant.
@@ -134,8 +133,8 @@ impl MethodPlan<'_, '_> {
                     && method.descriptor == *callee.descriptor
                     && method.has_access(access::PRIVATE)
             });
-        let may_be_task =
-            models::all_task_methods().iter().any(|task| *task.method == **callee.name);
+        let mut tasks = self.planner.config.models.all_task_methods();
+        let may_be_task = tasks.any(|task| *task.method == **callee.name);
         self.planner.config.watches(callee.class)
             && !callee.name.starts_with('<')
             && !is_own_private

@@ -14,9 +14,10 @@
 use classes::bytecode::{InvokeKind, Kind};
 use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{MemberRef, PoolIndex};
-use program::models::{
-    self, ContentsAccess, Coordinator, Effect, Mode, Model, Operand, Ordering, Outcome, Sharing,
-    WaitKind,
+use models::language::{self, OBJECT, THREAD};
+use models::{
+    ClassProperty, ContentsAccess, Coordinator, Effect, MethodProperty, Mode, Model, Models,
+    Operand, Ordering, Outcome, Sharing, Source as RowSource, WaitKind,
 };
 
 use crate::error::InstrumentError;
@@ -24,10 +25,6 @@ use crate::ops::{Hook, Op};
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{Relation, SiteTarget};
 use crate::surgery::Snippet;
-
-const THREAD: &str = "java/lang/Thread";
-const LOCK: &str = "java/util/concurrent/locks/Lock";
-const OBJECT: &str = "java/lang/Object";
 
 /// Where an object that takes part in a call can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +79,7 @@ impl Reports {
 
 /// One call, as far as the models can be applied to it.
 struct Call<'a> {
+    models: &'a Models,
     method: MemberRef<'a>,
     types: MethodType<'a>,
     has_receiver: bool,
@@ -121,7 +119,9 @@ impl Call<'_> {
     /// Where the tasks are that an operand stands for: several for the callbacks of a call.
     fn tasks(&self, operand: Operand) -> Vec<Source> {
         match operand {
-            Operand::Callbacks => models::task_arguments(self.method.descriptor)
+            Operand::Callbacks => self
+                .models
+                .task_arguments(self.method.descriptor)
                 .iter()
                 .filter_map(|(number, _)| self.source(Operand::Argument(*number)))
                 .collect(),
@@ -157,8 +157,9 @@ fn kind(of: Type<'_>) -> Kind {
 
 /// What a model says of a call, in terms of hooks.
 fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
+    let models = call.models;
     let mut reports = Reports::default();
-    let coordinator = models::coordinator(model.class);
+    let coordinator = models.coordinator(model.class);
     let is_synchronized = model
         .effects
         .iter()
@@ -271,7 +272,7 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                 }
             }
             Effect::Join { task, outcome, .. } => {
-                let is_thread = is_thread(model.class);
+                let is_thread = is_thread(models, model.class);
                 // Whether a thread has ended can be asked, whatever the result says.
                 let unknown = is_thread.then_some(When::Always);
                 let op = if is_thread { Op::Join } else { Op::TaskJoin };
@@ -388,7 +389,7 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
             | Effect::Sleeps
             | Effect::Reflective
             | Effect::ReturnsFresh
-            | Effect::ReturnsType(_)
+            | Effect::ReturnsType { .. }
             | Effect::SingleWorker
             | Effect::Parallel
             | Effect::Sequential
@@ -398,7 +399,7 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
     if collections && let Some(source) = call.source(Operand::Receiver) {
         by_interface(&mut reports, call, model, source);
     }
-    if models::is_pipeline(model.class) {
+    if models.is(model.class, ClassProperty::Pipeline) {
         pipeline(&mut reports, call);
     }
     reports
@@ -421,7 +422,10 @@ fn pipeline(reports: &mut Reports, call: &Call<'_>) {
     for task in call.tasks(Operand::Callbacks) {
         reports.before(Op::StreamStep, task);
     }
-    let is_step = matches!(call.types.ret, Some(Type::Object(class)) if models::is_pipeline(class));
+    let is_step = matches!(
+        call.types.ret,
+        Some(Type::Object(class)) if call.models.is(class, ClassProperty::Pipeline)
+    );
     if let Some(receiver) = call.source(Operand::Receiver)
         && !is_step
     {
@@ -445,10 +449,10 @@ fn by_interface(reports: &mut Reports, call: &Call<'_>, model: &Model, receiver:
                 | Effect::Synchronized { .. }
         )
     };
-    if models::sharing(class).is_some() || !model.effects.iter().all(says_nothing) {
+    if call.models.sharing(class).is_some() || !model.effects.iter().all(says_nothing) {
         return;
     }
-    match models::contents_access(class, method, model.effects) {
+    match call.models.contents_access(class, method, model.effects) {
         Some(ContentsAccess::Looks) => {
             reports.after(Op::InterfaceRead, receiver, When::Always);
         }
@@ -460,7 +464,14 @@ fn by_interface(reports: &mut Reports, call: &Call<'_>, model: &Model, receiver:
 }
 
 /// Stands for what is said of a method of a collection that no row is about.
-static NOTHING_SAID: Model = Model { class: "", method: "", descriptor: "", effects: &[] };
+static NOTHING_SAID: Model = Model {
+    class: "",
+    method: "",
+    descriptor: "",
+    effects: &[],
+    since: 0,
+    source: RowSource { file: "", line: 0, is_user: false },
+};
 
 /// An update that fails is only a read.
 fn atomic_update(reports: &mut Reports, source: Source, when: Option<When>) {
@@ -491,22 +502,21 @@ fn alias(reports: &mut Reports, call: &Call<'_>, face: Operand, of: Operand, rel
     }
 }
 
-fn is_thread(class: &str) -> bool {
-    class == THREAD || models::supertypes(class).contains(&THREAD)
+fn is_thread(models: &Models, class: &str) -> bool {
+    class == THREAD || models.supertypes(class).contains(&THREAD)
 }
 
 impl Planner<'_> {
     /// The model of a call, as far as it can be told from here what is called.
     fn model(&self, method: &MemberRef<'_>) -> Option<&'static Model> {
         let (name, descriptor) = (&**method.name, &**method.descriptor);
+        let models = &self.config.models;
         // Waiting and notifying are final, whichever class the code names.
-        if matches!(name, "wait" | "notify" | "notifyAll")
-            && let Some(model) = models::lookup(OBJECT, name, descriptor)
-        {
+        if let Some(model) = models.row_by_name(MethodProperty::Final, name, descriptor) {
             return Some(model);
         }
         if !self.is_application(method.class) {
-            return models::find(method.class, name, descriptor);
+            return models.find(method.class, name, descriptor);
         }
         if name == "<init>" {
             return None;
@@ -524,34 +534,26 @@ impl Planner<'_> {
             let supertypes = self.file.super_name.iter().chain(&self.file.interfaces);
             let inherited = supertypes
                 .filter(|name| !self.is_application(name) && &***name != OBJECT)
-                .find_map(|supertype| models::find(supertype, name, descriptor));
+                .find_map(|supertype| models.find(supertype, name, descriptor));
             if inherited.is_some() {
                 return inherited;
             }
         }
         // A library that is not part of the platform may have models of its own.
-        let modelled = models::find(method.class, name, descriptor);
-        modelled.or_else(|| match name {
-            "start" | "join" | "isAlive" | "interrupt" | "isInterrupted" => {
-                models::lookup(THREAD, name, descriptor)
-            }
-            "lock" | "lockInterruptibly" | "tryLock" | "unlock" => {
-                models::lookup(LOCK, name, descriptor)
-            }
-            _ => None,
-        })
+        let modelled = models.find(method.class, name, descriptor);
+        modelled.or_else(|| models.row_by_name(MethodProperty::KnownByName, name, descriptor))
     }
 }
 
 /// Whether a call runs nothing but code of the library that depends on its arguments alone.
-fn is_pure(method: &MemberRef<'_>, types: &MethodType<'_>) -> bool {
+fn is_pure(models: &Models, method: &MemberRef<'_>, types: &MethodType<'_>) -> bool {
     let is_value = |of: &Type<'_>| match of {
-        Type::Object(class) => *class == "java/lang/String",
+        Type::Object(class) => *class == language::STRING,
         Type::Array { .. } => false,
         _ => true,
     };
-    (models::computes_values(method.class)
-        || models::sharing(method.class) == Some(Sharing::Immutable))
+    (models.is(method.class, ClassProperty::ComputesValues)
+        || models.sharing(method.class) == Some(Sharing::Immutable))
         && types.params.iter().all(is_value)
 }
 
@@ -565,23 +567,25 @@ impl MethodPlan<'_, '_> {
         let file = self.planner.file;
         let Ok(method) = file.pool.member_ref(index) else { return Ok(()) };
         let Ok(types) = parse_method(method.descriptor) else { return Ok(()) };
-        let is_pure = is_pure(&method, &types);
+        let models = &self.planner.config.models;
+        let is_pure = is_pure(models, &method, &types);
         self.may_synchronise = self.may_synchronise || !is_pure;
         let collections = self.planner.config.collections;
         let is_of_collection =
-            || collections && models::contents_access(method.class, method.name, &[]).is_some();
+            || collections && models.contents_access(method.class, method.name, &[]).is_some();
         let model = self.planner.model(&method);
         let Some(model) = model.or_else(|| is_of_collection().then_some(&NOTHING_SAID)) else {
             return if is_pure { Ok(()) } else { self.approach_call(offset, &method) };
         };
         let call = Call {
+            models,
             has_receiver: kind != InvokeKind::Static,
             is_constructor: &**method.name == "<init>",
             method,
             types,
         };
         // The lock and the buffer of a stream order what is written to it, which nobody means.
-        if models::is_stream(model.class) && !collections {
+        if models.is(model.class, ClassProperty::Stream) && !collections {
             return self.approach_call(offset, &method);
         }
         let mut reports = reports(&call, model, collections);

@@ -2,6 +2,7 @@
 
 use classes::descriptor::{Type, parse_field};
 use classes::{FieldInfo, MemberRef, PoolIndex, access};
+use models::language;
 
 use crate::error::InstrumentError;
 use crate::ops::Hook;
@@ -78,7 +79,7 @@ impl Planner<'_> {
                 // What the initialiser of a class put there is seen by other threads only because
                 // the class was initialised before.
                 let is_shared_object = match parse_field(field.descriptor) {
-                    Ok(Type::Object(class)) => class != "java/lang/String",
+                    Ok(Type::Object(class)) => class != language::STRING,
                     Ok(Type::Array { .. }) => true,
                     _ => false,
                 };

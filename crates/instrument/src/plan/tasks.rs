@@ -5,7 +5,7 @@ use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{Constant, DynamicRef, MemberRef, MethodInfo, PoolIndex, access};
 use events::SiteEntry;
 use findings::Site;
-use program::models::{self, Effect};
+use models::{Effect, Models, language};
 use rustc_hash::FxHashMap;
 
 use crate::error::InstrumentError;
@@ -14,7 +14,6 @@ use crate::plan::{MethodPlan, Planner};
 use crate::sites::{NewSite, SiteTarget};
 use crate::surgery::Snippet;
 
-const LAMBDA_METAFACTORY: &str = "java/lang/invoke/LambdaMetafactory";
 /// The handles that call a method; a constructor is none.
 const CALLING_HANDLES: [u8; 4] = [5, 6, 7, 9];
 
@@ -28,8 +27,9 @@ pub(super) struct Lambdas {
 }
 
 /// Whether a method makes a stream parallel.
-fn makes_parallel(method: &MemberRef<'_>) -> bool {
-    models::find(method.class, method.name, method.descriptor)
+fn makes_parallel(models: &Models, method: &MemberRef<'_>) -> bool {
+    models
+        .find(method.class, method.name, method.descriptor)
         .is_some_and(|model| model.effects.contains(&Effect::Parallel))
 }
 
@@ -41,8 +41,12 @@ impl<'a> Planner<'a> {
         if file.bootstrap_methods.is_empty() {
             return;
         }
+        let models = &self.config.models;
         self.lambdas.has_parallel_streams = file.pool.indices().any(|index| {
-            matches!(file.pool.get(index), Ok(Constant::Member(member)) if makes_parallel(&member))
+            matches!(
+                file.pool.get(index),
+                Ok(Constant::Member(member)) if makes_parallel(models, &member)
+            )
         });
         let mut implementations: Vec<usize> = file
             .pool
@@ -85,7 +89,7 @@ impl<'a> Planner<'a> {
         let Ok(Constant::MethodHandle { member, .. }) = self.file.pool.get(bootstrap.method) else {
             return None;
         };
-        if &**member.class != LAMBDA_METAFACTORY {
+        if &**member.class != language::LAMBDA_METAFACTORY {
             return None;
         }
         match self.file.pool.get(*bootstrap.arguments.get(1)?) {
@@ -117,8 +121,10 @@ impl<'a> Planner<'a> {
     /// Whether lambdas of this type may be run by other threads. Functions that only streams call are, where there are
     /// parallel streams.
     fn may_run_elsewhere(&self, interface: &str) -> bool {
-        models::is_run_elsewhere(interface)
-            || (!models::task_methods(interface).is_empty() && self.lambdas.has_parallel_streams)
+        let models = &self.config.models;
+        models.is_run_elsewhere(interface)
+            || (models.task_methods(interface).next().is_some()
+                && self.lambdas.has_parallel_streams)
     }
 
     /// Whether a method is, or may be, run as the body of a task. `elsewhere` asks only for tasks that
@@ -131,17 +137,18 @@ impl<'a> Planner<'a> {
             return false;
         }
         let Ok(parsed) = parse_method(&method.descriptor) else { return false };
+        let models = &self.config.models;
         let supertypes = || self.file.super_name.iter().chain(&self.file.interfaces);
         let is_body_of = |class: &str| {
-            (!elsewhere || models::is_run_elsewhere(class))
-                && models::task_methods(class).iter().any(|row| {
+            (!elsewhere || models.is_run_elsewhere(class))
+                && models.task_methods(class).any(|row| {
                     *row.method == *method.name
                         && parse_method(row.descriptor)
                             .is_ok_and(|declared| may_implement(&parsed, &declared))
                 })
         };
         let is_known = supertypes().any(|name| {
-            is_body_of(name) || models::supertypes(name).iter().any(|it| is_body_of(it))
+            is_body_of(name) || models.supertypes(name).iter().any(|it| is_body_of(it))
         });
         // Of a class of the application it cannot be told from here whether it is a task.
         let may_be_known_elsewhere = supertypes().any(|name| self.is_application(name));

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use models::language;
+
 use crate::error::LeftAloneReason;
 use crate::surgery::cursor::Cursor;
 use crate::surgery::frames::{self, HandlerFrames, Slot};
@@ -118,7 +120,7 @@ fn attributes(
     out: &mut Vec<u8>,
 ) -> Result<(), LeftAloneReason> {
     let thrown = match layout.exit_handler {
-        Some(_) if version.0 >= FIRST_WITH_FRAMES => pool.class("java/lang/Throwable")?,
+        Some(_) if version.0 >= FIRST_WITH_FRAMES => pool.class(language::THROWABLE)?,
         _ => 0,
     };
     let count = cursor.u16()?;

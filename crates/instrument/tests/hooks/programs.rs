@@ -10,8 +10,8 @@ use std::path::Path;
 
 use findings::Site;
 use instrument::{Config, Hook, Op, Outcome, SiteTarget, WatchList, instrument};
-use program::AtomicSpec;
-use program::pattern::Pattern;
+use models::AtomicSpec;
+use models::Pattern;
 
 use crate::running::{Heard, Program, Sites, compare};
 

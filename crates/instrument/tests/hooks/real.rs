@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use classes::{Jdk, LoadConfig, load};
 use instrument::{Config, Outcome, instrument};
-use program::pattern::Pattern;
+use models::Pattern;
 
 use crate::running::{Sites, stub, succeed};
 

@@ -16,9 +16,10 @@ use super::{CallKind, HierarchyTargets, Target, created_lambda};
 use crate::ids::{ClassId, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType};
 use crate::library::{CallBack, Called};
-use crate::models::{self, Effect, Operand, Times};
 use crate::symbols::{Origin, Program};
 use crate::threads;
+use models::language;
+use models::{ClassProperty, Effect, Operand, Times};
 
 /// Where it is not known which object is called, so many methods of the application may be meant by it at most.
 const FEW_TARGETS: usize = 8;
@@ -56,7 +57,7 @@ impl Callbacks {
         for (declared, class, method) in found.into_iter().flatten() {
             overriding.entry(declared).or_default().push((class, method));
         }
-        let commonplace = models::commonplace_types().iter();
+        let commonplace = program.models().classes_that_are(ClassProperty::Commonplace);
         let commonplace = commonplace.filter_map(|name| program.class_named(name)).collect();
         Callbacks { overriding, commonplace }
     }
@@ -95,9 +96,9 @@ impl Callbacks {
                 _ => false,
             })
         };
-        for (number, class) in models::task_arguments(&declared.descriptor) {
+        for (number, class) in program.models().task_arguments(&declared.descriptor) {
             if is_run(Operand::Argument(number)) {
-                requests.extend(models::task_methods(class).iter().filter_map(|task| {
+                requests.extend(program.models().task_methods(class).filter_map(|task| {
                     let method = program.method_named(class, task.method, task.descriptor)?;
                     let argument = u16::from(number) + receivers;
                     Some(CallbackRequest { argument, is_kept: false, method })
@@ -118,7 +119,8 @@ impl Callbacks {
             }
         };
         // What a user interface keeps, its own thread calls.
-        let is_interface = models::is_user_interface(&program.class_of(call.method).name);
+        let is_interface =
+            program.models().is(&program.class_of(call.method).name, ClassProperty::UserInterface);
         let calls = program.calls_back(call.method).iter();
         for CallBack { on, is_kept, called } in calls.filter(|it| !(it.is_kept && is_interface)) {
             match on {
@@ -193,8 +195,8 @@ impl Callbacks {
 
 /// What the library can call on objects of a class: a method that it declares, the class, and the method that runs.
 fn overriding(program: &Program, class: ClassId) -> Vec<(MethodId, ClassId, MethodId)> {
-    let object = program.class_named("java/lang/Object");
-    let throwable = program.class_named("java/lang/Throwable");
+    let object = program.class_named(language::OBJECT);
+    let throwable = program.class_named(language::THROWABLE);
     let mut found = Vec::new();
     // Whatever is caught may be any exception of the program.
     if throwable.is_some_and(|throwable| program.hierarchy.is_subtype(class, throwable)) {

@@ -23,9 +23,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ids::{ClassId, Id, LambdaId, MethodId, TypedVec, ValueId};
 use crate::ir::{Body, Call, DynamicTarget, Operation};
-use crate::models::Effect;
-use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
+use models::Effect;
+use models::Pattern;
 
 pub(crate) use cha::HierarchyTargets;
 

@@ -12,8 +12,8 @@ use super::cha::receiver_type;
 use super::{CallKind, HierarchyTargets, Target, is_entry, is_statically_bound};
 use crate::ids::{ClassId, MethodId, TypedVec};
 use crate::ir::{Body, Call, DeclaredType, Operation};
-use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
+use models::Pattern;
 
 /// The classes and lambdas that can have objects.
 pub(super) struct Instantiated {

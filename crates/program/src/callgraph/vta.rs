@@ -16,9 +16,9 @@ use super::cha::receiver_type;
 use super::{CallKind, HierarchyTargets, Target, created_lambda, is_entry, is_statically_bound};
 use crate::ids::{ClassId, FieldId, LambdaId, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType, Definition, DynamicTarget, Operation, Terminator};
-use crate::models::Effect;
-use crate::pattern::Pattern;
 use crate::symbols::{Origin, Program};
+use models::Effect;
+use models::Pattern;
 
 /// Where an interface has at most this many lambdas, each may be the receiver of an unknown call.
 const FEW_LAMBDAS: usize = 16;
@@ -465,7 +465,7 @@ fn results(
     found: &mut Vec<Source>,
 ) {
     for effect in program.effects_of(call.method) {
-        if let Effect::ReturnsType(name) = effect
+        if let Effect::ReturnsType { class: name } = effect
             && let Some(class) = program.class_named(name)
         {
             found.push(Source::Known(FlowingType::Class(class)));

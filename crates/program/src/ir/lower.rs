@@ -17,6 +17,7 @@ use std::sync::Arc;
 use classes::bytecode::{self, Instruction as Bytecode, InvokeKind, Kind, Literal, StackOp};
 use classes::descriptor::{self, Type};
 use classes::{ClassFile, Code, Constant as PoolConstant, PoolIndex, ReadError};
+use models::language;
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -117,9 +118,9 @@ impl RaisedExceptions<'_> {
             .map(|class| &*self.program.classes[class].name)
             .collect();
         names.len() > 1
-            && names[1..].contains(&"java/lang/Exception")
-            && names.contains(&"java/lang/Throwable")
-            && !names.contains(&"java/lang/RuntimeException")
+            && names[1..].contains(&language::EXCEPTION)
+            && names.contains(&language::THROWABLE)
+            && !names.contains(&language::RUNTIME_EXCEPTION)
     }
 
     fn raises(&self, instruction: &Bytecode, class: ClassId) -> bool {
@@ -1200,9 +1201,9 @@ fn dynamic_target(file: &ClassFile, bootstrap: u16) -> DynamicTarget {
         return DynamicTarget::Unknown(Arc::from("a bootstrap method that cannot be read"));
     };
     match &**member.class {
-        "java/lang/invoke/StringConcatFactory" => DynamicTarget::StringConcatenation,
-        "java/lang/runtime/ObjectMethods" => DynamicTarget::RecordMethod,
-        "java/lang/runtime/SwitchBootstraps" => DynamicTarget::PatternSwitch,
+        language::STRING_CONCAT_FACTORY => DynamicTarget::StringConcatenation,
+        language::OBJECT_METHODS => DynamicTarget::RecordMethod,
+        language::SWITCH_BOOTSTRAPS => DynamicTarget::PatternSwitch,
         class => {
             let label = format!("{}.{}", class.replace('/', "."), member.name);
             DynamicTarget::Unknown(Arc::from(label))

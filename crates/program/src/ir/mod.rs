@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use classes::bytecode::{Against, BinaryOp, Condition, InvokeKind, Kind, Literal};
 use classes::descriptor::parameter_descriptors;
+use models::language;
 use rustc_hash::FxHashMap;
 
 use crate::ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
@@ -480,10 +481,10 @@ impl Body {
                         None => DeclaredType::Array,
                     },
                     Operation::Constant(Constant::Class(_)) => program
-                        .class_named("java/lang/Class")
+                        .class_named(language::CLASS)
                         .map_or(DeclaredType::Unknown, DeclaredType::Class),
                     Operation::Constant(Constant::String(_)) => program
-                        .class_named("java/lang/String")
+                        .class_named(language::STRING)
                         .map_or(DeclaredType::Unknown, DeclaredType::Class),
                     Operation::Call(call) => {
                         let descriptor = &program.methods[call.method].descriptor;

@@ -7,12 +7,13 @@ use classes::Jdk;
 use super::{DerivedSummary, summarise};
 use crate::build;
 use crate::ids::MethodId;
-use crate::models::{self, Effect, Operand};
 use crate::symbols::{Origin, Program};
+use models::{Effect, Models, Operand, Sharing};
 
 /// The modelled classes of the JDK.
 fn modelled_classes(jdk: &classes::JdkImage) -> Program {
-    let mut names: Vec<Arc<str>> = models::all().iter().map(|row| Arc::from(row.class)).collect();
+    let mut names: Vec<Arc<str>> =
+        Models::built_in().rows().map(|row| Arc::from(row.class)).collect();
     let mut files: Vec<(Arc<classes::ClassFile>, Origin)> = Vec::new();
     while let Some(name) = names.pop() {
         if files.iter().any(|(file, _)| file.name == name) {
@@ -24,7 +25,7 @@ fn modelled_classes(jdk: &classes::JdkImage) -> Program {
         }
     }
     files.sort_by(|one, other| one.0.name.cmp(&other.0.name));
-    build::link(files, Vec::new(), Vec::new(), &|_| false)
+    build::link(files, Vec::new(), Vec::new(), Models::built_in(), &|_| false)
 }
 
 /// Whether a summary says what a model says; none for effects that summaries do not have.
@@ -68,7 +69,7 @@ fn is_followed(descriptor: &str) -> bool {
         Some(b'[') => true,
         Some(b'L') => {
             let class = &descriptor[1..descriptor.len() - 1];
-            models::sharing(class) != Some(models::Sharing::Immutable)
+            Models::built_in().sharing(class) != Some(Sharing::Immutable)
         }
         _ => false,
     }
@@ -81,7 +82,11 @@ fn summaries_say_what_the_models_say() {
     let program = modelled_classes(&image);
     let row_of = |method: MethodId| {
         let declared = &program.methods[method];
-        models::lookup(&program.class_of(method).name, &declared.name, &declared.descriptor)
+        Models::built_in().lookup(
+            &program.class_of(method).name,
+            &declared.name,
+            &declared.descriptor,
+        )
     };
     let wanted: Vec<MethodId> = program
         .methods

@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::build;
 use crate::ids::MethodId;
-use crate::models::{self, Sharing};
 use crate::symbols::{Method, Origin, Program};
+use models::{Models, Sharing};
 
 /// How deep calls are followed.
 const DEPTH: usize = 8;
@@ -29,11 +29,11 @@ pub(super) struct Collected {
 
 impl Collected {
     /// A program of the library classes alone.
-    pub(super) fn link(&self) -> Program {
+    pub(super) fn link(&self, models: &Models) -> Program {
         let files = self.files.iter().map(|file| (file.clone(), Origin::Library)).collect();
         let with_bodies: FxHashSet<&str> = self.bodies.iter().map(|(class, _)| &**class).collect();
         let with_links = |class: &crate::Class| with_bodies.contains(&*class.name);
-        build::link(files, self.missing.clone(), Vec::new(), &with_links)
+        build::link(files, self.missing.clone(), Vec::new(), models.clone(), &with_links)
     }
 }
 
@@ -97,11 +97,11 @@ pub(super) fn collect(
         found.retain(|body| bodies.insert(*body));
         let called: Vec<Vec<Member>> = found
             .par_iter()
-            .map(|(file, method)| calls(&collector.files[*file], *method))
+            .map(|(file, method)| calls(program.models(), &collector.files[*file], *method))
             .collect();
         wave = called.into_iter().flatten().collect();
     }
-    collector.finish(bodies)
+    collector.finish(program.models(), bodies)
 }
 
 impl Collector<'_> {
@@ -196,11 +196,11 @@ impl Collector<'_> {
         None
     }
 
-    fn finish(mut self, bodies: FxHashSet<(usize, usize)>) -> Collected {
+    fn finish(mut self, models: &Models, bodies: FxHashSet<(usize, usize)>) -> Collected {
         let mut named: Vec<Arc<str>> = Vec::new();
         let with_bodies: FxHashSet<usize> = bodies.iter().map(|(file, _)| *file).collect();
         for (position, file) in self.files.iter().enumerate() {
-            named.extend(build::referred_classes(file, with_bodies.contains(&position)));
+            named.extend(build::referred_classes(models, file, with_bodies.contains(&position)));
         }
         named.sort_unstable();
         named.dedup();
@@ -222,7 +222,7 @@ fn position_of(file: &ClassFile, member: &Member) -> Option<usize> {
 }
 
 /// What a method calls, without what the models know.
-fn calls(file: &ClassFile, method: usize) -> Vec<Member> {
+fn calls(models: &Models, file: &ClassFile, method: usize) -> Vec<Member> {
     let Some(code) = &file.methods[method].code else { return Vec::new() };
     let Ok(instructions) = bytecode::decode_all(&file.bytes[code.range.clone()]) else {
         return Vec::new();
@@ -251,8 +251,8 @@ fn calls(file: &ClassFile, method: usize) -> Vec<Member> {
         .into_iter()
         .filter(|member| {
             !member.class.starts_with('[')
-                && models::sharing(member.class) != Some(Sharing::Immutable)
-                && models::find(member.class, member.name, member.descriptor).is_none()
+                && models.sharing(member.class) != Some(Sharing::Immutable)
+                && models.find(member.class, member.name, member.descriptor).is_none()
         })
         .map(|member| Member {
             class: member.class.clone(),

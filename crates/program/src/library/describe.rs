@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{CallBack, Called};
-use crate::pattern::Pattern;
 use crate::symbols::Program;
+use models::Pattern;
 
 impl Program {
     /// What the library methods that the application calls, and whose names match, are taken to do.

@@ -11,10 +11,10 @@ use super::{Called, ExtensionPoints};
 use crate::callgraph::{CallGraph, CallKind, Target};
 use crate::ids::{ClassId, FieldId, Id, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Instruction, Operation, Terminator};
-use crate::models::{self, Effect, Operand};
 use crate::references::Immutables;
 use crate::summaries::Summaries;
 use crate::symbols::Program;
+use models::{Effect, Operand};
 
 /// How far from a parameter or result callers know what is kept.
 const MOST_STEPS: usize = 5;
@@ -438,7 +438,7 @@ impl Builder<'_> {
         let SummaryInputs { program, extension_points, .. } = self.inputs;
         let descriptor = &program.methods[method].descriptor;
         let has_receiver = usize::from(call.kind != InvokeKind::Static);
-        for (number, class) in models::task_arguments(descriptor) {
+        for (number, class) in program.models().task_arguments(descriptor) {
             let task = call.arguments.get(usize::from(number) + has_receiver);
             let class =
                 program.class_named(class).filter(|class| extension_points.types.contains(class));

@@ -30,10 +30,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::callgraph::{self, Algorithm, CallGraphConfig};
 use crate::ids::{ClassId, MethodId};
-use crate::models::{Effect, Operand};
 use crate::references::Immutables;
 use crate::symbols::{Link, Method, Origin, Program};
 use crate::{ir, summaries};
+use models::{Effect, Operand};
 
 /// How often the methods of a recursion are gone through.
 const MOST_ROUNDS: usize = 3;
@@ -92,7 +92,7 @@ fn summarise(
     cancelled: &(dyn Fn() -> bool + Sync),
 ) -> FxHashMap<MethodId, DerivedSummary> {
     let collected = collect::collect(program, jdk, wanted, cancelled);
-    let library = collected.link();
+    let library = collected.link(program.models());
     let methods: Vec<MethodId> = collected
         .bodies
         .iter()

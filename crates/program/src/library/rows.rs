@@ -6,8 +6,8 @@ use super::collect::MOST_TARGETS;
 use super::flow::Summary;
 use super::{CallBack, Called, DerivedSummary};
 use crate::ids::{MethodId, TypedVec};
-use crate::models::{self, Effect, Operand, Runner, Times};
 use crate::symbols::{Method, Program};
+use models::{Effect, Operand, Runner, Times};
 
 /// What a call of a method does, by whatever implements it; none where that is not known.
 pub(super) fn row(
@@ -30,11 +30,11 @@ pub(super) fn row(
     }
     let mut derived = DerivedSummary::default();
     if implementing.len() > MOST_TARGETS + 1 || !implementing.iter().all(is_read) {
-        add(&mut derived, &summaries[method], declared);
+        add(&mut derived, program, &summaries[method], declared);
         add_unknown(&mut derived, program, &summaries[method], declared);
     } else {
         for implementation in implementing {
-            add(&mut derived, &summaries[implementation], declared);
+            add(&mut derived, program, &summaries[implementation], declared);
         }
     }
     derived.effects.sort_unstable();
@@ -93,9 +93,9 @@ fn add_unknown(
     }
 }
 
-fn add(derived: &mut DerivedSummary, summary: &Summary, declared: &Method) {
+fn add(derived: &mut DerivedSummary, program: &Program, summary: &Summary, declared: &Method) {
     // Only what is declared to be a task is taken to be run: the shapes of windows are too coarse for more.
-    let tasks = models::task_arguments(&declared.descriptor);
+    let tasks = program.models().task_arguments(&declared.descriptor);
     let is_task = |operand: Operand| tasks.iter().any(|(it, _)| operand == Operand::Argument(*it));
     let operands = || operands(summary, declared);
     let effects = &mut derived.effects;

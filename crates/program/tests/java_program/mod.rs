@@ -115,7 +115,8 @@ pub(crate) fn read_program(inputs: &[PathBuf], library: Library) -> Program {
     let image: JdkImage = jdk.open().unwrap();
     let config = LoadConfig { jdk: Some(jdk), ..LoadConfig::default() };
     let loaded = load(inputs, &config, &()).unwrap();
-    let mut program = program::build(loaded, Some(&image), &BuildConfig { library });
+    let mut program =
+        program::build(loaded, Some(&image), &BuildConfig { library, ..BuildConfig::default() });
     program.lower_bodies(&|| false);
     let unreadable: Vec<_> =
         program.gaps.iter().filter(|gap| gap.kind == findings::GapKind::UnreadableMethod).collect();

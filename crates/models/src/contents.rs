@@ -1,0 +1,188 @@
+//! What a call does to the contents of the collection it is made on.
+
+use model_format::{ClassProperty, Effect, MethodProperty, Operand};
+
+use crate::Models;
+
+/// What a call does to the contents of its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ContentsAccess {
+    /// The result tells something about them.
+    Looks,
+    /// They change.
+    Changes,
+    /// They change, and the result is what was in there before.
+    Takes,
+}
+
+/// How a method takes something out of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Removal {
+    /// If it is there; if not, nothing happens.
+    Tolerant,
+    /// What must be there.
+    Demanding,
+}
+
+impl Models {
+    /// What a call of this library method does to the contents of its receiver, if anything: as its
+    /// effects say, else as is said of the method in the class or in a supertype of it.
+    #[must_use]
+    pub fn contents_access(
+        &self,
+        class: &str,
+        method: &str,
+        effects: &[Effect],
+    ) -> Option<ContentsAccess> {
+        // What was written to a stream is gone.
+        if self.is(class, ClassProperty::Stream) {
+            return None;
+        }
+        let on_receiver = |of: &Operand| *of == Operand::Receiver;
+        let changes = effects.iter().any(|effect| match effect {
+            Effect::Write { of } | Effect::AtomicUpdate { of, .. } => on_receiver(of),
+            _ => false,
+        });
+        let looks = effects.iter().any(|effect| match effect {
+            Effect::Read { of } | Effect::AtomicRead { of, .. } => on_receiver(of),
+            _ => false,
+        });
+        let gives = effects.contains(&Effect::Load { from: Operand::Receiver });
+        let is_fresh = effects.contains(&Effect::ReturnsFresh);
+        match (changes, looks, gives) {
+            (true, _, true) => Some(ContentsAccess::Takes),
+            (true, _, false) => Some(ContentsAccess::Changes),
+            // A copy is a value of its own.
+            (false, true, _) if !is_fresh => Some(ContentsAccess::Looks),
+            (false, true, _) => None,
+            (false, false, _) => self.contents_access_by_name(class, method),
+        }
+    }
+
+    fn contents_access_by_name(&self, class: &str, method: &str) -> Option<ContentsAccess> {
+        let access = |property| match property {
+            MethodProperty::Looks => Some(ContentsAccess::Looks),
+            MethodProperty::Changes => Some(ContentsAccess::Changes),
+            MethodProperty::Takes => Some(ContentsAccess::Takes),
+            MethodProperty::Task
+            | MethodProperty::Callback
+            | MethodProperty::TolerantRemoval
+            | MethodProperty::DemandingRemoval
+            | MethodProperty::WritesInAccessOrder
+            | MethodProperty::MakesAccessOrder
+            | MethodProperty::StandsForReads
+            | MethodProperty::StandsForWrites
+            | MethodProperty::Final
+            | MethodProperty::KnownByName => None,
+        };
+        [class].iter().chain(self.supertypes(class)).find_map(|class| {
+            self.methods_of(class)
+                .filter(|fact| fact.method == method)
+                .find_map(|fact| access(fact.property))
+        })
+    }
+
+    /// How a collection method of this name and descriptor takes something out, if it does, whoever
+    /// declares it.
+    #[must_use]
+    pub fn removal(&self, method: &str, descriptor: &str) -> Option<Removal> {
+        let with = |wanted: &dyn Fn(&str) -> bool| {
+            self.all_methods()
+                .filter(|fact| fact.method == method && wanted(fact.descriptor))
+                .find_map(|fact| match fact.property {
+                    MethodProperty::TolerantRemoval => Some(Removal::Tolerant),
+                    MethodProperty::DemandingRemoval => Some(Removal::Demanding),
+                    MethodProperty::Task
+                    | MethodProperty::Callback
+                    | MethodProperty::Looks
+                    | MethodProperty::Changes
+                    | MethodProperty::Takes
+                    | MethodProperty::WritesInAccessOrder
+                    | MethodProperty::MakesAccessOrder
+                    | MethodProperty::StandsForReads
+                    | MethodProperty::StandsForWrites
+                    | MethodProperty::Final
+                    | MethodProperty::KnownByName => None,
+                })
+        };
+        let parameters = &descriptor[..descriptor.rfind(')').map_or(0, |end| end + 1)];
+        with(&|pattern| pattern != "*" && pattern.strip_suffix('*') == Some(parameters))
+            .or_else(|| with(&|pattern| pattern == "*"))
+    }
+
+    /// Whether a look by this method is a change only in a map that keeps its entries in the order of
+    /// access.
+    #[must_use]
+    pub fn writes_in_access_order(&self, class: &str, method: &str) -> bool {
+        self.methods_of(class).any(|fact| {
+            fact.method == method && fact.property == MethodProperty::WritesInAccessOrder
+        })
+    }
+
+    /// Whether a constructor with this descriptor can make a map that keeps its entries in the order of
+    /// access.
+    #[must_use]
+    pub fn has_access_order(&self, class: &str, descriptor: &str) -> bool {
+        self.methods_of(class).any(|fact| {
+            fact.property == MethodProperty::MakesAccessOrder
+                && descriptor_fits(fact.descriptor, descriptor)
+        })
+    }
+}
+
+/// Whether a descriptor is what a pattern of a row stands for.
+pub(crate) fn descriptor_fits(pattern: &str, descriptor: &str) -> bool {
+    pattern == "*"
+        || pattern == descriptor
+        || pattern.strip_suffix('*').is_some_and(|parameters| {
+            descriptor.strip_prefix(parameters).is_some_and(|result| !result.contains(')'))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(class: &str, method: &str, descriptor: &str) -> Option<ContentsAccess> {
+        let models = Models::built_in();
+        let effects = models.find(class, method, descriptor).map_or(&[][..], |row| row.effects);
+        models.contents_access(class, method, effects)
+    }
+
+    #[test]
+    fn classes_and_interfaces_agree() {
+        for class in ["java/util/ArrayList", "java/util/List", "java/util/Vector"] {
+            assert_eq!(access(class, "size", "()I"), Some(ContentsAccess::Looks), "{class}");
+            let remove = access(class, "remove", "(I)Ljava/lang/Object;");
+            assert_eq!(remove, Some(ContentsAccess::Takes), "{class}");
+            let add = access(class, "add", "(Ljava/lang/Object;)Z");
+            assert_eq!(add, Some(ContentsAccess::Changes), "{class}");
+        }
+        assert_eq!(access("java/util/Map", "iterator", "()V"), None);
+        assert_eq!(access("java/lang/String", "contains", "(Ljava/lang/CharSequence;)Z"), None);
+    }
+
+    #[test]
+    fn what_must_be_there_is_demanded() {
+        let removal = |method, descriptor| Models::built_in().removal(method, descriptor);
+        assert_eq!(removal("remove", "(I)Ljava/lang/Object;"), Some(Removal::Demanding));
+        assert_eq!(removal("remove", "()Ljava/lang/Object;"), Some(Removal::Demanding));
+        assert_eq!(removal("remove", "(Ljava/lang/Object;)Z"), Some(Removal::Tolerant));
+        assert_eq!(removal("poll", "()Ljava/lang/Object;"), Some(Removal::Tolerant));
+        assert_eq!(removal("add", "(Ljava/lang/Object;)Z"), None);
+    }
+
+    #[test]
+    fn a_copy_is_not_a_look() {
+        assert_eq!(access("java/util/Vector", "toArray", "()[Ljava/lang/Object;"), None);
+    }
+
+    #[test]
+    fn the_order_of_access_is_chosen_by_one_constructor() {
+        let models = Models::built_in();
+        assert!(models.has_access_order("java/util/LinkedHashMap", "(IFZ)V"));
+        assert!(!models.has_access_order("java/util/LinkedHashMap", "(IF)V"));
+        assert!(models.writes_in_access_order("java/util/LinkedHashMap", "get"));
+        assert!(!models.writes_in_access_order("java/util/HashMap", "get"));
+    }
+}

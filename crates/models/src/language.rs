@@ -1,0 +1,34 @@
+//! The classes that the language and the virtual machine themselves give a meaning to.
+//!
+//! These are the only classes that code outside the data files may name.
+
+/// The root of all classes.
+pub const OBJECT: &str = "java/lang/Object";
+/// Class literals, and the locks of static synchronized methods.
+pub const CLASS: &str = "java/lang/Class";
+/// String literals.
+pub const STRING: &str = "java/lang/String";
+/// Threads.
+pub const THREAD: &str = "java/lang/Thread";
+/// What can be thrown.
+pub const THROWABLE: &str = "java/lang/Throwable";
+/// The checked exceptions, together with the unchecked ones below it.
+pub const EXCEPTION: &str = "java/lang/Exception";
+/// The unchecked exceptions.
+pub const RUNTIME_EXCEPTION: &str = "java/lang/RuntimeException";
+/// What makes lambdas and method references.
+pub const LAMBDA_METAFACTORY: &str = "java/lang/invoke/LambdaMetafactory";
+/// What makes concatenated strings.
+pub const STRING_CONCAT_FACTORY: &str = "java/lang/invoke/StringConcatFactory";
+/// What makes the methods of records.
+pub const OBJECT_METHODS: &str = "java/lang/runtime/ObjectMethods";
+/// What makes switches over patterns.
+pub const SWITCH_BOOTSTRAPS: &str = "java/lang/runtime/SwitchBootstraps";
+/// The parameters of `main`.
+pub const MAIN_DESCRIPTOR: &str = "([Ljava/lang/String;)V";
+
+/// Whether a class belongs to the platform: no class of a program can have such a name.
+#[must_use]
+pub fn is_platform(class: &str) -> bool {
+    class.starts_with("java/") || class.starts_with("javax/")
+}
