@@ -297,8 +297,8 @@ impl GeneratedRun {
                 let object = self.objects[(variable / RECORD) as usize];
                 Action::Escape(ObjectId(object), ClassId(0))
             }
-            Op::Acquire(number) => Action::Acquire(lock(number), Mode::Exclusive),
-            Op::Release(number) => Action::Release(lock(number), Mode::Exclusive),
+            Op::Acquire(number) => Action::Acquire(lock(number)),
+            Op::Release(number) => Action::Release(lock(number)),
             Op::Arrive => Action::BarrierArrive(BARRIER),
             Op::Pass => Action::BarrierPass(BARRIER),
             Op::Fork(child) => Action::Fork(ThreadId(child)),
@@ -680,7 +680,7 @@ impl Note {
             thread: ThreadId(self.thread),
             site: self.site,
             epoch: Epoch(self.epoch),
-            action: Action::Earlier(access, variable),
+            action: Action::earlier(access, variable),
         }
     }
 }

@@ -6,9 +6,11 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use agent_protocol::{OptionRow, OptionValue, Options, ValueKind};
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use findings::{Rule, Severity, rules};
@@ -48,15 +50,9 @@ pub(crate) struct ConfigFile {
 /// How `scission run` watches programs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunTable {
-    pub(crate) include: Vec<Pattern>,
-    pub(crate) exclude: Vec<Pattern>,
-    pub(crate) arrays: bool,
-    pub(crate) collections: bool,
     pub(crate) monitors: Option<Vec<MonitorChoice>>,
-    pub(crate) adversarial: bool,
-    pub(crate) hold_for: Option<u32>,
-    pub(crate) holds_per_site: Option<i8>,
-    pub(crate) hold_budget: Option<u32>,
+    /// Options of the agent, each with its value.
+    pub(crate) options: Vec<(&'static OptionRow, OptionValue)>,
 }
 
 /// Findings that the project has decided to live with.
@@ -89,8 +85,6 @@ struct Key<T: 'static> {
 
 enum Holds<T> {
     Flag(fn(&mut T, bool)),
-    /// A whole number in this range.
-    Number(RangeInclusive<i64>, fn(&mut T, i64)),
     Reason(fn(&mut T, String)),
     Path(fn(&mut T, PathBuf)),
     Paths(fn(&mut T, Vec<PathBuf>)),
@@ -103,6 +97,8 @@ enum Holds<T> {
     Level(fn(&mut T, &str, Severity)),
     FailOn(fn(&mut T, FailOn)),
     Monitors(fn(&mut T, Vec<MonitorChoice>)),
+    /// A value for an option of the agent.
+    AgentOption(&'static OptionRow, fn(&mut T, &'static OptionRow, OptionValue)),
     Table(fn(&mut T, &Reader<'_>, &DeTable<'_>) -> anyhow::Result<()>),
     /// A table of an array of tables, and where it stands.
     Tables(fn(&mut T, &Reader<'_>, &DeTable<'_>, Range<usize>) -> anyhow::Result<()>),
@@ -171,7 +167,7 @@ static TOP: &[Key<ConfigFile>] = &[
     },
     Key {
         name: "run",
-        holds: Holds::Table(|file, reader, table| reader.fill(RUN, table, &mut file.run)),
+        holds: Holds::Table(|file, reader, table| reader.fill(&RUN, table, &mut file.run)),
         meaning: "how `scission run` watches programs",
     },
     Key {
@@ -212,53 +208,24 @@ static ATOMIC: &[Key<AtomicSpec>] = &[
     },
 ];
 
-static RUN: &[Key<RunTable>] = &[
-    Key {
-        name: "include",
-        holds: Holds::Patterns(|run, patterns| run.include = patterns),
-        meaning: "watch only classes and methods that match, instead of all that are not of the platform",
-    },
-    Key {
-        name: "exclude",
-        holds: Holds::Patterns(|run, patterns| run.exclude = patterns),
-        meaning: "do not watch classes and methods that match; what they synchronise is not seen either",
-    },
-    Key {
-        name: "arrays",
-        holds: Holds::Flag(|run, arrays| run.arrays = arrays),
-        meaning: "watch the elements of arrays too",
-    },
-    Key {
-        name: "collections",
-        holds: Holds::Flag(|run, collections| run.collections = collections),
-        meaning: "watch what is in unsynchronised collections too",
-    },
-    Key {
+/// The keys of `[run]`: the monitors, and every option of the agent whose row says what its key means.
+static RUN: LazyLock<Vec<Key<RunTable>>> = LazyLock::new(|| {
+    let monitors = Key {
         name: "monitors",
-        holds: Holds::Monitors(|run, monitors| run.monitors = Some(monitors)),
+        holds: Holds::Monitors(|run: &mut RunTable, monitors| run.monitors = Some(monitors)),
         meaning: "what looks at a run, instead of the monitors that are on by default; `none` only records",
-    },
-    Key {
-        name: "adversarial",
-        holds: Holds::Flag(|run, adversarial| run.adversarial = adversarial),
-        meaning: "hold threads back where they could complete a violation",
-    },
-    Key {
-        name: "hold-for",
-        holds: Holds::Number(1..=60_000, |run, number| run.hold_for = number.try_into().ok()),
-        meaning: "how long a thread is held back at most, in milliseconds; 100 unless set",
-    },
-    Key {
-        name: "holds-per-site",
-        holds: Holds::Number(1..=127, |run, number| run.holds_per_site = number.try_into().ok()),
-        meaning: "how often threads are held back at one place; 10 unless set",
-    },
-    Key {
-        name: "hold-budget",
-        holds: Holds::Number(0..=86_400, |run, number| run.hold_budget = number.try_into().ok()),
-        meaning: "how long threads are held back in each JVM, in seconds, all holds added up; 30 unless set",
-    },
-];
+    };
+    let options = Options::ALL.iter().filter_map(|row| {
+        Some(Key {
+            name: row.name,
+            holds: Holds::AgentOption(row, |run: &mut RunTable, row, value| {
+                run.options.push((row, value))
+            }),
+            meaning: row.key?,
+        })
+    });
+    [monitors].into_iter().chain(options).collect()
+});
 
 static SUPPRESS: &[Key<SuppressionDraft>] = &[
     Key {
@@ -286,7 +253,7 @@ pub(crate) fn reference() -> String {
     rows.extend(reference_rows("", TOP));
     rows.extend(reference_rows("levels.", LEVELS));
     rows.extend(reference_rows("atomic.", ATOMIC));
-    rows.extend(reference_rows("run.", RUN));
+    rows.extend(reference_rows("run.", &RUN));
     rows.extend(reference_rows("suppress.", SUPPRESS));
     rows.iter().flat_map(|row| [row, "\n"]).collect()
 }
@@ -332,7 +299,8 @@ pub(crate) fn why_unreadable(error: &io::Error) -> String {
     }
 }
 
-fn parse(text: &str, path: &Path) -> anyhow::Result<ConfigFile> {
+/// Reads the text of a configuration.
+pub(crate) fn parse(text: &str, path: &Path) -> anyhow::Result<ConfigFile> {
     let mut file = ConfigFile::default();
     fill(text, path, TOP, &mut file)?;
     Ok(file)
@@ -499,7 +467,6 @@ impl<T> Holds<T> {
     fn description(&self) -> &'static str {
         match self {
             Holds::Flag(_) => "`true` or `false`",
-            Holds::Number(..) => "number",
             Holds::Reason(_) => "text",
             Holds::Path(_) => "path",
             Holds::Paths(_) => "list of paths",
@@ -510,6 +477,14 @@ impl<T> Holds<T> {
             Holds::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
             Holds::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
             Holds::Monitors(_) => "list of names of monitors",
+            Holds::AgentOption(row, _) => match &row.kind {
+                ValueKind::Switch => "`true` or `false`",
+                ValueKind::Number(_) => "number",
+                ValueKind::Path => "path",
+                ValueKind::Text => "text",
+                ValueKind::Texts => "list of texts",
+                ValueKind::Patterns => "list of patterns",
+            },
             Holds::Table(_) => "table",
             Holds::Tables(_) => "array of tables, `[[…]]`",
         }
@@ -538,14 +513,6 @@ impl<T> Holds<T> {
         };
         match self {
             Holds::Flag(set) => set(target, value.get_ref().as_bool().ok_or_else(wrong_type)?),
-            Holds::Number(range, set) => {
-                let number = value.get_ref().as_integer().ok_or_else(wrong_type)?;
-                let number = i64::from_str_radix(number.as_str(), number.radix());
-                match number.ok().filter(|number| range.contains(number)) {
-                    Some(number) => set(target, number),
-                    None => bail!("{} from {} to {}", expected(), range.start(), range.end()),
-                }
-            }
             Holds::Reason(set) => match text()?.trim() {
                 "" => bail!("`{name}` at {} is empty, and must say why", reader.place(&span)),
                 reason => set(target, reason.to_string()),
@@ -584,6 +551,35 @@ impl<T> Holds<T> {
                 }
                 let monitors = names.into_iter().map(|(text, span)| reader.monitor(text, &span));
                 set(target, monitors.collect::<anyhow::Result<_>>()?);
+            }
+            Holds::AgentOption(row, set) => {
+                let value = match &row.kind {
+                    ValueKind::Switch => {
+                        OptionValue::Switch(value.get_ref().as_bool().ok_or_else(wrong_type)?)
+                    }
+                    ValueKind::Number(range) => {
+                        let number = value.get_ref().as_integer().ok_or_else(wrong_type)?;
+                        let number = u64::from_str_radix(number.as_str(), number.radix());
+                        match number.ok().filter(|number| range.contains(number)) {
+                            Some(number) => OptionValue::Number(number),
+                            None => {
+                                bail!("{} from {} to {}", expected(), range.start(), range.end())
+                            }
+                        }
+                    }
+                    ValueKind::Path => OptionValue::Path(reader.path(text()?)),
+                    ValueKind::Text => OptionValue::Text(text()?.to_string()),
+                    ValueKind::Texts => OptionValue::Texts(
+                        texts()?.into_iter().map(|(text, _)| text.to_string()).collect(),
+                    ),
+                    ValueKind::Patterns => {
+                        let patterns = texts()?.into_iter().map(|(text, span)| {
+                            reader.pattern(text, &span).map(|pattern| pattern.to_string())
+                        });
+                        OptionValue::Texts(patterns.collect::<anyhow::Result<_>>()?)
+                    }
+                };
+                set(target, row, value);
             }
             Holds::Table(fill) => {
                 fill(target, reader, value.get_ref().as_table().ok_or_else(wrong_type)?)?;

@@ -36,7 +36,7 @@ pub(crate) struct Doing {
 impl Doing {
     #[inline]
     pub(crate) fn new(verb: Verb, site: SiteId, context: ContextId) -> Doing {
-        Doing { site, how: context.0 << VERB_BITS | verb as u32 }
+        Doing { site, how: context.0 << VERB_BITS | u32::from(verb.number()) }
     }
 
     /// Something of which only the kind is known.
@@ -133,6 +133,7 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use events::Kind;
 
     #[test]
     fn the_same_blocks_have_the_same_number() {
@@ -155,10 +156,13 @@ mod tests {
 
     #[test]
     fn what_is_done_where_survives_being_packed() {
-        let doing = Doing::new(Verb::Acquires, SiteId(u32::MAX), ContextId::UNKNOWN);
-        assert_eq!((doing.verb(), doing.context()), (Verb::Acquires, ContextId::UNKNOWN));
+        let doing = Doing::new(Verb::of_kind(Kind::Acquire), SiteId(u32::MAX), ContextId::UNKNOWN);
+        assert_eq!(
+            (doing.verb(), doing.context()),
+            (Verb::of_kind(Kind::Acquire), ContextId::UNKNOWN)
+        );
         let doing = doing.in_context(ContextId(77));
-        assert_eq!((doing.verb(), doing.context()), (Verb::Acquires, ContextId(77)));
+        assert_eq!((doing.verb(), doing.context()), (Verb::of_kind(Kind::Acquire), ContextId(77)));
         assert_eq!(size_of::<Doing>(), 8);
     }
 }

@@ -20,10 +20,10 @@ use program::models::{
 };
 
 use crate::error::InstrumentError;
-use crate::ops::{Hook, Op};
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{Relation, SiteTarget};
 use crate::surgery::Snippet;
+use agent_protocol::{Hook, Op};
 
 const THREAD: &str = "java/lang/Thread";
 const LOCK: &str = "java/util/concurrent/locks/Lock";

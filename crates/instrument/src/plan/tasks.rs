@@ -9,10 +9,10 @@ use program::models::{self, Effect};
 use rustc_hash::FxHashMap;
 
 use crate::error::InstrumentError;
-use crate::ops::Hook;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{NewSite, SiteTarget};
 use crate::surgery::Snippet;
+use agent_protocol::Hook;
 
 const LAMBDA_METAFACTORY: &str = "java/lang/invoke/LambdaMetafactory";
 /// The handles that call a method; a constructor is none.

@@ -3,6 +3,8 @@
 //! Most variables are read by one thread between two writes, or by threads in turns: then one read is
 //! enough. Only where reads are not ordered there is one for each thread (FastTrack, section 3).
 
+use events::Kind;
+
 use super::clock::Clock;
 use crate::by_lane::{ByLane, Stepped};
 use crate::doing::Doing;
@@ -18,7 +20,7 @@ pub(super) struct Mark {
 
 impl Default for Mark {
     fn default() -> Mark {
-        Mark { step: Step::NONE, doing: Doing::somewhere(Verb::Writes) }
+        Mark { step: Step::NONE, doing: Doing::somewhere(Verb::of_kind(Kind::Write)) }
     }
 }
 

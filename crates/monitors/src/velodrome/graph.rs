@@ -39,7 +39,7 @@ pub(super) struct End {
 
 impl Default for End {
     fn default() -> End {
-        End { doing: Doing::somewhere(Verb::Precedes), thread: ThreadId(u32::MAX) }
+        End { doing: Doing::somewhere(Verb::PRECEDES), thread: ThreadId(u32::MAX) }
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Label {
 impl Label {
     /// An edge that stands for no operations: its ends are known by their nodes only.
     pub(super) fn of_nodes(subject: Subject) -> Label {
-        let to = End { doing: Doing::somewhere(Verb::Follows), ..End::default() };
+        let to = End { doing: Doing::somewhere(Verb::FOLLOWS), ..End::default() };
         Label { subject, from: End::default(), to }
     }
 

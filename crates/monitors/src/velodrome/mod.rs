@@ -11,7 +11,7 @@
 //! Deviations from the paper, with the reason:
 //! 1. A step is a thread and a time of that thread in 64 bits, not a node and a time of that node. A node
 //!    is a stretch of a thread's time, so that an access that is reported late
-//!    ([`events::Action::Earlier`]) finds the transaction it was part of, running, finished or collected,
+//!    ([`events::Action::EarlierRead`], [`events::Action::EarlierWrite`]) finds the transaction it was part of, running, finished or collected,
 //!    and no table of past epochs is needed. Times are epochs: what a thread does in one epoch has
 //!    the same edges before it.
 //! 2. `merge` reuses a node only if it has finished, and only if no order between operations is lost
@@ -44,7 +44,7 @@ mod witness;
 use std::collections::BTreeSet;
 
 use events::{
-    Access, Action, Block, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
+    Access, Action, Block, Epoch, Event, Kind, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
 };
 use findings::Finding;
 
@@ -254,7 +254,7 @@ impl Velodrome {
         if !started.step.is_none() {
             let others = std::mem::replace(&mut self.sources, vec![started]);
             let thread = self.lanes.thread(lane);
-            let doing = Doing::new(Verb::Begins, SiteId(0), ContextId::OUTSIDE);
+            let doing = Doing::new(Verb::of_kind(Kind::Begin), SiteId(0), ContextId::OUTSIDE);
             self.operation_in(lane, Epoch(0), End { doing, thread }, Subject::Thread(thread));
             self.sources = others;
         }
@@ -377,7 +377,8 @@ impl Velodrome {
             }
             let now = self.threads[lane.index()].timeline.now();
             let step = self.graph.step_at(lane, now);
-            let end = End { doing: Doing::somewhere(Verb::Ends), thread: child };
+            let end =
+                End { doing: Doing::somewhere(Verb::of_kind(Kind::ThreadEnd)), thread: child };
             self.sources.clear();
             self.sources.push(Mark { step, end });
         }
@@ -496,9 +497,12 @@ impl Monitor for Velodrome {
             Action::Write(variable)
             | Action::VolatileWrite(variable)
             | Action::AtomicUpdate(variable) => self.change(event, variable),
-            Action::Earlier(access, variable) => self.earlier(event, access, variable),
-            Action::Acquire(lock, mode) => self.acquire(event, lock, mode),
-            Action::Release(lock, mode) => self.release(event, lock, mode),
+            Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
+            Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
+            Action::Acquire(lock) => self.acquire(event, lock, Mode::Exclusive),
+            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
+            Action::Release(lock) => self.release(event, lock, Mode::Exclusive),
+            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
             Action::Wait(lock) => {
                 self.release(event, lock, Mode::Exclusive);
                 let lane = self.lane(event.thread);

@@ -3,7 +3,7 @@
 
 mod text;
 
-use events::{Action, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable};
+use events::{Action, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable};
 use findings::Severity;
 use monitors::Monitor;
 use monitors::atomizer::Atomizer;
@@ -88,10 +88,10 @@ fn updates(monitor: &mut dyn Monitor, thread: u32, object: u64) {
     let variable = Variable::Field(ObjectId(object), FieldId(0));
     for action in [
         Action::Begin,
-        Action::Acquire(ObjectId(0), Mode::Exclusive),
+        Action::Acquire(ObjectId(0)),
         Action::Read(variable),
         Action::Write(variable),
-        Action::Release(ObjectId(0), Mode::Exclusive),
+        Action::Release(ObjectId(0)),
         Action::End,
     ] {
         monitor.event(&event(thread, action));
@@ -118,7 +118,7 @@ fn one_long_transaction_does_not_keep_all_others_alive() {
     }
     assert_eq!(monitor.violations(), 0);
     assert!(monitor.statistics().most_alive <= 128, "{:?}", monitor.statistics());
-    monitor.event(&event(100, Action::Acquire(ObjectId(0), Mode::Exclusive)));
+    monitor.event(&event(100, Action::Acquire(ObjectId(0))));
     assert_eq!(monitor.violations(), 1);
 }
 
