@@ -1,4 +1,5 @@
-//! Compiles the Java half of the agent, `runtime/`, into the library.
+//! Compiles the Java half of the agent, `runtime/`, into the library, together with the constants that the tables of
+//! `agent_protocol` give both halves.
 //!
 //! It lives in `java.lang` and uses a field that the agent adds to `Thread`. So it is compiled against
 //! the JDK's own `Thread` with that field added, in the same way as the agent does it at run time.
@@ -10,6 +11,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use classes::Jdk;
+
+/// The class of constants. The compiler puts their values where they are used: the JVM does not need it.
+const CONSTANTS: &str = "ScissionProtocol";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let sources = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../runtime");
@@ -35,6 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<Result<_, _>>()?;
     names.sort();
+    let constants = out.join(format!("{CONSTANTS}.java"));
+    fs::write(&constants, agent_protocol::java_constants())?;
+    names.push(constants);
     let output = Command::new(compiler()?)
         .args(["-source", "11", "-target", "11", "-g:source,lines", "-Xlint:all,-options"])
         .arg("-XDenforceUniqueSourceOutput")
@@ -71,6 +78,9 @@ fn table(compiled: &Path) -> Result<String, Box<dyn Error>> {
     let mut table = String::from("&[\n");
     for file in files {
         let name = file.file_stem().and_then(|stem| stem.to_str()).ok_or("an odd class name")?;
+        if name == CONSTANTS {
+            continue;
+        }
         writeln!(table, "    (c\"java/lang/{name}\", include_bytes!({file:?})),")?;
     }
     table.push(']');

@@ -6,7 +6,7 @@
 //! transaction, or handed over at barriers, so that there is contention and nothing to report.
 
 use events::{
-    Access, Action, ClassId, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable,
+    Access, Action, ClassId, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable,
 };
 
 /// How much of a run is reported.
@@ -297,8 +297,8 @@ impl GeneratedRun {
                 let object = self.objects[(variable / RECORD) as usize];
                 Action::Escape(ObjectId(object), ClassId(0))
             }
-            Op::Acquire(number) => Action::Acquire(lock(number), Mode::Exclusive),
-            Op::Release(number) => Action::Release(lock(number), Mode::Exclusive),
+            Op::Acquire(number) => Action::Acquire(lock(number)),
+            Op::Release(number) => Action::Release(lock(number)),
             Op::Arrive => Action::BarrierArrive(BARRIER),
             Op::Pass => Action::BarrierPass(BARRIER),
             Op::Fork(child) => Action::Fork(ThreadId(child)),
@@ -686,7 +686,7 @@ impl Note {
             thread: ThreadId(self.thread),
             site: self.site,
             epoch: Epoch(self.epoch),
-            action: Action::Earlier(access, variable),
+            action: Action::earlier(access, variable),
         }
     }
 }

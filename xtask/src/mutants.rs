@@ -236,7 +236,7 @@ fn locks_in(trace: &Path) -> Result<Vec<Lock>> {
     let mut threads_of: BTreeMap<ObjectId, BTreeSet<ThreadId>> = BTreeMap::new();
     let mut locks_of: BTreeMap<SiteId, BTreeSet<ObjectId>> = BTreeMap::new();
     while let Some(event) = reader.next_event()? {
-        if let Action::Acquire(lock, _) = event.action {
+        if let Action::Acquire(lock) | Action::AcquireShared(lock) = event.action {
             threads_of.entry(lock).or_default().insert(event.thread);
             locks_of.entry(event.site).or_default().insert(lock);
         }

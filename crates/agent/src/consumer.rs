@@ -16,7 +16,7 @@ use events::{Event, Sink, Tables};
 use findings::Finding;
 use output_file::Stream;
 
-use crate::watcher::Watcher;
+use crate::agent_state::AgentState;
 
 /// How many events are taken before they are handed on.
 const BATCH: usize = 4096;
@@ -48,14 +48,14 @@ pub(crate) struct Consumer {
 
 impl Consumer {
     /// Starts the thread.
-    pub(crate) fn start(watcher: &'static Watcher) -> std::io::Result<Consumer> {
+    pub(crate) fn start(agent: &'static AgentState) -> std::io::Result<Consumer> {
         let stop = Arc::new(AtomicBool::new(false));
-        let mut work = Work::new(watcher);
+        let mut work = Work::new(agent);
         let seen = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("scission".to_owned()).spawn(move || {
             catch_unwind(AssertUnwindSafe(|| work.run(&seen))).unwrap_or_else(|defect| {
                 // Threads of the program are not to wait for one that is gone.
-                watcher.memory.set_head(NEVER);
+                agent.memory.set_head(NEVER);
                 resume_unwind(defect)
             })
         })?;
@@ -63,17 +63,17 @@ impl Consumer {
     }
 
     /// Takes what is left, and ends.
-    pub(crate) fn finish(self, watcher: &Watcher) -> Consumed {
+    pub(crate) fn finish(self, agent: &AgentState) -> Consumed {
         self.stop.store(true, Ordering::Release);
         self.thread.join().unwrap_or_else(|_| {
-            watcher.note("a monitor has a defect, and its findings are lost".to_owned());
+            agent.note("a monitor has a defect, and its findings are lost".to_owned());
             Consumed { events: 0, recording: None, findings: Vec::new() }
         })
     }
 }
 
 struct Work {
-    watcher: &'static Watcher,
+    agent: &'static AgentState,
     tables: Tables,
     recorder: Option<Recorder>,
     monitors: Vec<Running>,
@@ -88,22 +88,22 @@ struct Running {
 }
 
 impl Work {
-    fn new(watcher: &'static Watcher) -> Work {
+    fn new(agent: &'static AgentState) -> Work {
         let mut monitors = Vec::new();
-        for name in watcher.monitors() {
+        for name in agent.monitors() {
             match checkers::named(name) {
                 Some(registration) => monitors.push(Running {
                     monitor: (registration.start)(),
-                    is_reported: watcher.options.monitors.iter().any(|asked| asked == name),
+                    is_reported: agent.options.monitors.iter().any(|asked| asked == name),
                 }),
-                None => watcher.note(format!("there is no monitor `{name}`")),
+                None => agent.note(format!("there is no monitor `{name}`")),
             }
         }
-        let recorder = match &watcher.options.record {
-            Some(path) => match Recorder::new(watcher, path) {
+        let recorder = match &agent.options.record {
+            Some(path) => match Recorder::new(agent, path) {
                 Ok(recorder) => Some(recorder),
                 Err(sentence) => {
-                    watcher.note(sentence);
+                    agent.note(sentence);
                     None
                 }
             },
@@ -111,9 +111,9 @@ impl Work {
         };
         if recorder.is_none() && monitors.is_empty() {
             // Hooks go on writing; nobody stands in their way.
-            watcher.memory.set_head(NEVER);
+            agent.memory.set_head(NEVER);
         }
-        Work { watcher, tables: Tables::default(), recorder, monitors, events: 0 }
+        Work { agent, tables: Tables::default(), recorder, monitors, events: 0 }
     }
 
     fn run(&mut self, stop: &AtomicBool) -> Consumed {
@@ -123,14 +123,14 @@ impl Work {
         let mut end = None;
         loop {
             let is_last = stop.load(Ordering::Acquire);
-            let mut until = self.watcher.memory.tail();
+            let mut until = self.agent.memory.tail();
             if is_last {
                 until = *end.get_or_insert(until);
             }
             if self.take(&mut batch, until, last.elapsed() > PATIENCE) {
                 last = Instant::now();
             } else if is_last
-                && (self.watcher.memory.head() >= until || last.elapsed() > PATIENCE / 4)
+                && (self.agent.memory.head() >= until || last.elapsed() > PATIENCE / 4)
             {
                 break;
             } else {
@@ -141,13 +141,13 @@ impl Work {
             }
         }
         // Threads that still run are not to wait for room that nobody will make.
-        self.watcher.memory.set_head(NEVER);
+        self.agent.memory.set_head(NEVER);
         self.finish()
     }
 
     /// Takes what stands in the ring, up to a batch, and hands it on. Says whether there was anything.
     fn take(&mut self, batch: &mut Vec<Event>, until: i64, skip_holes: bool) -> bool {
-        let memory = &self.watcher.memory;
+        let memory = &self.agent.memory;
         batch.clear();
         let mut ticket = memory.head();
         let mut skipped = false;
@@ -161,10 +161,10 @@ impl Work {
         }
         memory.set_head(ticket);
         // Rows stood in the names before the events that carry their numbers were in the ring.
-        self.watcher.names.move_to(&mut self.tables);
+        self.agent.names.move_to(&mut self.tables);
         self.events += batch.len() as u64;
         if let Some(recorder) = &mut self.recorder {
-            recorder.events(batch, &self.tables, self.watcher);
+            recorder.events(batch, &self.tables, self.agent);
         }
         if !self.monitors.is_empty() {
             batch.iter().for_each(|event| self.tables.note(event));
@@ -173,9 +173,9 @@ impl Work {
             for event in batch.iter() {
                 monitor.event(event);
             }
-            if self.watcher.is_adversarial() {
+            if self.agent.is_adversarial() {
                 for site in monitor.suspects() {
-                    memory.suspect(site, self.watcher.options.holds_per_site);
+                    memory.suspect(site, self.agent.options.holds_per_site);
                 }
             }
         }
@@ -184,7 +184,7 @@ impl Work {
 
     fn flush(&mut self) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.flush(&self.tables, self.watcher);
+            recorder.flush(&self.tables, self.agent);
         }
     }
 
@@ -206,14 +206,14 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn new(watcher: &Watcher, path: &std::path::Path) -> Result<Recorder, String> {
+    fn new(agent: &AgentState, path: &std::path::Path) -> Result<Recorder, String> {
         let file =
             PathBuf::from(path.to_string_lossy().replace("%p", &std::process::id().to_string()));
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut header = Header::default()
             .with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")))
-            .with("java", &watcher.java_version());
-        if watcher.looks_at_locksets() {
+            .with("java", &agent.java_version());
+        if agent.looks_at_locksets() {
             header = header.with("locksets", "yes");
         }
         let writer = output_file::open(&file)
@@ -222,26 +222,26 @@ impl Recorder {
         Ok(Recorder { writer, file, stopped: None, is_flushed: true })
     }
 
-    fn events(&mut self, batch: &[Event], tables: &Tables, watcher: &Watcher) {
+    fn events(&mut self, batch: &[Event], tables: &Tables, agent: &AgentState) {
         if !batch.is_empty() {
             self.is_flushed = false;
             let result = self.writer.events(batch, tables);
-            self.keep(result, watcher);
+            self.keep(result, agent);
         }
     }
 
-    fn flush(&mut self, tables: &Tables, watcher: &Watcher) {
+    fn flush(&mut self, tables: &Tables, agent: &AgentState) {
         if !self.is_flushed {
             self.is_flushed = true;
             let result = self.writer.flush(tables);
-            self.keep(result, watcher);
+            self.keep(result, agent);
         }
     }
 
-    fn keep(&mut self, result: std::io::Result<()>, watcher: &Watcher) {
+    fn keep(&mut self, result: std::io::Result<()>, agent: &AgentState) {
         if let Err(error) = result {
             self.stop(error);
-            watcher.note(format!(
+            agent.note(format!(
                 "recording has stopped after {} events, and the program goes on: {}",
                 self.writer.events_written(),
                 self.stopped.as_deref().unwrap_or_default()

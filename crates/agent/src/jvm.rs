@@ -191,20 +191,23 @@ impl Jvmti {
         Some(Method { class: signature?, name: name?, descriptor: descriptor?, source, lines })
     }
 
-    /// The fields that a class itself declares, with their modifiers.
-    pub(crate) fn fields(self, class: jclass) -> Vec<(String, i32)> {
+    /// The fields that a class itself declares, with their modifiers. Nothing while the class is not prepared.
+    pub(crate) fn fields(self, class: jclass) -> Option<Vec<(String, i32)>> {
         let functions = self.functions();
         let (Some(get_fields), Some(get_name), Some(get_modifiers)) =
             (functions.GetClassFields, functions.GetFieldName, functions.GetFieldModifiers)
         else {
-            return Vec::new();
+            return Some(Vec::new());
         };
         let mut count = 0;
         let mut fields = ptr::null_mut();
         // SAFETY: a class that the JVM gave us, and places to write to.
         let error = unsafe { get_fields(self.0, class, &raw mut count, &raw mut fields) };
+        if error == jvmtiError::CLASS_NOT_PREPARED {
+            return None;
+        }
         if error != jvmtiError::NONE {
-            return Vec::new();
+            return Some(Vec::new());
         }
         let mut found = Vec::new();
         for index in 0..count as usize {
@@ -222,7 +225,7 @@ impl Jvmti {
             found.push((text, modifiers));
         }
         self.deallocate(fields);
-        found
+        Some(found)
     }
 }
 
@@ -292,6 +295,18 @@ impl Jni {
         }
         // SAFETY: the field is one of this class.
         Some(unsafe { ((**self.0).GetStaticObjectField)(self.0, class, field) })
+    }
+
+    /// The number in a static field.
+    pub(crate) fn static_int(self, class: jclass, name: &CStr) -> Option<jint> {
+        // SAFETY: a class of this JVM and names that end with zero.
+        let field =
+            unsafe { ((**self.0).GetStaticFieldID)(self.0, class, name.as_ptr(), c"I".as_ptr()) };
+        if self.clear() || field.is_null() {
+            return None;
+        }
+        // SAFETY: the field is one of this class, and holds such a number.
+        Some(unsafe { ((**self.0).GetStaticIntField)(self.0, class, field) })
     }
 
     /// Puts an object into a static field, whatever its visibility.

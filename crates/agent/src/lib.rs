@@ -3,20 +3,21 @@
 //!
 //! **Who runs what.** `Agent_OnLoad` runs before the JVM; the callbacks below on threads of the JVM, any
 //! number at a time; the consumer on a thread of its own that the JVM does not know. What they share is
-//! `watcher::Watcher`: its parts say who may touch them.
+//! `agent_state::AgentState`: its parts say who may touch them.
 //!
 //! **What never happens.** No panic leaves for the JVM, no exception stays pending, and a class that cannot
 //! be rewritten is loaded as it is and listed. When the agent cannot work, it says so in one sentence and the
 //! program runs unwatched, unless the options require the agent.
 
+mod agent_state;
 mod consumer;
 mod jvm;
+mod library_facts;
 mod memory;
 mod names;
 mod natives;
 mod record;
 mod stacks;
-mod watcher;
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,8 +30,8 @@ use jvmti_bindings::sys::jvmti::{
     jvmtiEventCallbacks,
 };
 
+use crate::agent_state::{AgentState, say};
 use crate::jvm::{Jni, Jvmti};
-use crate::watcher::{Watcher, say};
 
 /// Called by the JVM before it starts.
 ///
@@ -85,9 +86,9 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         wanted.set_can_support_virtual_threads(has_virtual_threads);
         wanted
     })?;
-    let watcher = Watcher::new(jvmti, options)?;
-    watcher.pass_on();
-    watcher::set(watcher)?;
+    let agent = AgentState::new(jvmti, options)?;
+    agent.pass_on();
+    agent_state::set(agent)?;
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMStart = Some(vm_start);
     callbacks.VMInit = Some(vm_init);
@@ -109,40 +110,49 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
 }
 
 /// Does something with the agent, if there is one; no panic comes out.
-pub(crate) fn when_watching(act: impl FnOnce(&'static Watcher)) {
-    if let Some(watcher) = watcher::current() {
+pub(crate) fn with_agent(act: impl FnOnce(&'static AgentState)) {
+    if let Some(agent) = agent_state::current() {
         // The parts that are shared are whole between any two statements.
-        let _ = catch_unwind(AssertUnwindSafe(|| act(watcher)));
+        let _ = catch_unwind(AssertUnwindSafe(|| act(agent)));
     }
 }
 
 unsafe extern "system" fn vm_start(_: *mut jvmtiEnv, env: *mut JNIEnv) {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    when_watching(|watcher| match natives::install(jni) {
-        Ok(()) => watcher.set_ready(),
-        Err(sentence) => watcher.give_up(sentence),
+    with_agent(|agent| match natives::install(jni) {
+        Ok(()) => agent.set_ready(),
+        Err(sentence) => agent.give_up(sentence),
     });
 }
 
 unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject) {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    when_watching(|watcher| {
+    with_agent(|agent| {
         natives::hide_added_fields(jni);
-        watcher.start();
+        agent.start();
     });
 }
 
-unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, _: *mut JNIEnv) {
-    when_watching(Watcher::finish);
+unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, env: *mut JNIEnv) {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_agent(|agent| {
+        if agent.is_ready() {
+            let (hooks, elements) = natives::failures(jni);
+            agent.missed("hooks", "a hook had no memory or stack left for its work", hooks);
+            agent.missed("array elements", "there was no memory left to watch them", elements);
+        }
+        agent.finish();
+    });
 }
 
 unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, env: *mut JNIEnv, thread: jobject) {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    when_watching(|watcher| {
-        if watcher.is_ready() {
+    with_agent(|agent| {
+        if agent.is_ready() {
             natives::thread_ended(jni, thread);
         }
     });
@@ -179,16 +189,16 @@ unsafe extern "system" fn class_file_load_hook(
         (CStr::from_ptr(name), std::slice::from_raw_parts(bytes, length.max(0) as usize))
     };
     let Ok(name) = name.to_str() else { return };
-    when_watching(|watcher| {
+    with_agent(|agent| {
         let rewritten = catch_unwind(AssertUnwindSafe(|| {
             if name == "java/lang/Thread" {
                 patch_thread(bytes)
             } else {
-                watcher.rewrite(name, bytes)
+                agent.rewrite(name, bytes)
             }
         }));
         let Ok(rewritten) = rewritten else {
-            watcher.panicked(name);
+            agent.panicked(name);
             return;
         };
         // SAFETY: the JVM gave its interface and two places to write to.

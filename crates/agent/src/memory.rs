@@ -19,22 +19,15 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI8, AtomicI32, AtomicI64, AtomicU64, Ordering};
 
+use agent_protocol::layout::{
+    COUNTER_DISTANCE, EPOCH_BLOCKS, REGIONS, RING_SLOTS, SHARED_BITS, SITES, SLOT_BITS, STATICS,
+};
 use events::SiteId;
 
 use crate::record::Record;
 
-/// Slots of the ring; a power of two.
-const RING: usize = 1 << 18;
-/// Blocks of epochs; block 0 belongs to nobody, since a word of 0 is none.
-const EPOCH_BLOCKS: usize = 1 << 25;
-/// Sites that words have room for.
-pub(crate) const SITES: usize = 1 << 24;
-/// Static fields that get words.
-const STATICS: usize = 1 << 20;
-/// Notes of reads: for 64 threads, and a region that stays empty, of 2^20 variables each.
-const NOTES: usize = 65 << 20;
-/// The size of a cache line; what is written by different threads keeps that distance.
-const LINE: usize = 128;
+/// Notes of reads: a region for each of some threads, and one that stays empty.
+const NOTES: usize = (REGIONS + 1) << SHARED_BITS;
 
 /// Addresses of the parts.
 #[derive(Debug)]
@@ -74,8 +67,8 @@ fn allocate<T>(count: usize) -> NonNull<T> {
 impl Memory {
     pub(crate) fn new() -> Memory {
         let memory = Memory {
-            ring: allocate(RING),
-            counters: allocate(COUNTERS * LINE / 8),
+            ring: allocate(RING_SLOTS),
+            counters: allocate(COUNTERS * COUNTER_DISTANCE / 8),
             owners: allocate(EPOCH_BLOCKS),
             sites: allocate(SITES),
             statics: allocate(STATICS),
@@ -84,52 +77,42 @@ impl Memory {
         };
         // SAFETY: the first owner lies in the table. Block 0 is no thread's.
         unsafe { memory.owners.as_ref() }.store(-1, Ordering::Relaxed);
-        memory.counter(NEXT_BLOCK).store(1, Ordering::Relaxed);
-        memory.counter(NEXT_OBJECT).store(1, Ordering::Relaxed);
+        memory.counter(Counter::NextBlock).store(1, Ordering::Relaxed);
+        memory.counter(Counter::NextObject).store(1, Ordering::Relaxed);
         memory
     }
 
-    fn counter(&self, which: usize) -> &AtomicI64 {
-        // SAFETY: the counters lie a line apart, and there are as many as have names.
-        unsafe { self.counters.add(which * LINE / 8).as_ref() }
+    fn counter(&self, which: Counter) -> &AtomicI64 {
+        // SAFETY: the counters lie at this distance, and there are as many as have names.
+        unsafe { self.counters.add(which as usize * COUNTER_DISTANCE / 8).as_ref() }
     }
 
-    /// What the Java half asks for by number; see `configuration` in `Scission.java`.
-    pub(crate) fn answer(&self, what: i32) -> i64 {
-        let address_of_counter = |which| std::ptr::from_ref(self.counter(which)) as i64;
-        match what {
-            0 => self.ring.as_ptr() as i64,
-            1 => RING as i64 - 1,
-            2 => address_of_counter(TAIL),
-            3 => address_of_counter(HEAD),
-            7 => self.owners.as_ptr() as i64,
-            8 => self.sites.as_ptr() as i64,
-            9 => self.statics.as_ptr() as i64,
-            10 => EPOCH_BLOCKS as i64,
-            11 => address_of_counter(NEXT_BLOCK),
-            12 => address_of_counter(NEXT_OBJECT),
-            13 => STATICS as i64,
-            14 => self.notes.as_ptr() as i64,
-            41 => self.suspects.as_ptr() as i64,
-            42 => address_of_counter(HOLDS),
-            43 => address_of_counter(SLICES),
-            _ => 0,
+    /// The address of a part.
+    pub(crate) fn address(&self, part: Part) -> i64 {
+        match part {
+            Part::Ring => self.ring.as_ptr() as i64,
+            Part::Owners => self.owners.as_ptr() as i64,
+            Part::Sites => self.sites.as_ptr() as i64,
+            Part::Statics => self.statics.as_ptr() as i64,
+            Part::Notes => self.notes.as_ptr() as i64,
+            Part::Suspects => self.suspects.as_ptr() as i64,
+            Part::Counter(counter) => std::ptr::from_ref(self.counter(counter)) as i64,
         }
     }
 
     /// How many tickets hooks have drawn.
     pub(crate) fn tail(&self) -> i64 {
-        self.counter(TAIL).load(Ordering::Acquire)
+        self.counter(Counter::Tail).load(Ordering::Acquire)
     }
 
     /// How many records have been taken.
     pub(crate) fn head(&self) -> i64 {
-        self.counter(HEAD).load(Ordering::Relaxed)
+        self.counter(Counter::Head).load(Ordering::Relaxed)
     }
 
     /// Gives back the slots before this ticket.
     pub(crate) fn set_head(&self, head: i64) {
-        self.counter(HEAD).store(head, Ordering::Release);
+        self.counter(Counter::Head).store(head, Ordering::Release);
     }
 
     /// Lets threads be held back at a site so many times, unless somebody has said so before.
@@ -145,13 +128,13 @@ impl Memory {
     /// How often threads were held back, and how many slices of time that took.
     pub(crate) fn holds(&self) -> (u64, u64) {
         let count = |which| self.counter(which).load(Ordering::Relaxed).max(0) as u64;
-        (count(HOLDS), count(SLICES))
+        (count(Counter::Holds), count(Counter::Slices))
     }
 
     /// Takes the record of a ticket, if it has been written.
     pub(crate) fn take(&self, ticket: i64) -> Option<Record> {
         // SAFETY: the index lies in the ring.
-        let slot = unsafe { self.ring.add(ticket as usize & (RING - 1)).as_ref() };
+        let slot = unsafe { self.ring.add(ticket as usize & (RING_SLOTS - 1)).as_ref() };
         let head = slot[0].load(Ordering::Acquire);
         if head == 0 {
             return None;
@@ -163,10 +146,36 @@ impl Memory {
     }
 }
 
-const TAIL: usize = 0;
-const HEAD: usize = 1;
-const NEXT_BLOCK: usize = 2;
-const NEXT_OBJECT: usize = 3;
-const HOLDS: usize = 4;
-const SLICES: usize = 5;
-const COUNTERS: usize = 6;
+/// A part of the memory that the Java half writes to or reads from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Ring,
+    Owners,
+    Sites,
+    Statics,
+    Notes,
+    Suspects,
+    Counter(Counter),
+}
+
+/// A number that threads count up together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counter {
+    /// The next ticket.
+    Tail,
+    /// Everything before it is free again.
+    Head,
+    /// The next block of epochs.
+    NextBlock,
+    /// The number of the next object.
+    NextObject,
+    /// How often threads were held back.
+    Holds,
+    /// How many slices of time that took.
+    Slices,
+}
+
+const COUNTERS: usize = Counter::Slices as usize + 1;
+
+/// A slot is as large as the hooks believe.
+const _: () = assert!(size_of::<[AtomicU64; 4]>() == 1 << SLOT_BITS);

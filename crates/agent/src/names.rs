@@ -7,10 +7,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use agent_protocol::layout::SITES;
 use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry};
 use instrument::{NewSite, SiteTable, SiteTarget};
-
-use crate::memory;
 
 /// All names that were given out, and those that the consumer has not seen yet.
 #[derive(Debug, Default)]
@@ -39,13 +38,15 @@ impl Names {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The field that a site refers to: owner, name and descriptor, separated by blanks.
+    /// The field that a site refers to: owner, name, descriptor, and `static` or `field`, separated by blanks. Empty
+    /// for sites that refer to no field.
     pub(crate) fn target(&self, site: u32) -> String {
         match self.lock().targets.get((site as usize).wrapping_sub(1)) {
-            Some(SiteTarget::Field { owner, name, descriptor, .. }) => {
-                format!("{owner} {name} {descriptor}")
+            Some(SiteTarget::Field { owner, name, descriptor, is_static }) => {
+                let kind = if *is_static { "static" } else { "field" };
+                format!("{owner} {name} {descriptor} {kind}")
             }
-            _ => "? ? ?".to_owned(),
+            _ => String::new(),
         }
     }
 
@@ -114,7 +115,7 @@ pub(crate) struct Sites<'a>(pub(crate) &'a Names);
 impl SiteTable for Sites<'_> {
     fn add(&mut self, site: NewSite) -> Option<SiteId> {
         let mut inner = self.0.lock();
-        if inner.targets.len() + 1 >= memory::SITES {
+        if inner.targets.len() + 1 >= SITES {
             return None;
         }
         if inner.targets.is_empty() {

@@ -7,14 +7,15 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use agent_protocol::ConfigurationWord;
 use events::{Context, SiteId, StackEntry, ThreadId};
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jstring};
 
-use models::Sharing;
-
+use crate::agent_state::AgentState;
 use crate::jvm::Jni;
-use crate::watcher::Watcher;
-use crate::{watcher, when_watching};
+use crate::library_facts;
+use crate::memory::{Counter, Part};
+use crate::{agent_state, with_agent};
 
 /// The classes of the Java half, compiled when this library was built.
 const RUNTIME: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/runtime.rs"));
@@ -49,79 +50,115 @@ pub(crate) fn hide_added_fields(jni: Jni) {
         Some(())
     });
     if installed.is_none() {
-        when_watching(|watcher| {
-            watcher.note("programs that look can see the fields that the agent adds".to_owned());
+        with_agent(|agent| {
+            agent.note("programs that look can see the fields that the agent adds".to_owned());
         });
     }
 }
 
+/// What hooks could not do, because they had no memory or stack left: how many were cut short, and how many accesses
+/// to elements of arrays were not watched.
+pub(crate) fn failures(jni: Jni) -> (u32, u32) {
+    let count = |class, name| jni.static_int(class, name).map_or(0, i32::cast_unsigned);
+    let class = jni.find(c"java/lang/ScissionFailures");
+    class.map_or((0, 0), |class| (count(class, c"hooks"), count(class, c"elements")))
+}
+
 /// Tells the Java half that a thread has ended.
 pub(crate) fn thread_ended(jni: Jni, thread: jvmti_bindings::sys::jni::jobject) {
-    if let Some(class) = jni.find(c"java/lang/Scission") {
+    if let Some(class) = jni.find(c"java/lang/ScissionEpochs") {
         jni.call_static(class, c"threadEnd", c"(Ljava/lang/Thread;)V", Some(thread));
     }
 }
 
-/// Answers a native method. No panic leaves for the JVM.
-fn answer<T>(otherwise: T, ask: impl FnOnce(&'static Watcher) -> T) -> T {
-    let answered = catch_unwind(AssertUnwindSafe(|| watcher::current().map(ask)));
-    answered.ok().flatten().unwrap_or(otherwise)
+/// Does the work of a native method. No panic leaves for the JVM; where there is one, or no agent, `otherwise` is the
+/// result.
+fn with_state<T>(otherwise: T, work: impl FnOnce(&'static AgentState) -> T) -> T {
+    let result = catch_unwind(AssertUnwindSafe(|| agent_state::current().map(work)));
+    result.ok().flatten().unwrap_or(otherwise)
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_configuration")]
-extern "system" fn configuration(_: *mut JNIEnv, _: jclass, what: jint) -> jlong {
-    answer(0, |watcher| match what {
-        4 => watcher.emits().into(),
-        5 => watcher.options.ownership_filter.into(),
-        6 => watcher.options.epoch_filter.into(),
-        15 => watcher.looks_at_locksets().into(),
-        40 => watcher.is_adversarial().into(),
-        44 => watcher.options.seed as jlong,
-        45 => watcher.options.hold_for.max(1).into(),
-        46 => watcher.options.holds_per_site.into(),
-        47 => jlong::from(watcher.options.hold_budget) * SLICES_PER_SECOND,
-        _ => watcher.memory.answer(what),
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_configuration")]
+extern "system" fn configuration(_: *mut JNIEnv, _: jclass, number: jint) -> jlong {
+    with_state(0, |agent| {
+        let word = usize::try_from(number).ok().and_then(ConfigurationWord::numbered);
+        word.map_or(0, |word| configuration_word(agent, word))
     })
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_target")]
+/// What the agent decided, as the Java half asks for it.
+fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
+    let options = &agent.options;
+    let address = |part| agent.memory.address(part);
+    match word {
+        ConfigurationWord::Ring => address(Part::Ring),
+        ConfigurationWord::Tail => address(Part::Counter(Counter::Tail)),
+        ConfigurationWord::Head => address(Part::Counter(Counter::Head)),
+        ConfigurationWord::Emits => agent.emits().into(),
+        ConfigurationWord::OwnershipFilter => options.ownership_filter.into(),
+        ConfigurationWord::EpochFilter => options.epoch_filter.into(),
+        ConfigurationWord::Locksets => agent.looks_at_locksets().into(),
+        ConfigurationWord::Owners => address(Part::Owners),
+        ConfigurationWord::Sites => address(Part::Sites),
+        ConfigurationWord::Statics => address(Part::Statics),
+        ConfigurationWord::Notes => address(Part::Notes),
+        ConfigurationWord::NextBlock => address(Part::Counter(Counter::NextBlock)),
+        ConfigurationWord::NextObject => address(Part::Counter(Counter::NextObject)),
+        ConfigurationWord::Adversarial => agent.is_adversarial().into(),
+        ConfigurationWord::Suspects => address(Part::Suspects),
+        ConfigurationWord::Holds => address(Part::Counter(Counter::Holds)),
+        ConfigurationWord::Slices => address(Part::Counter(Counter::Slices)),
+        ConfigurationWord::Seed => options.seed as jlong,
+        ConfigurationWord::HoldFor => options.hold_for.max(1).into(),
+        ConfigurationWord::HoldsPerSite => options.holds_per_site.into(),
+        ConfigurationWord::HoldBudget => jlong::from(options.hold_budget) * SLICES_PER_SECOND,
+    }
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_target")]
 extern "system" fn target(env: *mut JNIEnv, _: jclass, site: jint) -> jstring {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    answer(std::ptr::null_mut(), |watcher| jni.string(watcher.names.target(site as u32)))
+    with_state(std::ptr::null_mut(), |agent| jni.string(agent.names.target(site as u32)))
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_classNumber")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_classNumber")]
 extern "system" fn class_number(env: *mut JNIEnv, _: jclass, name: jstring) -> jint {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    answer(0, |watcher| watcher.names.add_class(jni.text(name)) as jint)
+    with_state(0, |agent| agent.names.add_class(jni.text(name)) as jint)
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_isUnordered")]
-extern "system" fn is_unordered(env: *mut JNIEnv, _: jclass, name: jstring) -> jboolean {
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_classFacts")]
+extern "system" fn class_facts(env: *mut JNIEnv, _: jclass, name: jstring) -> jint {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    let is_unordered = answer(false, |watcher| {
-        let name = jni.text(name).replace('.', "/");
-        watcher.models().sharing(&name) == Some(Sharing::NotThreadSafe)
-    });
-    is_unordered.into()
+    with_state(0, |agent| agent.library_facts(&jni.text(name).replace('.', "/")))
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_classOfSite")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_wrappedField")]
+extern "system" fn wrapped_field(env: *mut JNIEnv, _: jclass, name: jstring) -> jstring {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(std::ptr::null_mut(), |_| {
+        let field = library_facts::wrapped_field(&jni.text(name).replace('.', "/"));
+        field.map_or(std::ptr::null_mut(), |field| jni.string(field.to_owned()))
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_classOfSite")]
 extern "system" fn class_of_site(_: *mut JNIEnv, _: jclass, site: jint) -> jint {
-    answer(0, |watcher| watcher.names.class_of_site(site as u32) as jint)
+    with_state(0, |agent| agent.names.class_of_site(site as u32) as jint)
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_fieldNumber")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_fieldNumber")]
 extern "system" fn field_number(env: *mut JNIEnv, _: jclass, class: jint, name: jstring) -> jint {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    answer(0, |watcher| watcher.names.field(class as u32, jni.text(name)) as jint)
+    with_state(0, |agent| agent.names.field(class as u32, jni.text(name)) as jint)
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_threadNumber")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_threadNumber")]
 extern "system" fn thread_number(
     env: *mut JNIEnv,
     _: jclass,
@@ -130,10 +167,10 @@ extern "system" fn thread_number(
 ) -> jint {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    answer(0, |watcher| watcher.names.add_thread(jni.text(name), is_virtual != 0) as jint)
+    with_state(0, |agent| agent.names.add_thread(jni.text(name), is_virtual != 0) as jint)
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_addStack")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_addStack")]
 extern "system" fn add_stack(
     _: *mut JNIEnv,
     _: jclass,
@@ -144,10 +181,10 @@ extern "system" fn add_stack(
     third: jint,
     fourth: jint,
 ) {
-    answer((), |watcher| {
-        let frames = watcher.stacks.take(watcher.jvmti);
+    with_state((), |agent| {
+        let frames = agent.stacks.take(agent.jvmti);
         if !frames.is_empty() {
-            watcher.names.add_stack(StackEntry {
+            agent.names.add_stack(StackEntry {
                 site: SiteId(site as u32),
                 thread: ThreadId(thread as u32),
                 context: Context([first, second, third, fourth].map(|block| SiteId(block as u32))),
@@ -157,22 +194,22 @@ extern "system" fn add_stack(
     });
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_pause")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_pause")]
 extern "system" fn pause(_: *mut JNIEnv, _: jclass) {
     std::thread::sleep(PAUSE);
 }
 
-#[unsafe(export_name = "Java_java_lang_ScissionAdversary_slice")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_slice")]
 extern "system" fn slice(_: *mut JNIEnv, _: jclass) {
     std::thread::sleep(SLICE);
 }
 
-#[unsafe(export_name = "Java_java_lang_Scission_declaredFields")]
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_declaredFields")]
 extern "system" fn declared_fields(env: *mut JNIEnv, _: jclass, class: jclass) -> jstring {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    answer(std::ptr::null_mut(), |watcher| {
-        let fields = watcher.jvmti.fields(class);
+    with_state(std::ptr::null_mut(), |agent| {
+        let Some(fields) = agent.jvmti.fields(class) else { return std::ptr::null_mut() };
         let words: Vec<String> =
             fields.iter().map(|(name, modifiers)| format!("{name} {modifiers}")).collect();
         jni.string(words.join(" "))
@@ -181,42 +218,21 @@ extern "system" fn declared_fields(env: *mut JNIEnv, _: jclass, class: jclass) -
 
 #[cfg(test)]
 mod tests {
-    use instrument::{Hook, Op};
+    use agent_protocol::{Hook, Op, constant_name};
 
-    const SOURCE: &str = include_str!("../../../runtime/java/lang/Scission.java");
-
-    /// The declaration of a hook in Java, but for the names of its parameters.
-    fn parameters(descriptor: &str) -> Vec<&'static str> {
-        let mut rest = descriptor.trim_start_matches('(').trim_end_matches(")V");
-        let mut types = Vec::new();
-        while let Some(first) = rest.chars().next() {
-            let (java, length) = match first {
-                'I' => ("int", 1),
-                _ if rest.starts_with("Ljava/lang/Class;") => ("Class<?>", 17),
-                _ if rest.starts_with("Ljava/lang/Object;") => ("Object", 18),
-                _ => panic!("no hook takes {rest}"),
-            };
-            types.push(java);
-            rest = &rest[length..];
-        }
-        types
-    }
+    const HOOKS: &str = include_str!("../../../runtime/java/lang/Scission.java");
+    const CALLS: &str = include_str!("../../../runtime/java/lang/ScissionCalls.java");
 
     #[test]
     fn the_java_half_has_every_hook() {
-        let declared: Vec<String> = SOURCE
+        let declared: Vec<&str> = HOOKS
             .lines()
-            .filter_map(|line| line.trim().strip_prefix("public static void "))
-            .filter_map(|line| line.strip_suffix(") {"))
-            .map(|declaration| {
-                let (name, parameters) = declaration.split_once('(').expect("a method");
-                let types = parameters.split(", ").filter_map(|p| p.split(' ').next());
-                format!("{name}({})", types.collect::<Vec<_>>().join(","))
-            })
+            .filter_map(|line| line.trim().strip_suffix(" {"))
+            .filter(|line| line.starts_with("public static void "))
             .collect();
         for hook in Hook::ALL {
-            let wanted = format!("{}({})", hook.name(), parameters(hook.descriptor()).join(","));
-            assert!(declared.contains(&wanted), "{wanted} is missing");
+            let wanted = hook.java_declaration();
+            assert!(declared.contains(&wanted.as_str()), "{wanted} is missing");
         }
         assert_eq!(declared.len(), Hook::ALL.len());
     }
@@ -224,10 +240,8 @@ mod tests {
     #[test]
     fn the_java_half_knows_every_operation_of_the_library() {
         for op in Op::ALL {
-            let case = format!("case {}: ", op.number());
-            let line = SOURCE.lines().find(|line| line.trim().starts_with(&case));
-            let line = line.unwrap_or_else(|| panic!("{} is missing", op.name()));
-            assert!(line.ends_with(&format!("// {}", op.name())), "{line}");
+            let case = format!("case OP_{}:", constant_name(op.name()));
+            assert!(CALLS.contains(&case), "{case} is missing");
         }
     }
 }

@@ -1,16 +1,32 @@
-//! What the command line and the agent tell each other: the options that an agent is started with, and the
-//! results that it leaves behind.
+//! The protocol of the agent: what its Rust half, its Java half, instrumented code and the command line must agree
+//! on, each written down once.
 //!
-//! Both ends of the link are built from this crate, so that neither can misunderstand the other. Options
-//! travel as one word of a command line or an environment variable; results as one file a process, in
+//! | table | generated from it |
+//! |---|---|
+//! | events, [`for_each_event!`] | [`EventKind`], `events::Action`, opcodes and words of traces, verbs of findings, documentation, constants in Java |
+//! | hooks and operations, `hooks.rs` | [`Hook`], [`Op`], the stub runtime of tests, the test with hostile operands, constants in Java |
+//! | layout, configuration, facts of classes, `layout.rs` | constants of both halves |
+//! | options, `options.rs` | [`Options`], its text form, the flags of `scission run`, the keys of `[run]` in `scission.toml` |
+//!
+//! Options travel as one word of a command line or an environment variable; results as one file a process, in
 //! a directory that the options name.
 
 mod encoding;
+mod events;
 mod finding;
+mod hooks;
+mod java;
+pub mod layout;
 mod options;
 mod results;
 mod watch_list;
 
-pub use options::{Options, OptionsError};
+pub use events::{EventKind, OperandKind, event_documentation};
+pub use hooks::{Hook, Op, Parameter, RUNTIME_CLASS};
+pub use java::{constant_name, java_constants};
+pub use layout::{ClassFact, ConfigurationWord, VariableForm};
+pub use options::{
+    FlagForm, OptionError, OptionRow, OptionValue, Options, OptionsError, RunFlag, ValueKind,
+};
 pub use results::{Ending, ReadError, Recording, Results, read_directory};
 pub use watch_list::{WatchListError, read_watch_list, watch_list_line};

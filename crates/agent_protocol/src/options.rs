@@ -1,231 +1,445 @@
-//! The options that an agent is started with.
+//! The table of the options that an agent is started with.
+//!
+//! Most of them are passed through from the command line of `scission run` and from the table `[run]` of
+//! `scission.toml`. So a row says all of it: the field of [`Options`], its default, its name in the text that the agent
+//! is started with, the flag and its help, and what the key of the configuration means. Rows without a flag are set by
+//! the command line in ways of its own, such as the checkers, whose names it must know.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::encoding::{decode, decode_path, encode, encode_path};
 
-/// How an agent watches its JVM.
-///
-/// As text it is one word, `key=value,key=value`, with the values percent-encoded; see
-/// [`Options::from_str`]. Only what differs from the default is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// The file to record all events to. `%p` in it stands for the id of the process.
-    pub record: Option<PathBuf>,
-    /// The directory to leave results in, one file a process; none are left when absent.
-    pub results: Option<PathBuf>,
-    /// Patterns of the classes and methods to watch; all that is not of the platform when empty.
-    pub include: Vec<String>,
-    /// Patterns of the classes and methods not to watch, whatever `include` says.
-    pub exclude: Vec<String>,
-    /// Patterns of the methods that are meant to be atomic.
-    pub atomic_include: Vec<String>,
-    /// Patterns of the methods that are not, whatever `atomic_include` says.
-    pub atomic_exclude: Vec<String>,
-    /// Whether array elements are watched.
-    pub arrays: bool,
-    /// Whether branches are reported, which only some monitors need.
-    pub branches: bool,
-    /// Whether the contents of unsynchronized collections are watched at their calls.
-    pub collections: bool,
-    /// Whether atomic blocks are reported.
-    pub blocks: bool,
-    /// Whether accesses that only their owner can see are held back.
-    pub ownership_filter: bool,
-    /// Whether accesses that repeat one of the same epoch are dropped.
-    pub epoch_filter: bool,
-    /// The monitors to run, by name; none when empty.
-    pub monitors: Vec<String>,
-    /// A file that lists the only sites to watch.
-    pub watch_list: Option<PathBuf>,
-    /// Whether the JVM may not run unwatched: an agent that cannot do its work ends it.
-    pub require_agent: bool,
-    /// Whether JVMs that this one starts are watched too.
-    pub children: bool,
-    /// Whether events are thrown away as soon as they are made, to measure what the hooks cost.
-    pub hooks_only: bool,
-    /// Whether threads are held back where a monitor suspects something.
-    pub adversarial: bool,
-    /// What the adversary throws its dice from.
-    pub seed: u64,
-    /// How long a thread is held back at most, in milliseconds.
-    pub hold_for: u32,
-    /// How often threads are held back at one place.
-    pub holds_per_site: i8,
-    /// How long threads are held back in all, in seconds, added up.
-    pub hold_budget: u32,
-    /// A lock that is taken out of the program, to see whether anybody notices.
-    pub drop_lock: Option<String>,
+/// An option: its names, what it holds, and where its value lives.
+#[derive(Debug)]
+pub struct OptionRow {
+    /// Its name in the text that an agent is started with, and in `[run]` of `scission.toml`.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: ValueKind,
+    /// The flag of `scission run` that sets it, where that flag only passes its value through.
+    pub flag: Option<RunFlag>,
+    /// What the key of `scission.toml` means; it has none when absent.
+    pub key: Option<&'static str>,
+    written: fn(&Options, &Options) -> Vec<String>,
+    read: fn(&mut Options, &'static str, Option<&str>) -> Result<(), OptionsError>,
+    set: fn(&mut Options, OptionValue) -> Result<(), OptionError>,
+    clear: fn(&mut Options),
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            record: None,
-            results: None,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            atomic_include: Vec::new(),
-            atomic_exclude: Vec::new(),
-            arrays: false,
-            branches: false,
-            collections: false,
-            blocks: true,
-            ownership_filter: true,
-            epoch_filter: true,
-            monitors: Vec::new(),
-            watch_list: None,
-            require_agent: false,
-            children: true,
-            hooks_only: false,
-            adversarial: false,
-            seed: 0,
-            hold_for: 100,
-            holds_per_site: 10,
-            hold_budget: 30,
-            drop_lock: None,
+/// A flag of `scission run`.
+#[derive(Debug)]
+pub struct RunFlag {
+    /// Its name, without the hyphens.
+    pub name: &'static str,
+    /// What it does with its value.
+    pub form: FlagForm,
+    /// What stands for its value in the help; empty for flags without one.
+    pub value_name: &'static str,
+    /// The text of the help.
+    pub help: &'static str,
+    /// Whether the help leaves it out: it is for measurements and tests of the agent itself.
+    pub is_hidden: bool,
+}
+
+/// What a flag does to its option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlagForm {
+    /// It has no value, and switches the option on.
+    TurnsOn,
+    /// It has no value, and switches the option off.
+    TurnsOff,
+    /// Its value becomes that of the option.
+    Value,
+    /// It may be repeated; its values stand in place of those of the configuration.
+    ReplacesList,
+    /// It may be repeated; its values are added to those of the configuration.
+    AddsToList,
+}
+
+/// What an option holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Yes or no.
+    Switch,
+    /// A whole number in this range.
+    Number(RangeInclusive<u64>),
+    /// A path.
+    Path,
+    /// Any text.
+    Text,
+    /// Any number of texts.
+    Texts,
+    /// Any number of patterns of classes and methods.
+    Patterns,
+}
+
+/// A value for an option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OptionValue {
+    /// For [`ValueKind::Switch`].
+    Switch(bool),
+    /// For [`ValueKind::Number`].
+    Number(u64),
+    /// For [`ValueKind::Path`].
+    Path(PathBuf),
+    /// For [`ValueKind::Text`].
+    Text(String),
+    /// For [`ValueKind::Texts`] and [`ValueKind::Patterns`].
+    Texts(Vec<String>),
+}
+
+/// A value that its option cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this option cannot hold such a value")]
+pub struct OptionError;
+
+impl OptionRow {
+    /// Puts a value into the options; values of lists are added.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the option holds another kind of value.
+    pub fn set(&self, options: &mut Options, value: OptionValue) -> Result<(), OptionError> {
+        (self.set)(options, value)
+    }
+
+    /// Puts the value of the option's flag into the options, over what was there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the option holds another kind of value.
+    pub fn set_by_flag(
+        &self,
+        options: &mut Options,
+        value: OptionValue,
+    ) -> Result<(), OptionError> {
+        if self.flag.as_ref().is_some_and(|flag| flag.form == FlagForm::ReplacesList) {
+            (self.clear)(options);
         }
+        (self.set)(options, value)
     }
 }
 
-/// An option: what it is called in the text, and where its value lives.
-struct Key {
-    name: &'static str,
-    holds: Holds,
+macro_rules! value_kind {
+    (switch) => {
+        ValueKind::Switch
+    };
+    (number $range:expr) => {
+        ValueKind::Number($range)
+    };
+    (path) => {
+        ValueKind::Path
+    };
+    (text) => {
+        ValueKind::Text
+    };
+    (texts) => {
+        ValueKind::Texts
+    };
+    (patterns) => {
+        ValueKind::Patterns
+    };
 }
 
-enum Holds {
-    Flag {
-        get: fn(&Options) -> bool,
-        set: fn(&mut Options, bool),
-    },
-    Path {
-        get: fn(&Options) -> &Option<PathBuf>,
-        set: fn(&mut Options, PathBuf),
-    },
-    Text {
-        get: fn(&Options) -> &Option<String>,
-        set: fn(&mut Options, String),
-    },
-    Number {
-        get: fn(&Options) -> u64,
-        /// Says whether the number is one that the option can have.
-        set: fn(&mut Options, u64) -> bool,
-    },
-    /// A key that may be repeated, once for each value.
-    Texts {
-        get: fn(&Options) -> &Vec<String>,
-        add: fn(&mut Options, String),
-    },
+macro_rules! run_flag {
+    () => {
+        None
+    };
+    ($visibility:ident $form:ident $flag:literal $value_name:literal $help:literal) => {
+        Some(RunFlag {
+            name: $flag,
+            form: FlagForm::$form,
+            value_name: $value_name,
+            help: $help,
+            is_hidden: run_flag!(@$visibility),
+        })
+    };
+    (@shown) => {
+        false
+    };
+    (@hidden) => {
+        true
+    };
 }
 
 macro_rules! key {
-    ($name:literal, flag $field:ident) => {
-        Key {
-            name: $name,
-            holds: Holds::Flag {
-                get: |options| options.$field,
-                set: |options, value| options.$field = value,
-            },
-        }
+    () => {
+        None
     };
-    ($name:literal, path $field:ident) => {
-        Key {
-            name: $name,
-            holds: Holds::Path {
-                get: |options| &options.$field,
-                set: |options, value| options.$field = Some(value),
-            },
-        }
+    ($meaning:literal) => {
+        Some($meaning)
     };
-    ($name:literal, text $field:ident) => {
-        Key {
-            name: $name,
-            holds: Holds::Text {
-                get: |options| &options.$field,
-                set: |options, value| options.$field = Some(value),
-            },
+}
+
+macro_rules! options {
+    ($(
+        $(#[$doc:meta])+
+        $field:ident: $type:ty = $default:expr,
+            $name:literal holds $kind:ident $(in $range:expr)?
+            $(, $visibility:ident flag $form:ident $flag:literal $value_name:literal $help:literal)?
+            $(, key $meaning:literal)?;
+    )+) => {
+        /// How an agent watches its JVM.
+        ///
+        /// As text it is one word, `key=value,key=value`, with the values percent-encoded; see
+        /// [`Options::from_str`]. Only what differs from the default is written.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Options {
+            $($(#[$doc])+ pub $field: $type,)+
         }
-    };
-    ($name:literal, number $field:ident) => {
-        Key {
-            name: $name,
-            holds: Holds::Number {
-                get: |options| u64::try_from(options.$field).unwrap_or_default(),
-                set: |options, value| value.try_into().map(|value| options.$field = value).is_ok(),
-            },
+
+        impl Default for Options {
+            fn default() -> Options {
+                Options { $($field: $default,)+ }
+            }
         }
-    };
-    ($name:literal, texts $field:ident) => {
-        Key {
-            name: $name,
-            holds: Holds::Texts {
-                get: |options| &options.$field,
-                add: |options, value| options.$field.push(value),
-            },
+
+        impl Options {
+            /// Every option, in the order in which they are written.
+            pub const ALL: &'static [OptionRow] = &[$(OptionRow {
+                name: $name,
+                kind: value_kind!($kind $($range)?),
+                flag: run_flag!($($visibility $form $flag $value_name $help)?),
+                key: key!($($meaning)?),
+                written: |options, default| options.$field.written(&default.$field),
+                read: |options, name, text| options.$field.read(name, text),
+                set: |options, value| options.$field.set(value),
+                clear: |options| options.$field = Options::default().$field,
+            },)+];
         }
     };
 }
 
-/// Every option, in the order in which they are written.
-static KEYS: &[Key] = &[
-    key!("results", path results),
-    key!("record", path record),
-    key!("monitor", texts monitors),
-    key!("include", texts include),
-    key!("exclude", texts exclude),
-    key!("atomic-include", texts atomic_include),
-    key!("atomic-exclude", texts atomic_exclude),
-    key!("watch-list", path watch_list),
-    key!("arrays", flag arrays),
-    key!("branches", flag branches),
-    key!("collections", flag collections),
-    key!("blocks", flag blocks),
-    key!("ownership-filter", flag ownership_filter),
-    key!("epoch-filter", flag epoch_filter),
-    key!("require-agent", flag require_agent),
-    key!("children", flag children),
-    key!("hooks-only", flag hooks_only),
-    key!("adversarial", flag adversarial),
-    key!("seed", number seed),
-    key!("hold-for", number hold_for),
-    key!("holds-per-site", number holds_per_site),
-    key!("hold-budget", number hold_budget),
-    key!("drop-lock", text drop_lock),
-];
+options! {
+    /// The directory to leave results in, one file a process; none are left when absent.
+    results: Option<PathBuf> = None, "results" holds path;
+
+    /// The file to record all events to. `%p` in it stands for the id of the process.
+    record: Option<PathBuf> = None, "record" holds path;
+
+    /// The checkers to run, by name; none when empty.
+    monitors: Vec<String> = Vec::new(), "monitor" holds texts;
+
+    /// Patterns of the classes and methods to watch; all that is not of the platform when empty.
+    include: Vec<String> = Vec::new(), "include" holds patterns,
+        shown flag ReplacesList "include" "PATTERN" "Watch only classes and methods that match, such as `com.acme.*` (default: all that are not of the platform); may be repeated",
+        key "watch only classes and methods that match, instead of all that are not of the platform";
+
+    /// Patterns of the classes and methods not to watch, whatever `include` says.
+    exclude: Vec<String> = Vec::new(), "exclude" holds patterns,
+        shown flag AddsToList "exclude" "PATTERN" "Do not watch classes and methods that match, nor those that scission.toml leaves out; what they synchronise is not seen either; may be repeated",
+        key "do not watch classes and methods that match; what they synchronise is not seen either";
+
+    /// Patterns of the methods that are meant to be atomic.
+    atomic_include: Vec<String> = Vec::new(), "atomic-include" holds patterns;
+
+    /// Patterns of the methods that are not, whatever `atomic_include` says.
+    atomic_exclude: Vec<String> = Vec::new(), "atomic-exclude" holds patterns;
+
+    /// A file that lists the only sites to watch.
+    watch_list: Option<PathBuf> = None, "watch-list" holds path,
+        shown flag Value "watch-list" "FILE" "Watch only the places that this file lists";
+
+    /// Whether array elements are watched.
+    arrays: bool = false, "arrays" holds switch,
+        shown flag TurnsOn "arrays" "" "Watch the elements of arrays too",
+        key "watch the elements of arrays too";
+
+    /// Whether branches are reported, which only some checkers need.
+    branches: bool = false, "branches" holds switch;
+
+    /// Whether the contents of unsynchronized collections are watched at their calls.
+    collections: bool = false, "collections" holds switch,
+        shown flag TurnsOn "collections" "" "Watch what is in unsynchronised collections too, such as ArrayList and HashMap",
+        key "watch what is in unsynchronised collections too";
+
+    /// Whether atomic blocks are reported.
+    blocks: bool = true, "blocks" holds switch;
+
+    /// Whether accesses that only their owner can see are held back.
+    ownership_filter: bool = true, "ownership-filter" holds switch;
+
+    /// Whether accesses that repeat one of the same epoch are dropped.
+    epoch_filter: bool = true, "epoch-filter" holds switch;
+
+    /// Whether the JVM may not run unwatched: an agent that cannot do its work ends it.
+    require_agent: bool = false, "require-agent" holds switch,
+        shown flag TurnsOn "require-agent" "" "Do not run the program when it cannot be watched";
+
+    /// Whether JVMs that this one starts are watched too.
+    children: bool = true, "children" holds switch,
+        shown flag TurnsOff "no-children" "" "Do not watch the JVMs that a watched JVM starts";
+
+    /// Whether events are thrown away as soon as they are made, to measure what the hooks cost.
+    hooks_only: bool = false, "hooks-only" holds switch,
+        hidden flag TurnsOn "hooks-only" "" "Throw away every event, to measure what the hooks cost";
+
+    /// Whether threads are held back where a checker suspects something.
+    adversarial: bool = false, "adversarial" holds switch,
+        shown flag TurnsOn "adversarial" "" "Hold threads back where they could complete a violation, so that another thread can come in between; finds more, takes longer, and reports only what then happened",
+        key "hold threads back where they could complete a violation";
+
+    /// What decides by chance whom to hold back.
+    seed: u64 = 0, "seed" holds number in 0..=u64::MAX,
+        shown flag Value "seed" "N" "Choose who is held back, and how long, as the run did that named this seed (default: another one for each run)";
+
+    /// How long a thread is held back at most, in milliseconds.
+    hold_for: u32 = 100, "hold-for" holds number in 1..=60_000,
+        shown flag Value "hold-for" "MS" "How long a thread is held back at most, in milliseconds (default: 100)",
+        key "how long a thread is held back at most, in milliseconds; 100 unless set";
+
+    /// How often threads are held back at one place.
+    holds_per_site: i8 = 10, "holds-per-site" holds number in 1..=127,
+        shown flag Value "holds-per-site" "N" "How often threads are held back at one place (default: 10)",
+        key "how often threads are held back at one place; 10 unless set";
+
+    /// How long threads are held back in all, in seconds, added up.
+    hold_budget: u32 = 30, "hold-budget" holds number in 0..=86_400,
+        shown flag Value "hold-budget" "SECONDS" "How long threads are held back in each JVM, in seconds, all holds added up (default: 30)",
+        key "how long threads are held back in each JVM, in seconds, all holds added up; 30 unless set";
+
+    /// A lock that is taken out of the program, to see whether anybody notices.
+    drop_lock: Option<String> = None, "drop-lock" holds text,
+        hidden flag Value "drop-lock" "LOCK" "Take a lock out of the program, `pkg.Class.method(I)V` or `pkg.Class.method(I)V@OFFSET`, to see whether its loss is noticed";
+}
+
+/// A type that a field of [`Options`] can have.
+trait Stored {
+    /// The values to be written, percent-encoded; none for what is the default.
+    fn written(&self, default: &Self) -> Vec<String>;
+
+    /// Takes what was written after the name of the option; nothing where there was only the name.
+    fn read(&mut self, name: &'static str, text: Option<&str>) -> Result<(), OptionsError>;
+
+    /// Takes a value.
+    fn set(&mut self, value: OptionValue) -> Result<(), OptionError>;
+}
+
+impl Stored for bool {
+    fn written(&self, default: &bool) -> Vec<String> {
+        if self == default { Vec::new() } else { vec![self.to_string()] }
+    }
+
+    fn read(&mut self, name: &'static str, text: Option<&str>) -> Result<(), OptionsError> {
+        *self = match text {
+            None | Some("true") => true,
+            Some("false") => false,
+            Some(value) => return Err(OptionsError::NotAFlag { name, value: value.into() }),
+        };
+        Ok(())
+    }
+
+    fn set(&mut self, value: OptionValue) -> Result<(), OptionError> {
+        let OptionValue::Switch(value) = value else { return Err(OptionError) };
+        *self = value;
+        Ok(())
+    }
+}
+
+macro_rules! stored_number {
+    ($type:ty) => {
+        impl Stored for $type {
+            fn written(&self, default: &$type) -> Vec<String> {
+                if self == default { Vec::new() } else { vec![self.to_string()] }
+            }
+
+            fn read(&mut self, name: &'static str, text: Option<&str>) -> Result<(), OptionsError> {
+                let text = given(name, text)?;
+                let number = text.parse::<u64>().ok().map(OptionValue::Number);
+                match number.map(|number| self.set(number)) {
+                    Some(Ok(())) => Ok(()),
+                    _ => Err(OptionsError::NotANumber { name, value: text.into() }),
+                }
+            }
+
+            fn set(&mut self, value: OptionValue) -> Result<(), OptionError> {
+                let OptionValue::Number(number) = value else { return Err(OptionError) };
+                *self = number.try_into().map_err(|_| OptionError)?;
+                Ok(())
+            }
+        }
+    };
+}
+
+stored_number!(u64);
+stored_number!(u32);
+stored_number!(i8);
+
+impl Stored for Option<PathBuf> {
+    fn written(&self, _: &Option<PathBuf>) -> Vec<String> {
+        self.iter().map(|path| encode_path(path)).collect()
+    }
+
+    fn read(&mut self, name: &'static str, text: Option<&str>) -> Result<(), OptionsError> {
+        let text = given(name, text)?;
+        let malformed = |_| OptionsError::Encoding { name, value: text.into() };
+        *self = Some(decode_path(text).map_err(malformed)?);
+        Ok(())
+    }
+
+    fn set(&mut self, value: OptionValue) -> Result<(), OptionError> {
+        let OptionValue::Path(path) = value else { return Err(OptionError) };
+        *self = Some(path);
+        Ok(())
+    }
+}
+
+impl Stored for Option<String> {
+    fn written(&self, _: &Option<String>) -> Vec<String> {
+        self.iter().map(|text| encode(text.as_bytes())).collect()
+    }
+
+    fn read(&mut self, name: &'static str, text: Option<&str>) -> Result<(), OptionsError> {
+        *self = Some(decoded(name, text)?);
+        Ok(())
+    }
+
+    fn set(&mut self, value: OptionValue) -> Result<(), OptionError> {
+        let OptionValue::Text(text) = value else { return Err(OptionError) };
+        *self = Some(text);
+        Ok(())
+    }
+}
+
+impl Stored for Vec<String> {
+    fn written(&self, _: &Vec<String>) -> Vec<String> {
+        self.iter().map(|text| encode(text.as_bytes())).collect()
+    }
+
+    fn read(&mut self, name: &'static str, text: Option<&str>) -> Result<(), OptionsError> {
+        self.push(decoded(name, text)?);
+        Ok(())
+    }
+
+    fn set(&mut self, value: OptionValue) -> Result<(), OptionError> {
+        let OptionValue::Texts(texts) = value else { return Err(OptionError) };
+        self.extend(texts);
+        Ok(())
+    }
+}
+
+fn given<'a>(name: &'static str, text: Option<&'a str>) -> Result<&'a str, OptionsError> {
+    text.ok_or(OptionsError::NoValue { name })
+}
+
+fn decoded(name: &'static str, text: Option<&str>) -> Result<String, OptionsError> {
+    let text = given(name, text)?;
+    let bytes = decode(text).ok();
+    bytes
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .ok_or_else(|| OptionsError::Encoding { name, value: text.into() })
+}
 
 impl fmt::Display for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let default = Options::default();
         let mut written: Vec<String> = Vec::new();
-        for Key { name, holds } in KEYS {
-            match holds {
-                Holds::Flag { get, .. } => {
-                    let value = get(self);
-                    let is_other = value != get(&default);
-                    written.extend(is_other.then(|| format!("{name}={value}")));
-                }
-                Holds::Path { get, .. } => {
-                    let path = get(self).as_deref();
-                    written.extend(path.map(|path| format!("{name}={}", encode_path(path))));
-                }
-                Holds::Text { get, .. } => {
-                    let text = get(self).as_deref();
-                    written.extend(text.map(|text| format!("{name}={}", encode(text.as_bytes()))));
-                }
-                Holds::Number { get, .. } => {
-                    let value = get(self);
-                    let is_other = value != get(&default);
-                    written.extend(is_other.then(|| format!("{name}={value}")));
-                }
-                Holds::Texts { get, .. } => {
-                    let values = get(self).iter();
-                    written
-                        .extend(values.map(|text| format!("{name}={}", encode(text.as_bytes()))));
-                }
-            }
+        for row in Options::ALL {
+            let values = (row.written)(self, &default);
+            written.extend(values.iter().map(|value| format!("{}={value}", row.name)));
         }
         f.write_str(&written.join(","))
     }
@@ -279,7 +493,7 @@ pub enum OptionsError {
 impl FromStr for Options {
     type Err = OptionsError;
 
-    /// Reads options as [`Options`] are written. A flag without a value is meant to be true, an empty
+    /// Reads options as [`Options`] are written. A switch without a value is meant to be true, an empty
     /// item is passed over, and of options that hold one value the last one counts.
     fn from_str(text: &str) -> Result<Options, OptionsError> {
         let mut options = Options::default();
@@ -288,55 +502,22 @@ impl FromStr for Options {
                 Some((name, value)) => (name, Some(value)),
                 None => (item, None),
             };
-            let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+            let Some(row) = Options::ALL.iter().find(|row| row.name == name) else {
                 return Err(OptionsError::Unknown { name: name.into(), nearest: nearest(name) });
             };
-            key.take(value, &mut options)?;
+            (row.read)(&mut options, row.name, value)?;
         }
         Ok(options)
-    }
-}
-
-impl Key {
-    fn take(&self, value: Option<&str>, options: &mut Options) -> Result<(), OptionsError> {
-        let name = self.name;
-        let given = || value.ok_or(OptionsError::NoValue { name });
-        let malformed = |value: &str| OptionsError::Encoding { name, value: value.into() };
-        let text = || {
-            let value = given()?;
-            let bytes = decode(value).map_err(|_| malformed(value))?;
-            String::from_utf8(bytes).map_err(|_| malformed(value))
-        };
-        match &self.holds {
-            Holds::Flag { set, .. } => match value {
-                None | Some("true") => set(options, true),
-                Some("false") => set(options, false),
-                Some(value) => return Err(OptionsError::NotAFlag { name, value: value.into() }),
-            },
-            Holds::Path { set, .. } => {
-                let value = given()?;
-                set(options, decode_path(value).map_err(|_| malformed(value))?);
-            }
-            Holds::Text { set, .. } => set(options, text()?),
-            Holds::Number { set, .. } => {
-                let value = given()?;
-                if !value.parse().is_ok_and(|number| set(options, number)) {
-                    return Err(OptionsError::NotANumber { name, value: value.into() });
-                }
-            }
-            Holds::Texts { add, .. } => add(options, text()?),
-        }
-        Ok(())
     }
 }
 
 /// The option whose name is most like this one; the first of the list when none is.
 fn nearest(name: &str) -> &'static str {
     let mut best = (f64::MIN, "");
-    for key in KEYS {
-        let likeness = strsim::jaro_winkler(name, key.name);
+    for row in Options::ALL {
+        let likeness = strsim::jaro_winkler(name, row.name);
         if likeness > best.0 {
-            best = (likeness, key.name);
+            best = (likeness, row.name);
         }
     }
     best.1
@@ -394,7 +575,7 @@ mod tests {
         }
     }
 
-    fn path() -> impl Strategy<Value = Option<PathBuf>> {
+    fn path() -> impl Strategy<Value = PathBuf> {
         #[cfg(unix)]
         fn of_bytes(bytes: Vec<u8>) -> PathBuf {
             use std::os::unix::ffi::OsStringExt;
@@ -404,32 +585,88 @@ mod tests {
         fn of_bytes(bytes: Vec<u8>) -> PathBuf {
             String::from_utf8_lossy(&bytes).into_owned().into()
         }
-        proptest::option::of(proptest::collection::vec(any::<u8>(), 0..12).prop_map(of_bytes))
+        proptest::collection::vec(any::<u8>(), 0..12).prop_map(of_bytes)
     }
 
-    fn texts() -> impl Strategy<Value = Vec<String>> {
-        proptest::collection::vec(any::<String>(), 0..3)
-    }
-
-    prop_compose! {
-        fn options()(
-            (record, results, watch_list) in (path(), path(), path()),
-            (include, exclude, monitors) in (texts(), texts(), texts()),
-            (atomic_include, atomic_exclude) in (texts(), texts()),
-            flags in any::<[bool; 10]>(),
-            (seed, hold_for, hold_budget) in any::<(u64, u32, u32)>(),
-            holds_per_site in 0..=i8::MAX,
-            drop_lock in any::<Option<String>>(),
-        ) -> Options {
-            let [arrays, branches, collections, blocks, ownership_filter, epoch_filter, require_agent,
-                children, hooks_only, adversarial] = flags;
-            Options {
-                record, results, include, exclude, atomic_include, atomic_exclude, arrays, branches,
-                collections, blocks, ownership_filter, epoch_filter, monitors, watch_list,
-                require_agent, children, hooks_only, adversarial, seed, hold_for, holds_per_site,
-                hold_budget, drop_lock,
+    /// A value for an option that holds this.
+    fn value(kind: &ValueKind) -> BoxedStrategy<OptionValue> {
+        match kind {
+            ValueKind::Switch => any::<bool>().prop_map(OptionValue::Switch).boxed(),
+            ValueKind::Number(range) => range.clone().prop_map(OptionValue::Number).boxed(),
+            ValueKind::Path => path().prop_map(OptionValue::Path).boxed(),
+            ValueKind::Text => any::<String>().prop_map(OptionValue::Text).boxed(),
+            ValueKind::Texts | ValueKind::Patterns => {
+                proptest::collection::vec(any::<String>(), 0..3)
+                    .prop_map(OptionValue::Texts)
+                    .boxed()
             }
         }
+    }
+
+    /// Options of which any number have a value.
+    fn options() -> impl Strategy<Value = Options> {
+        let values: Vec<_> =
+            Options::ALL.iter().map(|row| proptest::option::of(value(&row.kind))).collect();
+        values.prop_map(|values| {
+            let mut options = Options::default();
+            for (row, value) in Options::ALL.iter().zip(values) {
+                if let Some(value) = value {
+                    row.set(&mut options, value).unwrap();
+                }
+            }
+            options
+        })
+    }
+
+    #[test]
+    fn a_row_takes_only_values_of_its_kind() {
+        let values = [
+            OptionValue::Switch(false),
+            OptionValue::Number(1),
+            OptionValue::Path("a".into()),
+            OptionValue::Text("a".into()),
+            OptionValue::Texts(vec!["a".into()]),
+        ];
+        for row in Options::ALL {
+            let taken: Vec<_> = values
+                .iter()
+                .filter(|value| row.set(&mut Options::default(), (*value).clone()).is_ok())
+                .collect();
+            assert_eq!(taken.len(), 1, "{}: {taken:?}", row.name);
+        }
+    }
+
+    #[test]
+    fn flags_fit_what_their_options_hold() {
+        for row in Options::ALL {
+            let Some(flag) = &row.flag else { continue };
+            let fits = match flag.form {
+                FlagForm::TurnsOn | FlagForm::TurnsOff => {
+                    row.kind == ValueKind::Switch && flag.value_name.is_empty()
+                }
+                FlagForm::Value => {
+                    matches!(row.kind, ValueKind::Number(_) | ValueKind::Path | ValueKind::Text)
+                }
+                FlagForm::ReplacesList | FlagForm::AddsToList => {
+                    matches!(row.kind, ValueKind::Texts | ValueKind::Patterns)
+                }
+            };
+            assert!(fits, "--{}", flag.name);
+        }
+    }
+
+    #[test]
+    fn values_of_flags_replace_lists_or_are_added() {
+        let mut options =
+            Options { include: vec!["a".into()], exclude: vec!["b".into()], ..Options::default() };
+        for name in ["include", "exclude"] {
+            let row = Options::ALL.iter().find(|row| row.name == name).unwrap();
+            row.set_by_flag(&mut options, OptionValue::Texts(vec!["c".into()])).unwrap();
+        }
+        assert_eq!(
+            (options.include, options.exclude),
+            (vec!["c".into()], vec!["b".into(), "c".into()])
+        );
     }
 
     proptest! {

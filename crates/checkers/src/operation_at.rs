@@ -36,7 +36,7 @@ pub(crate) struct OperationAt {
 impl OperationAt {
     #[inline]
     pub(crate) fn new(verb: Verb, site: SiteId, context: ContextId) -> OperationAt {
-        OperationAt { site, how: context.0 << VERB_BITS | verb as u32 }
+        OperationAt { site, how: context.0 << VERB_BITS | u32::from(verb.number()) }
     }
 
     /// An operation of which only the kind is known.
@@ -133,6 +133,7 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use events::Kind;
 
     #[test]
     fn the_same_blocks_have_the_same_number() {
@@ -155,13 +156,17 @@ mod tests {
 
     #[test]
     fn what_is_done_where_survives_being_packed() {
-        let operation_at = OperationAt::new(Verb::Acquires, SiteId(u32::MAX), ContextId::UNKNOWN);
+        let operation_at =
+            OperationAt::new(Verb::of_kind(Kind::Acquire), SiteId(u32::MAX), ContextId::UNKNOWN);
         assert_eq!(
             (operation_at.verb(), operation_at.context()),
-            (Verb::Acquires, ContextId::UNKNOWN)
+            (Verb::of_kind(Kind::Acquire), ContextId::UNKNOWN)
         );
         let operation_at = operation_at.in_context(ContextId(77));
-        assert_eq!((operation_at.verb(), operation_at.context()), (Verb::Acquires, ContextId(77)));
+        assert_eq!(
+            (operation_at.verb(), operation_at.context()),
+            (Verb::of_kind(Kind::Acquire), ContextId(77))
+        );
         assert_eq!(size_of::<OperationAt>(), 8);
     }
 }

@@ -52,7 +52,7 @@ impl ThreadTime {
 /// The clock of the thread that has a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timeline {
-    /// The time of the thread's latest event, [`events::Action::Earlier`] ones left out.
+    /// The time of the thread's latest event, [`events::Action::EarlierRead`] and [`events::Action::EarlierWrite`] left out.
     now: u64,
     /// The time of the last thread's latest event in this slot.
     before: u64,

@@ -6,9 +6,11 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use agent_protocol::{OptionRow, OptionValue, Options, ValueKind};
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use findings::{Rule, Severity, rules};
@@ -48,15 +50,9 @@ pub(crate) struct ConfigFile {
 /// How `scission run` watches programs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunTable {
-    pub(crate) include: Vec<Pattern>,
-    pub(crate) exclude: Vec<Pattern>,
-    pub(crate) arrays: bool,
-    pub(crate) collections: bool,
     pub(crate) checkers: Option<Vec<CheckerChoice>>,
-    pub(crate) adversarial: bool,
-    pub(crate) hold_for: Option<u32>,
-    pub(crate) holds_per_site: Option<i8>,
-    pub(crate) hold_budget: Option<u32>,
+    /// Options of the agent, each with its value.
+    pub(crate) options: Vec<(&'static OptionRow, OptionValue)>,
 }
 
 /// Findings that the project has decided to live with.
@@ -83,14 +79,12 @@ struct SuppressionDraft {
 /// A key: its name, what it holds and where that goes, and what it means.
 struct Key<T: 'static> {
     name: &'static str,
-    value_kind: ValueKind<T>,
+    key_kind: KeyKind<T>,
     meaning: &'static str,
 }
 
-enum ValueKind<T> {
+enum KeyKind<T> {
     Flag(fn(&mut T, bool)),
-    /// A whole number in this range.
-    Number(RangeInclusive<i64>, fn(&mut T, i64)),
     Reason(fn(&mut T, String)),
     Path(fn(&mut T, PathBuf)),
     Paths(fn(&mut T, Vec<PathBuf>)),
@@ -103,6 +97,8 @@ enum ValueKind<T> {
     Level(fn(&mut T, &str, Severity)),
     FailOn(fn(&mut T, FailOn)),
     Checkers(fn(&mut T, Vec<CheckerChoice>)),
+    /// A value for an option of the agent.
+    AgentOption(&'static OptionRow, fn(&mut T, &'static OptionRow, OptionValue)),
     Table(fn(&mut T, &Reader<'_>, &DeTable<'_>) -> anyhow::Result<()>),
     /// A table of an array of tables, and where it stands.
     Tables(fn(&mut T, &Reader<'_>, &DeTable<'_>, Range<usize>) -> anyhow::Result<()>),
@@ -111,76 +107,76 @@ enum ValueKind<T> {
 static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "paths",
-        value_kind: ValueKind::Paths(|file, paths| file.paths = Some(paths)),
+        key_kind: KeyKind::Paths(|file, paths| file.paths = Some(paths)),
         meaning: "what to check when the command line names no PATH",
     },
     Key {
         name: "class-path",
-        value_kind: ValueKind::Paths(|file, paths| file.class_path = Some(paths)),
+        key_kind: KeyKind::Paths(|file, paths| file.class_path = Some(paths)),
         meaning: "libraries the program needs: read, but not reported on",
     },
     Key {
         name: "source",
-        value_kind: ValueKind::Paths(|file, paths| file.source = Some(paths)),
+        key_kind: KeyKind::Paths(|file, paths| file.source = Some(paths)),
         meaning: "where to find sources for excerpts: directories, or archives such as `src.zip`",
     },
     Key {
         name: "rules",
-        value_kind: ValueKind::Rules(|file, rules| file.rules = Some(rules)),
+        key_kind: KeyKind::Rules(|file, rules| file.rules = Some(rules)),
         meaning: "the rules to report, instead of those that are on by default; a command that finds none of them is not meant",
     },
     Key {
         name: "include",
-        value_kind: ValueKind::Patterns(|file, patterns| file.include = patterns),
+        key_kind: KeyKind::Patterns(|file, patterns| file.include = patterns),
         meaning: "report only on classes and methods that match",
     },
     Key {
         name: "exclude",
-        value_kind: ValueKind::Patterns(|file, patterns| file.exclude = patterns),
+        key_kind: KeyKind::Patterns(|file, patterns| file.exclude = patterns),
         meaning: "report nothing on classes and methods that match",
     },
     Key {
         name: "strict",
-        value_kind: ValueKind::Flag(|file, strict| file.strict = Some(strict)),
+        key_kind: KeyKind::Flag(|file, strict| file.strict = Some(strict)),
         meaning: "report suspicions that a recognised idiom makes harmless too",
     },
     Key {
         name: "fail-on",
-        value_kind: ValueKind::FailOn(|file, fail_on| file.fail_on = Some(fail_on)),
+        key_kind: KeyKind::FailOn(|file, fail_on| file.fail_on = Some(fail_on)),
         meaning: "the lowest severity of a shown finding that makes the exit code 1; `low` unless set",
     },
     Key {
         name: "baseline",
-        value_kind: ValueKind::Path(|file, path| file.baseline = Some(path)),
+        key_kind: KeyKind::Path(|file, path| file.baseline = Some(path)),
         meaning: "show only findings that are not in this file, which `--write-baseline` makes",
     },
     Key {
         name: "entry-points",
-        value_kind: ValueKind::Patterns(|file, patterns| file.entry_points = Some(patterns)),
+        key_kind: KeyKind::Patterns(|file, patterns| file.entry_points = Some(patterns)),
         meaning: "methods where threads may enter",
     },
     Key {
         name: "levels",
-        value_kind: ValueKind::Table(|file, reader, table| {
+        key_kind: KeyKind::Table(|file, reader, table| {
             reader.fill(LEVELS, table, &mut file.levels)
         }),
         meaning: "the lowest severity to show, by rule",
     },
     Key {
         name: "atomic",
-        value_kind: ValueKind::Table(|file, reader, table| {
+        key_kind: KeyKind::Table(|file, reader, table| {
             reader.fill(ATOMIC, table, &mut file.atomic)
         }),
         meaning: "which code is meant to be atomic; for the run-time checkers, `check` does not need it",
     },
     Key {
         name: "run",
-        value_kind: ValueKind::Table(|file, reader, table| reader.fill(RUN, table, &mut file.run)),
+        key_kind: KeyKind::Table(|file, reader, table| reader.fill(&RUN, table, &mut file.run)),
         meaning: "how `scission run` watches programs",
     },
     Key {
         name: "suppress",
-        value_kind: ValueKind::Tables(|file, reader, table, span| {
+        key_kind: KeyKind::Tables(|file, reader, table, span| {
             file.suppressions.push(reader.suppression(table, span)?);
             Ok(())
         }),
@@ -191,12 +187,12 @@ static TOP: &[Key<ConfigFile>] = &[
 static LEVELS: &[Key<Levels>] = &[
     Key {
         name: "default",
-        value_kind: ValueKind::Level(|levels, _, severity| levels.default = Some(severity)),
+        key_kind: KeyKind::Level(|levels, _, severity| levels.default = Some(severity)),
         meaning: "for every rule that has no level of its own here",
     },
     Key {
         name: RULE,
-        value_kind: ValueKind::Level(|levels, rule, severity| {
+        key_kind: KeyKind::Level(|levels, rule, severity| {
             levels.by_rule.insert(rule.to_string(), severity);
         }),
         meaning: "for the rule of that name",
@@ -206,86 +202,51 @@ static LEVELS: &[Key<Levels>] = &[
 static ATOMIC: &[Key<AtomicSpec>] = &[
     Key {
         name: "include",
-        value_kind: ValueKind::Patterns(|atomic, patterns| atomic.include = patterns),
+        key_kind: KeyKind::Patterns(|atomic, patterns| atomic.include = patterns),
         meaning: "methods that are meant to be atomic",
     },
     Key {
         name: "exclude",
-        value_kind: ValueKind::Patterns(|atomic, patterns| atomic.exclude = patterns),
+        key_kind: KeyKind::Patterns(|atomic, patterns| atomic.exclude = patterns),
         meaning: "methods that are not, whatever `include` says",
     },
 ];
 
-static RUN: &[Key<RunTable>] = &[
-    Key {
-        name: "include",
-        value_kind: ValueKind::Patterns(|run, patterns| run.include = patterns),
-        meaning: "watch only classes and methods that match, instead of all that are not of the platform",
-    },
-    Key {
-        name: "exclude",
-        value_kind: ValueKind::Patterns(|run, patterns| run.exclude = patterns),
-        meaning: "do not watch classes and methods that match; what they synchronise is not seen either",
-    },
-    Key {
-        name: "arrays",
-        value_kind: ValueKind::Flag(|run, arrays| run.arrays = arrays),
-        meaning: "watch the elements of arrays too",
-    },
-    Key {
-        name: "collections",
-        value_kind: ValueKind::Flag(|run, collections| run.collections = collections),
-        meaning: "watch what is in unsynchronised collections too",
-    },
-    Key {
+/// The keys of `[run]`: the checkers, and every option of the agent whose row says what its key means.
+static RUN: LazyLock<Vec<Key<RunTable>>> = LazyLock::new(|| {
+    let checkers = Key {
         name: "monitors",
-        value_kind: ValueKind::Checkers(|run, checkers| run.checkers = Some(checkers)),
+        key_kind: KeyKind::Checkers(|run: &mut RunTable, checkers| run.checkers = Some(checkers)),
         meaning: "what looks at a run, instead of the checkers that are on by default; `none` only records",
-    },
-    Key {
-        name: "adversarial",
-        value_kind: ValueKind::Flag(|run, adversarial| run.adversarial = adversarial),
-        meaning: "hold threads back where they could complete a violation",
-    },
-    Key {
-        name: "hold-for",
-        value_kind: ValueKind::Number(1..=60_000, |run, number| {
-            run.hold_for = number.try_into().ok()
-        }),
-        meaning: "how long a thread is held back at most, in milliseconds; 100 unless set",
-    },
-    Key {
-        name: "holds-per-site",
-        value_kind: ValueKind::Number(1..=127, |run, number| {
-            run.holds_per_site = number.try_into().ok()
-        }),
-        meaning: "how often threads are held back at one place; 10 unless set",
-    },
-    Key {
-        name: "hold-budget",
-        value_kind: ValueKind::Number(0..=86_400, |run, number| {
-            run.hold_budget = number.try_into().ok()
-        }),
-        meaning: "how long threads are held back in each JVM, in seconds, all holds added up; 30 unless set",
-    },
-];
+    };
+    let options = Options::ALL.iter().filter_map(|row| {
+        Some(Key {
+            name: row.name,
+            key_kind: KeyKind::AgentOption(row, |run: &mut RunTable, row, value| {
+                run.options.push((row, value))
+            }),
+            meaning: row.key?,
+        })
+    });
+    [checkers].into_iter().chain(options).collect()
+});
 
 static SUPPRESS: &[Key<SuppressionDraft>] = &[
     Key {
         name: "pattern",
-        value_kind: ValueKind::Pattern(|draft, pattern, text| {
+        key_kind: KeyKind::Pattern(|draft, pattern, text| {
             draft.pattern = Some((pattern, text.to_string()))
         }),
         meaning: "the classes and methods whose findings are suppressed; required",
     },
     Key {
         name: "rule",
-        value_kind: ValueKind::Rule(|draft, rule| draft.rule = Some(rule)),
+        key_kind: KeyKind::Rule(|draft, rule| draft.rule = Some(rule)),
         meaning: "only findings of this rule",
     },
     Key {
         name: "reason",
-        value_kind: ValueKind::Reason(|draft, reason| draft.reason = Some(reason)),
+        key_kind: KeyKind::Reason(|draft, reason| draft.reason = Some(reason)),
         meaning: "why, for whoever reads it next; required",
     },
 ];
@@ -296,14 +257,14 @@ pub(crate) fn reference() -> String {
     rows.extend(reference_rows("", TOP));
     rows.extend(reference_rows("levels.", LEVELS));
     rows.extend(reference_rows("atomic.", ATOMIC));
-    rows.extend(reference_rows("run.", RUN));
+    rows.extend(reference_rows("run.", &RUN));
     rows.extend(reference_rows("suppress.", SUPPRESS));
     rows.iter().flat_map(|row| [row, "\n"]).collect()
 }
 
 fn reference_rows<T>(table: &'static str, keys: &'static [Key<T>]) -> impl Iterator<Item = String> {
     keys.iter().map(move |key| {
-        format!("| `{table}{}` | {} | {} |", key.name, key.value_kind.description(), key.meaning)
+        format!("| `{table}{}` | {} | {} |", key.name, key.key_kind.description(), key.meaning)
     })
 }
 
@@ -342,7 +303,8 @@ pub(crate) fn why_unreadable(error: &io::Error) -> String {
     }
 }
 
-fn parse(text: &str, path: &Path) -> anyhow::Result<ConfigFile> {
+/// Reads the text of a configuration.
+pub(crate) fn parse(text: &str, path: &Path) -> anyhow::Result<ConfigFile> {
     let mut file = ConfigFile::default();
     fill(text, path, TOP, &mut file)?;
     Ok(file)
@@ -368,10 +330,10 @@ fn fill<T>(text: &str, path: &Path, keys: &[Key<T>], target: &mut T) -> anyhow::
 /// The keys of a learned specification, which are keys of the configuration as well.
 static EXCLUSIONS: &[Key<Vec<Pattern>>] = &[Key {
     name: "atomic",
-    value_kind: ValueKind::Table(|excluded, reader, table| {
+    key_kind: KeyKind::Table(|excluded, reader, table| {
         let exclude = Key {
             name: "exclude",
-            value_kind: ValueKind::Patterns(|excluded: &mut Vec<Pattern>, patterns| {
+            key_kind: KeyKind::Patterns(|excluded: &mut Vec<Pattern>, patterns| {
                 *excluded = patterns
             }),
             meaning: "methods that were found not to be atomic",
@@ -411,7 +373,7 @@ impl Reader<'_> {
                 let names: Vec<String> = keys.iter().flat_map(Key::names).collect();
                 return Err(self.unknown("key", name, &span, &names));
             };
-            known.value_kind.take(self, name, value, target)?;
+            known.key_kind.take(self, name, value, target)?;
         }
         Ok(())
     }
@@ -506,24 +468,31 @@ impl<T> Key<T> {
     }
 }
 
-impl<T> ValueKind<T> {
+impl<T> KeyKind<T> {
     /// What a user is told to write.
     fn description(&self) -> &'static str {
         match self {
-            ValueKind::Flag(_) => "`true` or `false`",
-            ValueKind::Number(..) => "number",
-            ValueKind::Reason(_) => "text",
-            ValueKind::Path(_) => "path",
-            ValueKind::Paths(_) => "list of paths",
-            ValueKind::Pattern(_) => "pattern",
-            ValueKind::Patterns(_) => "list of patterns",
-            ValueKind::Rule(_) => "name of a rule",
-            ValueKind::Rules(_) => "list of names of rules",
-            ValueKind::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
-            ValueKind::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
-            ValueKind::Checkers(_) => "list of names of checkers",
-            ValueKind::Table(_) => "table",
-            ValueKind::Tables(_) => "array of tables, `[[…]]`",
+            KeyKind::Flag(_) => "`true` or `false`",
+            KeyKind::Reason(_) => "text",
+            KeyKind::Path(_) => "path",
+            KeyKind::Paths(_) => "list of paths",
+            KeyKind::Pattern(_) => "pattern",
+            KeyKind::Patterns(_) => "list of patterns",
+            KeyKind::Rule(_) => "name of a rule",
+            KeyKind::Rules(_) => "list of names of rules",
+            KeyKind::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
+            KeyKind::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
+            KeyKind::Checkers(_) => "list of names of checkers",
+            KeyKind::AgentOption(row, _) => match &row.kind {
+                ValueKind::Switch => "`true` or `false`",
+                ValueKind::Number(_) => "number",
+                ValueKind::Path => "path",
+                ValueKind::Text => "text",
+                ValueKind::Texts => "list of texts",
+                ValueKind::Patterns => "list of patterns",
+            },
+            KeyKind::Table(_) => "table",
+            KeyKind::Tables(_) => "array of tables, `[[…]]`",
         }
     }
 
@@ -549,34 +518,26 @@ impl<T> ValueKind<T> {
             texts.collect()
         };
         match self {
-            ValueKind::Flag(set) => set(target, value.get_ref().as_bool().ok_or_else(wrong_type)?),
-            ValueKind::Number(range, set) => {
-                let number = value.get_ref().as_integer().ok_or_else(wrong_type)?;
-                let number = i64::from_str_radix(number.as_str(), number.radix());
-                match number.ok().filter(|number| range.contains(number)) {
-                    Some(number) => set(target, number),
-                    None => bail!("{} from {} to {}", expected(), range.start(), range.end()),
-                }
-            }
-            ValueKind::Reason(set) => match text()?.trim() {
+            KeyKind::Flag(set) => set(target, value.get_ref().as_bool().ok_or_else(wrong_type)?),
+            KeyKind::Reason(set) => match text()?.trim() {
                 "" => bail!("`{name}` at {} is empty, and must say why", reader.place(&span)),
                 reason => set(target, reason.to_string()),
             },
-            ValueKind::Path(set) => set(target, reader.path(text()?)),
-            ValueKind::Paths(set) => {
+            KeyKind::Path(set) => set(target, reader.path(text()?)),
+            KeyKind::Paths(set) => {
                 set(target, texts()?.iter().map(|(text, _)| reader.path(text)).collect());
             }
-            ValueKind::Pattern(set) => {
+            KeyKind::Pattern(set) => {
                 let text = text()?;
                 set(target, reader.pattern(text, &span)?, text);
             }
-            ValueKind::Patterns(set) => {
+            KeyKind::Patterns(set) => {
                 let patterns = texts()?.into_iter();
                 let patterns = patterns.map(|(text, span)| reader.pattern(text, &span));
                 set(target, patterns.collect::<anyhow::Result<_>>()?);
             }
-            ValueKind::Rule(set) => set(target, reader.rule(text()?, &span)?),
-            ValueKind::Rules(set) => {
+            KeyKind::Rule(set) => set(target, reader.rule(text()?, &span)?),
+            KeyKind::Rules(set) => {
                 let names = texts()?;
                 if names.is_empty() {
                     bail!("`{name}` at {} is empty: nothing would be found", reader.place(&span));
@@ -584,12 +545,12 @@ impl<T> ValueKind<T> {
                 let rules = names.into_iter().map(|(text, span)| reader.rule(text, &span));
                 set(target, rules.collect::<anyhow::Result<_>>()?);
             }
-            ValueKind::Level(set) => {
+            KeyKind::Level(set) => {
                 let level: Level = reader.choice("level", text()?, &span)?;
                 set(target, name, level.severity());
             }
-            ValueKind::FailOn(set) => set(target, reader.choice("level", text()?, &span)?),
-            ValueKind::Checkers(set) => {
+            KeyKind::FailOn(set) => set(target, reader.choice("level", text()?, &span)?),
+            KeyKind::Checkers(set) => {
                 let names = texts()?;
                 if names.is_empty() {
                     bail!("`{name}` at {} is empty: write `none`", reader.place(&span));
@@ -597,10 +558,39 @@ impl<T> ValueKind<T> {
                 let checkers = names.into_iter().map(|(text, span)| reader.checker(text, &span));
                 set(target, checkers.collect::<anyhow::Result<_>>()?);
             }
-            ValueKind::Table(fill) => {
+            KeyKind::AgentOption(row, set) => {
+                let value = match &row.kind {
+                    ValueKind::Switch => {
+                        OptionValue::Switch(value.get_ref().as_bool().ok_or_else(wrong_type)?)
+                    }
+                    ValueKind::Number(range) => {
+                        let number = value.get_ref().as_integer().ok_or_else(wrong_type)?;
+                        let number = u64::from_str_radix(number.as_str(), number.radix());
+                        match number.ok().filter(|number| range.contains(number)) {
+                            Some(number) => OptionValue::Number(number),
+                            None => {
+                                bail!("{} from {} to {}", expected(), range.start(), range.end())
+                            }
+                        }
+                    }
+                    ValueKind::Path => OptionValue::Path(reader.path(text()?)),
+                    ValueKind::Text => OptionValue::Text(text()?.to_string()),
+                    ValueKind::Texts => OptionValue::Texts(
+                        texts()?.into_iter().map(|(text, _)| text.to_string()).collect(),
+                    ),
+                    ValueKind::Patterns => {
+                        let patterns = texts()?.into_iter().map(|(text, span)| {
+                            reader.pattern(text, &span).map(|pattern| pattern.to_string())
+                        });
+                        OptionValue::Texts(patterns.collect::<anyhow::Result<_>>()?)
+                    }
+                };
+                set(target, row, value);
+            }
+            KeyKind::Table(fill) => {
                 fill(target, reader, value.get_ref().as_table().ok_or_else(wrong_type)?)?;
             }
-            ValueKind::Tables(fill) => {
+            KeyKind::Tables(fill) => {
                 for item in value.get_ref().as_array().ok_or_else(wrong_type)? {
                     let table = item.get_ref().as_table().ok_or_else(wrong_type)?;
                     fill(target, reader, table, item.span())?;

@@ -1,13 +1,15 @@
-//! Every flag of every command, and nothing else: this file is the table that `--help` is made of.
+//! Every flag of every command, and nothing else: this file is the table that `--help` is made of. Flags of `run` that
+//! only pass a value on to the agent stand in the table of the agent's options, see `agent_flags.rs`.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::agent_flags::AgentFlags;
 use crate::budget::Budget;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use findings::{Rule, Severity, rules};
 use models::Pattern;
 
@@ -126,54 +128,13 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
 
-    /// Watch only classes and methods that match, such as `com.acme.*` (default: all that are not of
-    /// the platform); may be repeated
-    #[arg(long, value_name = "PATTERN", value_parser = pattern_text)]
-    pub(crate) include: Vec<String>,
-
-    /// Do not watch classes and methods that match, nor those that scission.toml leaves out; what
-    /// they synchronise is not seen either; may be repeated
-    #[arg(long, value_name = "PATTERN", value_parser = pattern_text)]
-    pub(crate) exclude: Vec<String>,
-
-    /// Watch the elements of arrays too
-    #[arg(long)]
-    pub(crate) arrays: bool,
-
-    /// Watch what is in unsynchronised collections too, such as ArrayList and HashMap
-    #[arg(long)]
-    pub(crate) collections: bool,
-
-    /// Watch only the places that this file lists
-    #[arg(long, value_name = "FILE")]
-    pub(crate) watch_list: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) agent_options: AgentFlags,
 
     /// Report every access as it happens, without this filter; slower, and finds the same; may be
     /// repeated
     #[arg(long = "no-filter", value_name = "FILTER", value_enum)]
     pub(crate) no_filters: Vec<Filter>,
-
-    /// Hold threads back where they could complete a violation, so that another thread can come in
-    /// between; finds more, takes longer, and reports only what then happened
-    #[arg(long)]
-    pub(crate) adversarial: bool,
-
-    /// Choose who is held back, and how long, as the run did that named this seed (default: another
-    /// one for each run)
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-
-    /// How long a thread is held back at most, in milliseconds (default: 100)
-    #[arg(long, value_name = "MS", value_parser = value_parser!(u32).range(1..=60_000))]
-    pub(crate) hold_for: Option<u32>,
-
-    /// How often threads are held back at one place (default: 10)
-    #[arg(long, value_name = "N", value_parser = value_parser!(i8).range(1..))]
-    pub(crate) holds_per_site: Option<i8>,
-
-    /// How long threads are held back in each JVM, in seconds, all holds added up (default: 30)
-    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u32).range(..=86_400))]
-    pub(crate) hold_budget: Option<u32>,
 
     /// Record what happens to this file. When more than one JVM records, the first has this name and
     /// each other one its process id in it, or where `%p` stands
@@ -188,17 +149,9 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "DIR")]
     pub(crate) graphs: Option<PathBuf>,
 
-    /// Do not watch the JVMs that a watched JVM starts
-    #[arg(long)]
-    pub(crate) no_children: bool,
-
     /// The agent library (default: SCISSION_AGENT, else the one beside the scission command)
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
-
-    /// Do not run the program when it cannot be watched
-    #[arg(long)]
-    pub(crate) require_agent: bool,
 
     /// Start nothing; print the line that does the same by hand. Needs `--results` or `--record`
     #[arg(long, conflicts_with = "command")]
@@ -213,15 +166,6 @@ pub(crate) struct RunFlags {
     /// Write the report to this file instead of standard error; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-
-    /// Throw away every event, to measure what the hooks cost
-    #[arg(long, hide = true)]
-    pub(crate) hooks_only: bool,
-
-    /// Take a lock out of the program, `pkg.Class.method(I)V` or `pkg.Class.method(I)V@OFFSET`, to see
-    /// whether its loss is noticed
-    #[arg(long, value_name = "LOCK", hide = true)]
-    pub(crate) drop_lock: Option<String>,
 }
 
 /// Which findings are shown, and which of them count.
@@ -645,7 +589,7 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
 }
 
 /// A pattern that goes to the agent as it was written.
-fn pattern_text(text: &str) -> Result<String, String> {
+pub(crate) fn pattern_text(text: &str) -> Result<String, String> {
     pattern(text).map(|_| text.to_string())
 }
 

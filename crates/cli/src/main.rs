@@ -3,6 +3,7 @@
 //! Exit codes: 0 nothing found that counts (`--fail-on`), 1 findings, 2 the work could not be done, 130
 //! interrupted before anything was found; `run` keeps the code of the program it ran. One sentence on standard error says why the work could not be done.
 
+mod agent_flags;
 mod assemble;
 mod atomic_spec_file;
 mod baseline_file;

@@ -32,8 +32,9 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
             graphs: flags.graphs.as_deref(),
         },
     )?;
-    settings.atomic.exclude.extend(observed.learned_exclusions());
-    let report = Report { flags, observed };
+    let learned = observed.learned_exclusions().into_iter().map(|pattern| pattern.to_string());
+    settings.options.atomic_exclude.extend(learned);
+    let report = Report { flags, requires_agent: settings.options.require_agent, observed };
     let agent = Agent::find(flags.agent.as_deref());
     if flags.print_options {
         return print_options(flags, &settings, agent);
@@ -58,7 +59,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     output::make_directory(results.path())?;
     let watched = match &agent {
         Ok(agent) => Some((agent, &options)),
-        Err(why) if flags.require_agent => bail!("{why}"),
+        Err(why) if settings.options.require_agent => bail!("{why}"),
         Err(why) => {
             anstream::eprintln!("warning: {why}: the program runs unwatched");
             None
@@ -95,10 +96,11 @@ fn options(
     settings: &RunSettings,
     results: Option<&Path>,
 ) -> anyhow::Result<Options> {
-    if settings.checkers.is_empty() && flags.record.is_none() && !flags.hooks_only {
+    let options = settings.options.clone();
+    if options.monitors.is_empty() && flags.record.is_none() && !options.hooks_only {
         bail!("nothing would look at the run: `--monitor none` is for `--record FILE`");
     }
-    if let Some(list) = &flags.watch_list
+    if let Some(list) = &options.watch_list
         && !list.is_file()
     {
         bail!("there is no watch list `{}`", list.display());
@@ -113,32 +115,11 @@ fn options(
         std::path::absolute(path).map_err(|error| anyhow!("`{}`: {error}", path.display()))
     };
     let record = flags.record.as_deref().map(|record| name_for_each_process(record, results));
-    let default = Options::default();
-    let adversary = settings.adversary;
     Ok(Options {
         record: record.as_deref().map(absolute).transpose()?,
         results: results.map(absolute).transpose()?,
-        include: settings.watch_include.clone(),
-        exclude: settings.watch_exclude.clone(),
-        atomic_include: settings.atomic.include.iter().map(ToString::to_string).collect(),
-        atomic_exclude: settings.atomic.exclude.iter().map(ToString::to_string).collect(),
-        arrays: settings.arrays,
-        branches: false,
-        collections: settings.collections,
-        blocks: true,
-        ownership_filter: settings.ownership_filter,
-        epoch_filter: settings.epoch_filter,
-        monitors: settings.checkers.iter().map(|checker| (*checker).to_string()).collect(),
-        watch_list: flags.watch_list.as_deref().map(absolute).transpose()?,
-        require_agent: flags.require_agent,
-        children: !flags.no_children,
-        hooks_only: flags.hooks_only,
-        adversarial: adversary.is_some(),
-        seed: adversary.map_or(default.seed, |it| it.seed),
-        hold_for: adversary.map_or(default.hold_for, |it| it.hold_for),
-        holds_per_site: adversary.map_or(default.holds_per_site, |it| it.holds_per_site),
-        hold_budget: adversary.map_or(default.hold_budget, |it| it.hold_budget),
-        drop_lock: flags.drop_lock.clone(),
+        watch_list: options.watch_list.as_deref().map(absolute).transpose()?,
+        ..options
     })
 }
 
@@ -172,6 +153,8 @@ fn not_started(program: &std::ffi::OsStr, error: &std::io::Error) -> anyhow::Err
 /// What it takes to report.
 struct Report<'a> {
     flags: &'a RunFlags,
+    /// Whether a run in which nobody could look is a failure.
+    requires_agent: bool,
     observed: ObservedReport<'a>,
 }
 
@@ -186,7 +169,7 @@ impl Report<'_> {
         if jvm_results.jvms == 0 {
             let nobody =
                 "no JVM was watched: the command started none, or none that takes an agent";
-            if self.flags.require_agent {
+            if self.requires_agent {
                 return Ok(failed(&anyhow!("{nobody}"), ended.code));
             }
             jvm_results.results.remarks.push(nobody.to_string());

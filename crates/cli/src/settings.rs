@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
+use agent_protocol::Options;
 use anyhow::bail;
 use checkers::Registration;
 use findings::{Rule, Severity, rules};
-use models::AtomicSpec;
 use models::Pattern;
 
-use crate::config::{self, ConfigFile, RunTable, Suppression};
+use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
     CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, PresentationFlags, ProgramFlags,
     RunFlags, TraceFlags, TriageFlags,
@@ -125,18 +125,8 @@ impl CheckSettings {
 /// Everything that was decided before `scission run` starts a program.
 #[derive(Debug)]
 pub(crate) struct RunSettings {
-    /// Patterns of what is watched, as they were written.
-    pub(crate) watch_include: Vec<String>,
-    /// Patterns of what is not, whatever the others say.
-    pub(crate) watch_exclude: Vec<String>,
-    pub(crate) arrays: bool,
-    pub(crate) collections: bool,
-    pub(crate) checkers: Vec<&'static str>,
-    pub(crate) ownership_filter: bool,
-    pub(crate) epoch_filter: bool,
-    /// How threads are held back; nothing when they are not.
-    pub(crate) adversary: Option<Adversary>,
-    pub(crate) atomic: AtomicSpec,
+    /// How the agents are told to watch, but for where they leave what they found.
+    pub(crate) options: Options,
     pub(crate) report: ReportSettings,
 }
 
@@ -174,32 +164,6 @@ pub(crate) struct ReportSettings {
     /// Where the classes of the program lie, if the configuration knows.
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) triage: TriageSettings,
-}
-
-/// How threads are held back where they could complete a violation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Adversary {
-    pub(crate) seed: u64,
-    /// In milliseconds.
-    pub(crate) hold_for: u32,
-    pub(crate) holds_per_site: i8,
-    /// In seconds.
-    pub(crate) hold_budget: u32,
-}
-
-impl Adversary {
-    fn merged(flags: &RunFlags, file: &RunTable) -> Option<Adversary> {
-        let default = agent_protocol::Options::default();
-        (flags.adversarial || file.adversarial).then(|| Adversary {
-            seed: flags.seed.unwrap_or_else(any_seed),
-            hold_for: flags.hold_for.or(file.hold_for).unwrap_or(default.hold_for),
-            holds_per_site: flags
-                .holds_per_site
-                .or(file.holds_per_site)
-                .unwrap_or(default.holds_per_site),
-            hold_budget: flags.hold_budget.or(file.hold_budget).unwrap_or(default.hold_budget),
-        })
-    }
 }
 
 /// A seed that nobody chose, short enough to be typed.
@@ -242,21 +206,27 @@ impl RunSettings {
     }
 
     fn merged(flags: &RunFlags, mut file: ConfigFile) -> RunSettings {
-        let adversary = Adversary::merged(flags, &file.run);
-        let mut watch_exclude: Vec<String> = written(&file.run.exclude);
-        watch_exclude.extend(flags.exclude.iter().cloned());
         let is_off =
             |filter| flags.no_filters.contains(&filter) || flags.no_filters.contains(&Filter::All);
-        RunSettings {
-            watch_include: either(&flags.include, Some(written(&file.run.include))),
-            watch_exclude,
-            arrays: flags.arrays || file.run.arrays,
-            collections: flags.collections || file.run.collections,
-            checkers: chosen_checkers(&either(&flags.checkers, file.run.checkers.take())),
+        let checkers = chosen_checkers(&either(&flags.checkers, file.run.checkers.take()));
+        let mut options = Options {
+            monitors: checkers.into_iter().map(str::to_string).collect(),
             ownership_filter: !is_off(Filter::Ownership),
             epoch_filter: !is_off(Filter::Epoch),
-            adversary,
-            atomic: std::mem::take(&mut file.atomic),
+            atomic_include: written(&file.atomic.include),
+            atomic_exclude: written(&file.atomic.exclude),
+            ..Options::default()
+        };
+        for (row, value) in std::mem::take(&mut file.run.options) {
+            let fits = row.set(&mut options, value);
+            fits.expect("a key of the configuration makes values of the kind that its row names");
+        }
+        flags.agent_options.put_over(&mut options);
+        if options.adversarial && !flags.agent_options.give("seed") {
+            options.seed = any_seed();
+        }
+        RunSettings {
+            options,
             report: ReportSettings::merged(&flags.triage, &flags.presentation, file),
         }
     }
@@ -363,6 +333,10 @@ mod tests {
         }
     }
 
+    fn run_table(text: &str) -> config::RunTable {
+        config::parse(text, std::path::Path::new("scission.toml")).unwrap().run
+    }
+
     fn file() -> ConfigFile {
         ConfigFile {
             paths: Some(vec!["build".into()]),
@@ -437,57 +411,47 @@ mod tests {
     fn a_run_watches_what_it_is_told_to_and_reports_what_the_project_wants() {
         let patterns = |texts: &[&str]| texts.iter().map(|text| Pattern::new(text)).collect();
         let file = || ConfigFile {
-            run: RunTable {
-                include: patterns(&["w"]),
-                exclude: patterns(&["x"]),
-                arrays: true,
-                checkers: Some(vec![Some("velodrome")]),
-                ..RunTable::default()
-            },
+            run: run_table(
+                "[run]\ninclude = [\"w\"]\nexclude = [\"x\"]\narrays = true\nmonitors = [\"velodrome\"]",
+            ),
             ..file()
         };
         let settings = run_settings("", file());
-        assert_eq!(
-            (settings.watch_include, settings.watch_exclude),
-            (vec!["w".into()], vec!["x".into()])
-        );
         let report = &settings.report;
         assert_eq!((&report.include, &report.exclude), (&patterns(&["a"]), &patterns(&["b"])));
-        assert!(settings.arrays && !settings.collections);
-        assert_eq!(settings.checkers, ["velodrome"]);
-        assert!(settings.ownership_filter && settings.epoch_filter);
+        let options = settings.options;
+        assert_eq!((options.include, options.exclude), (vec!["w".into()], vec!["x".into()]));
+        assert!(options.arrays && !options.collections);
+        assert_eq!(options.monitors, ["velodrome"]);
+        assert!(options.ownership_filter && options.epoch_filter);
 
         let line =
             "--include y --exclude z --collections --monitor happens-before --no-filter epoch";
-        let settings = run_settings(line, file());
-        assert_eq!(settings.watch_include, ["y"]);
-        assert_eq!(settings.watch_exclude, ["x", "z"]);
-        assert!(settings.arrays && settings.collections);
-        assert_eq!(settings.checkers, ["happens-before"]);
-        assert!(settings.ownership_filter && !settings.epoch_filter);
+        let options = run_settings(line, file()).options;
+        assert_eq!(options.include, ["y"]);
+        assert_eq!(options.exclude, ["x", "z"]);
+        assert!(options.arrays && options.collections);
+        assert_eq!(options.monitors, ["happens-before"]);
+        assert!(options.ownership_filter && !options.epoch_filter);
 
-        let settings = run_settings("--monitor none --no-filter all", ConfigFile::default());
-        assert!(settings.checkers.is_empty());
-        assert!(!settings.ownership_filter && !settings.epoch_filter);
+        let options = run_settings("--monitor none --no-filter all", ConfigFile::default()).options;
+        assert!(options.monitors.is_empty());
+        assert!(!options.ownership_filter && !options.epoch_filter);
+        assert!(!run_settings("--no-children", ConfigFile::default()).options.children);
     }
 
     #[test]
     fn threads_are_held_back_as_the_command_line_says_and_then_the_file() {
         let file = || ConfigFile {
-            run: RunTable {
-                adversarial: true,
-                hold_for: Some(20),
-                hold_budget: Some(5),
-                ..RunTable::default()
-            },
+            run: run_table("[run]\nadversarial = true\nhold-for = 20\nhold-budget = 5"),
             ..ConfigFile::default()
         };
-        assert_eq!(run_settings("", ConfigFile::default()).adversary, None);
-        let adversary = run_settings("--adversarial --seed 7 --hold-for 50", file()).adversary;
-        let expected = Adversary { seed: 7, hold_for: 50, holds_per_site: 10, hold_budget: 5 };
-        assert_eq!(adversary, Some(expected));
-        let adversary = run_settings("--holds-per-site 3", file()).adversary.unwrap();
-        assert_eq!((adversary.hold_for, adversary.holds_per_site), (20, 3));
+        assert!(!run_settings("", ConfigFile::default()).options.adversarial);
+        let options = run_settings("--adversarial --seed 7 --hold-for 50", file()).options;
+        assert_eq!((options.seed, options.hold_for), (7, 50));
+        assert_eq!((options.holds_per_site, options.hold_budget), (10, 5));
+        let options = run_settings("--holds-per-site 3", file()).options;
+        assert_eq!((options.hold_for, options.holds_per_site), (20, 3));
     }
 
     #[test]

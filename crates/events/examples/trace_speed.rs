@@ -6,9 +6,7 @@ use std::io;
 use std::time::Instant;
 
 use events::binary::{Header, Reader, Writer};
-use events::{
-    Action, Epoch, Event, FieldId, Mode, ObjectId, Sink, SiteId, Tables, ThreadId, Variable,
-};
+use events::{Action, Epoch, Event, FieldId, ObjectId, Sink, SiteId, Tables, ThreadId, Variable};
 
 const EVENTS: usize = 4_000_000;
 
@@ -30,7 +28,7 @@ fn made_up_events() -> Vec<Event> {
         let mut add = |site: u32, action| {
             events.push(Event { thread, site: SiteId(method + site), epoch: Epoch(epoch), action });
         };
-        add(1, Action::Acquire(object, Mode::Exclusive));
+        add(1, Action::Acquire(object));
         for access in 0..random(6) as u32 {
             let variable = Variable::Field(object, FieldId(method / 50 + access));
             add(
@@ -41,7 +39,7 @@ fn made_up_events() -> Vec<Event> {
                 },
             );
         }
-        add(9, Action::Release(object, Mode::Exclusive));
+        add(9, Action::Release(object));
     }
     events
 }

@@ -1,4 +1,4 @@
-//! The closed vocabulary of events.
+//! The closed vocabulary of events. The kinds of events are the rows of the table in `agent_protocol`.
 //!
 //! **Order.** The events of a stream are in one total order. The events of one thread are in program
 //! order; an acquisition stands after it was granted, and a release before it was given; a volatile
@@ -15,7 +15,7 @@
 //! **Earlier accesses.** An access that can receive no edge from another thread, because the last
 //! accesses that conflict with it are the thread's own, is not reported when it happens, only noted
 //! beside the variable. When another thread comes to conflict with it, it is reported then, as
-//! [`Action::Earlier`], with the epoch in which it happened. It belongs before every event of its
+//! [`Action::EarlierRead`] or [`Action::EarlierWrite`], with the epoch in which it happened. It belongs before every event of its
 //! thread that has a later epoch. The same access may be reported twice. A volatile read is left to be
 //! reported late in the same way when the thread has read the variable since its last write: what it
 //! receives has been received already.
@@ -24,6 +24,9 @@
 //! its event carries the epoch that began with it. An earlier access of the same thread with that epoch
 //! or a later one, up to the end of the block, happened inside the block. A block in which nothing was
 //! reported leaves no trace.
+
+use crate::operand::{Operand, Operands};
+use agent_protocol::EventKind as Kind;
 
 /// A thread of the run, numbered from 0 in the order of first appearance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -94,73 +97,88 @@ pub enum Branch {
     Case(i32),
 }
 
-/// What happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Action {
-    /// An ordinary variable was read.
-    Read(Variable),
-    /// An ordinary variable was written.
-    Write(Variable),
-    /// An ordinary access that happened in the epoch this event carries and is reported only now.
-    Earlier(Access, Variable),
-    /// A volatile variable, or an atomic in at least that mode, was read.
-    VolatileRead(Variable),
-    /// A volatile variable, or an atomic in at least that mode, was written.
-    VolatileWrite(Variable),
-    /// An atomic was read and written in one step.
-    AtomicUpdate(Variable),
-    /// A lock is held from here on. Re-entrant acquisitions are not reported.
-    Acquire(ObjectId, Mode),
-    /// A lock is given back. Re-entrant releases are not reported.
-    Release(ObjectId, Mode),
-    /// The lock is given back to wait on it, or on a condition of it.
-    Wait(ObjectId),
-    /// The wait is over, and the lock is held again.
-    Woken(ObjectId),
-    /// One waiter of the lock may go on.
-    Notify(ObjectId),
-    /// All waiters of the lock may go on.
-    NotifyAll(ObjectId),
-    /// The thread begins.
-    ThreadBegin,
-    /// The thread has ended.
-    ThreadEnd,
-    /// A thread is started.
-    Fork(ThreadId),
-    /// A thread was seen to have ended.
-    Join(ThreadId),
-    /// A task is handed to another thread.
-    Submit(ObjectId),
-    /// A task begins.
-    TaskBegin(ObjectId),
-    /// A task ends.
-    TaskEnd(ObjectId),
-    /// A task was seen to have ended.
-    TaskJoin(ObjectId),
-    /// What this thread did so far is made visible to those who receive from the object.
-    Publish(ObjectId),
-    /// What was published to the object is visible from here on.
-    Receive(ObjectId),
-    /// The thread arrives at a barrier.
-    BarrierArrive(ObjectId),
-    /// The thread passes a barrier: all that arrived did so before.
-    BarrierPass(ObjectId),
-    /// A latch is counted down.
-    LatchDown(ObjectId),
-    /// The thread passes a latch: all that counted down did so before.
-    LatchPass(ObjectId),
-    /// An atomic block begins; the site names it. Blocks nest.
-    Begin,
-    /// The innermost atomic block ends.
-    End,
-    /// An object is met for the first time by something that is reported.
-    Escape(ObjectId, ClassId),
-    /// A class has been initialised by this thread.
-    ClassInitialised(ClassId),
-    /// A class that another thread initialised is used for the first time by this thread.
-    ClassUsed(ClassId),
-    /// A branch was decided.
-    Branch(Branch),
+macro_rules! actions {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident $(($($field:ident: $operand:ident),+))?
+            = $word:literal, counted as $count:literal, said as $verb:literal;
+    )+) => {
+        /// What happened, and to what. Its variants are the rows of [`agent_protocol::for_each_event!`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Action {
+            $($(#[doc = $doc])+ $name $(($($operand),+))?,)+
+        }
+
+        impl Action {
+            /// What kind of action it is, and what it is done to.
+            #[must_use]
+            #[inline]
+            pub fn parts(self) -> (Kind, Operand) {
+                match self {
+                    $(Action::$name $(($($field),+))? => {
+                        (Kind::$name, Operands::operand(($($($field,)+)?)))
+                    })+
+                }
+            }
+
+            /// The action of a kind that is done to `operand`; none if that is not what it is done to.
+            #[must_use]
+            #[inline]
+            pub fn of_kind(kind: Kind, operand: Operand) -> Option<Action> {
+                Some(match kind {
+                    $(Kind::$name => {
+                        let ($($($field,)+)?) = <($($($operand,)+)?) as Operands>::of(operand)?;
+                        Action::$name $(($($field),+))?
+                    })+
+                })
+            }
+        }
+    };
+}
+
+agent_protocol::for_each_event!(actions);
+
+impl Action {
+    /// What kind of action it is.
+    #[must_use]
+    #[inline]
+    pub fn kind(self) -> Kind {
+        self.parts().0
+    }
+
+    /// The acquisition of a lock in a mode.
+    #[must_use]
+    pub fn acquire(lock: ObjectId, mode: Mode) -> Action {
+        match mode {
+            Mode::Exclusive => Action::Acquire(lock),
+            Mode::Shared => Action::AcquireShared(lock),
+        }
+    }
+
+    /// The release of a lock that was held in a mode.
+    #[must_use]
+    pub fn release(lock: ObjectId, mode: Mode) -> Action {
+        match mode {
+            Mode::Exclusive => Action::Release(lock),
+            Mode::Shared => Action::ReleaseShared(lock),
+        }
+    }
+
+    /// An ordinary access that is reported late.
+    #[must_use]
+    pub fn earlier(access: Access, variable: Variable) -> Action {
+        match access {
+            Access::Read => Action::EarlierRead(variable),
+            Access::Write => Action::EarlierWrite(variable),
+        }
+    }
+
+    /// Whether it is an access that is reported late.
+    #[must_use]
+    #[inline]
+    pub fn is_earlier(self) -> bool {
+        matches!(self, Action::EarlierRead(_) | Action::EarlierWrite(_))
+    }
 }
 
 /// One event of a run.

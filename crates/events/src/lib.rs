@@ -5,7 +5,7 @@
 
 pub mod binary;
 mod event;
-mod kind;
+mod operand;
 mod resolve;
 mod sink;
 mod stats;
@@ -14,11 +14,12 @@ mod tables;
 pub mod text;
 mod trace;
 
+pub use agent_protocol::{EventKind as Kind, OperandKind};
 pub use event::{
     Access, Action, Block, Branch, ClassId, Epoch, Event, FieldId, Mode, ObjectId, SiteId,
     ThreadId, Variable,
 };
-pub use kind::{Kind, Operand, OperandKind};
+pub use operand::Operand;
 pub use resolve::resolve;
 pub use sink::Sink;
 pub use stats::Stats;

@@ -5,7 +5,7 @@
 //! their epochs mean. Here each is moved to where it belongs among the events of its thread, so that
 //! tools which know nothing of epochs can read the trace, and checkers have something to agree with.
 //!
-//! After it there is no [`Action::Earlier`], and the epochs of every thread do not decrease if those
+//! After it there is no [`Action::EarlierRead`] or [`Action::EarlierWrite`], and the epochs of every thread do not decrease if those
 //! of what was reported at once do not.
 //!
 //! **Where an access belongs.** In its epoch nothing began and nothing was received, so its place
@@ -24,7 +24,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Access, Action, Epoch, Event, ThreadId, Variable};
+use crate::{Action, Epoch, Event, ThreadId, Variable};
 
 /// What was reported at once, by one thread.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ pub fn resolve(events: &[Event]) -> Vec<Event> {
         if let Action::VolatileRead(variable) | Action::VolatileWrite(variable) = event.action {
             volatile.insert(variable);
         }
-        if let Action::Earlier(..) = event.action {
+        if event.action.is_earlier() {
             if event.epoch == Epoch(0) {
                 continue;
             }
@@ -172,7 +172,8 @@ fn begins_epoch(action: &Action) -> bool {
     match action {
         Action::VolatileRead(_)
         | Action::AtomicUpdate(_)
-        | Action::Acquire(..)
+        | Action::Acquire(_)
+        | Action::AcquireShared(_)
         | Action::Woken(_)
         | Action::ThreadBegin
         | Action::Join(_)
@@ -185,9 +186,11 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::ClassUsed(_) => true,
         Action::Read(_)
         | Action::Write(_)
-        | Action::Earlier(..)
+        | Action::EarlierRead(_)
+        | Action::EarlierWrite(_)
         | Action::VolatileWrite(_)
-        | Action::Release(..)
+        | Action::Release(_)
+        | Action::ReleaseShared(_)
         | Action::Wait(_)
         | Action::Notify(_)
         | Action::NotifyAll(_)
@@ -208,11 +211,11 @@ fn begins_epoch(action: &Action) -> bool {
 /// The event as if it had been reported at once.
 fn at_once(event: Event, volatile: &FxHashSet<Variable>) -> Event {
     let action = match event.action {
-        Action::Earlier(Access::Read, variable) if volatile.contains(&variable) => {
+        Action::EarlierRead(variable) if volatile.contains(&variable) => {
             Action::VolatileRead(variable)
         }
-        Action::Earlier(Access::Read, variable) => Action::Read(variable),
-        Action::Earlier(Access::Write, variable) => Action::Write(variable),
+        Action::EarlierRead(variable) => Action::Read(variable),
+        Action::EarlierWrite(variable) => Action::Write(variable),
         other => other,
     };
     Event { action, ..event }

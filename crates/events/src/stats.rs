@@ -4,8 +4,7 @@ use std::io;
 
 use rustc_hash::FxHashSet;
 
-use crate::kind::{Kind, Operand};
-use crate::{Event, ObjectId, Sink, SiteId, Tables, ThreadId, Variable};
+use crate::{Event, Kind, ObjectId, Operand, Sink, SiteId, Tables, ThreadId, Variable};
 
 /// Counts events, and the different things they are about.
 #[derive(Clone, Debug)]

@@ -34,8 +34,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::text::{TextError, file_and_line, nearest, stem};
 use crate::{
-    Access, Action, ClassId, Epoch, Event, FieldEntry, FieldId, Mode, ObjectId, Sink, SiteEntry,
-    SiteId, Tables, ThreadEntry, ThreadId, Variable,
+    Action, ClassId, Epoch, Event, FieldEntry, FieldId, ObjectId, Sink, SiteEntry, SiteId, Tables,
+    ThreadEntry, ThreadId, Variable,
 };
 
 /// The words that become events.
@@ -226,7 +226,7 @@ impl Names {
                 if *held > 1 {
                     return None;
                 }
-                Action::Acquire(lock, Mode::Exclusive)
+                Action::Acquire(lock)
             }
             ("rel", _) => {
                 let lock = self.lock(line.operand);
@@ -237,7 +237,7 @@ impl Names {
                     }
                     self.held.remove(&(thread, lock));
                 }
-                Action::Release(lock, Mode::Exclusive)
+                Action::Release(lock)
             }
             ("fork", _) => Action::Fork(self.thread(line.operand)),
             ("join", _) => Action::Join(self.thread(line.operand)),
@@ -392,10 +392,10 @@ impl<W: Write> Writer<W> {
             *self.variables.entry(variable).or_insert(next)
         };
         let touched = match event.action {
-            Action::Read(variable) | Action::Earlier(Access::Read, variable) => {
+            Action::Read(variable) | Action::EarlierRead(variable) => {
                 return line.put("r", 'V', number_of_variable(variable));
             }
-            Action::Write(variable) | Action::Earlier(Access::Write, variable) => {
+            Action::Write(variable) | Action::EarlierWrite(variable) => {
                 return line.put("w", 'V', number_of_variable(variable));
             }
             Action::VolatileRead(variable)
@@ -412,10 +412,10 @@ impl<W: Write> Writer<W> {
                 }
                 return line.put("rel", 'L', lock);
             }
-            Action::Acquire(lock, Mode::Exclusive) | Action::Woken(lock) => {
+            Action::Acquire(lock) | Action::Woken(lock) => {
                 return line.put("acq", 'L', number_of_lock(Lock::Monitor(lock)));
             }
-            Action::Release(lock, Mode::Exclusive) | Action::Wait(lock) => {
+            Action::Release(lock) | Action::Wait(lock) => {
                 return line.put("rel", 'L', number_of_lock(Lock::Monitor(lock)));
             }
             Action::Fork(other) => {
@@ -428,9 +428,7 @@ impl<W: Write> Writer<W> {
             }
             Action::Begin => return line.put("begin", 'B', line.place as usize),
             Action::End => return line.put("end", 'B', line.place as usize),
-            Action::Acquire(lock, Mode::Shared) | Action::Release(lock, Mode::Shared) => {
-                Lock::Monitor(lock)
-            }
+            Action::AcquireShared(lock) | Action::ReleaseShared(lock) => Lock::Monitor(lock),
             Action::Submit(task)
             | Action::TaskBegin(task)
             | Action::TaskEnd(task)

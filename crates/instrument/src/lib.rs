@@ -5,8 +5,8 @@
 //! around monitors, around calls of the library that synchronise, and at the beginning and end of
 //! atomic blocks and tasks. It is pure: no file is read, and the same input gives the same bytes.
 //!
-//! `plan/` decides what stands where; [`surgery`] inserts it, and knows nothing of hooks. [`ops`] is the
-//! table of hooks that the runtime mirrors.
+//! `plan/` decides what stands where; [`surgery`] inserts it, and knows nothing of hooks. The hooks
+//! are those of the table in `agent_protocol`.
 //!
 //! A rewritten class has the same methods, flags, superclass and interfaces. Its only new members are
 //! synthetic transient fields, which the runtime hides from reflection.
@@ -14,7 +14,6 @@
 mod config;
 mod dropped_lock;
 mod error;
-pub mod ops;
 mod plan;
 mod regions;
 mod sites;
@@ -23,7 +22,6 @@ pub mod surgery;
 pub use config::{Config, WatchList};
 pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
-pub use ops::{Hook, Op, RUNTIME_CLASS};
 pub use plan::instrument;
 pub use sites::{NewSite, Relation, SiteTable, SiteTarget};
 

@@ -1,5 +1,7 @@
 package java.lang;
 
+import static java.lang.ScissionProtocol.*;
+
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.util.Set;
@@ -14,7 +16,7 @@ import jdk.internal.misc.Unsafe;
  * which threads are held is one that the JVM could have chosen. So nothing is reported that did not happen;
  * what no hold provokes is missed, and what waits with a time limit may see it expire.
  *
- * <p><b>Where.</b> The agent sets a byte for each site that a monitor suspects: how often threads may still
+ * <p><b>Where.</b> The agent sets a byte for each site that a checker suspects: how often threads may still
  * be held there. A thread is held only inside an atomic block, since only a block can be split. A
  * synchronized method has its lock before its first hook runs; so when such a method is suspected, the call
  * that led to it is, and the next thread that comes to that call is held before it.
@@ -25,8 +27,8 @@ import jdk.internal.misc.Unsafe;
  * nothing else can run, the one that was held first goes on.
  *
  * <p><b>Chance.</b> The first thread that comes to a suspicious place is held, and of the following ones three
- * in four: threads that are always held at the same place may walk in step for ever. The dice of each thread
- * are thrown from the seed of the run and the number of the thread alone, so that a run with the same seed
+ * in four: threads that are always held at the same place may walk in step for ever. The random numbers of each
+ * thread follow from the seed of the run and the number of the thread alone, so that a run with the same seed
  * differs only where the JVM lets threads come in another order.
  *
  * <p><b>What is never done.</b> No lock is taken while a thread is held, no other thread is waited for, and the
@@ -47,18 +49,18 @@ final class ScissionAdversary {
     private static final Unsafe U = Unsafe.getUnsafe();
 
     /** Whether threads are held back at all. */
-    static final boolean IS_AT_WORK = Scission.configuration(40) != 0;
+    static final boolean IS_AT_WORK = ScissionNatives.configuration(WORD_ADVERSARIAL) != 0;
     /** How often threads may still be held at a site: 0 where nothing is suspected, -1 for no more. */
-    private static final long SUSPECTS = Scission.configuration(41);
+    private static final long SUSPECTS = ScissionNatives.configuration(WORD_SUSPECTS);
     /** Where the holds, and their slices, are counted. */
-    private static final long HOLDS = Scission.configuration(42);
-    private static final long SLICES = Scission.configuration(43);
-    private static final long SEED = Scission.configuration(44);
+    private static final long HOLDS = ScissionNatives.configuration(WORD_HOLDS);
+    private static final long SLICES = ScissionNatives.configuration(WORD_SLICES);
+    private static final long SEED = ScissionNatives.configuration(WORD_SEED);
     /** How many slices a hold has at most. */
-    private static final int LONGEST = (int) Scission.configuration(45);
-    private static final byte HOLDS_PER_SITE = (byte) Scission.configuration(46);
+    private static final int LONGEST = (int) ScissionNatives.configuration(WORD_HOLD_FOR);
+    private static final byte HOLDS_PER_SITE = (byte) ScissionNatives.configuration(WORD_HOLDS_PER_SITE);
     /** How many slices all holds of the run may have together. */
-    private static final long BUDGET = Scission.configuration(47);
+    private static final long BUDGET = ScissionNatives.configuration(WORD_HOLD_BUDGET);
 
     private static final byte NO_MORE = -1;
     /** How often in a row nothing else must have been able to run. */
@@ -84,13 +86,10 @@ final class ScissionAdversary {
         }
     }
 
-    /** Lets one slice of time pass. */
-    private static native void slice();
-
     /** A thread has shown itself. */
     static void enter(Thread thread, ScissionThread s) {
         s.thread = new WeakReference<>(thread);
-        s.dice = SEED + s.number * 0x9e3779b97f4a7c15L;
+        s.random = SEED + s.number * 0x9e3779b97f4a7c15L;
         ThreadGroup group = thread.getThreadGroup();
         s.isOfJvm = group == null || group.getParent() == null;
         THREADS.add(s);
@@ -102,7 +101,7 @@ final class ScissionAdversary {
     }
 
     static boolean isSuspect(int site) {
-        return U.getByte(SUSPECTS + site) > 0;
+        return U.getByte(SUSPECTS + (site & SITES - 1)) > 0;
     }
 
     /**
@@ -110,14 +109,14 @@ final class ScissionAdversary {
      */
     static void suspectCall(ScissionThread s) {
         int site = s.lastCall;
-        if (site != 0 && U.getByte(SUSPECTS + site) == 0) {
+        if (site != 0 && U.getByte(SUSPECTS + (site & SITES - 1)) == 0) {
             suspect(site);
         }
     }
 
     private static synchronized void suspect(int site) {
-        if (U.getByte(SUSPECTS + site) == 0) {
-            U.putByte(SUSPECTS + site, HOLDS_PER_SITE);
+        if (U.getByte(SUSPECTS + (site & SITES - 1)) == 0) {
+            U.putByte(SUSPECTS + (site & SITES - 1), HOLDS_PER_SITE);
         }
     }
 
@@ -129,7 +128,7 @@ final class ScissionAdversary {
         if (s.depth == 0 || s.isOfJvm) {
             return;
         }
-        long chance = throwDice(s);
+        long chance = nextRandom(s);
         if (isShuttingDown() || !take(s, chance, site)) {
             return;
         }
@@ -142,7 +141,7 @@ final class ScissionAdversary {
                     U.getAndAddLong(null, SLICES, -1);
                     break;
                 }
-                slice();
+                ScissionNatives.slice();
                 if (w != 0 && U.getLongVolatile(base, w) != write || isShuttingDown()) {
                     break;
                 }
@@ -155,20 +154,20 @@ final class ScissionAdversary {
 
     /** Decides whether a thread is held, and takes the hold off the budget of the site. */
     private static synchronized boolean take(ScissionThread s, long chance, int site) {
-        byte left = U.getByte(SUSPECTS + site);
+        byte left = U.getByte(SUSPECTS + (site & SITES - 1));
         boolean isFirst = left == HOLDS_PER_SITE;
         if (left <= 0 || !isFirst && (chance & 3) == 0 || U.getLongVolatile(null, SLICES) >= BUDGET) {
             return false;
         }
-        U.putByte(SUSPECTS + site, left == 1 ? NO_MORE : (byte) (left - 1));
+        U.putByte(SUSPECTS + (site & SITES - 1), left == 1 ? NO_MORE : (byte) (left - 1));
         s.heldSince = U.getAndAddLong(null, HOLDS, 1) + 1;
         return true;
     }
 
     /** The next number of the thread: SplitMix64. */
-    private static long throwDice(ScissionThread s) {
-        s.dice += 0x9e3779b97f4a7c15L;
-        long z = s.dice;
+    private static long nextRandom(ScissionThread s) {
+        s.random += 0x9e3779b97f4a7c15L;
+        long z = s.random;
         z = (z ^ z >>> 30) * 0xbf58476d1ce4e5b9L;
         z = (z ^ z >>> 27) * 0x94d049bb133111ebL;
         return z ^ z >>> 31;

@@ -70,7 +70,8 @@ final class ScissionFieldFilter extends AbstractMap<Class<?>, Object> {
 
     private static String[] names(Class<?> type, String[] hidden) {
         java.util.ArrayList<String> added = new java.util.ArrayList<>();
-        for (String word : Scission.declaredFields(type).split(" ")) {
+        String declared = ScissionNatives.declaredFields(type);
+        for (String word : declared == null ? new String[0] : declared.split(" ")) {
             if (word.startsWith("$scission")) {
                 // Names are compared by identity there.
                 added.add(word.intern());

@@ -1,10 +1,15 @@
 package java.lang;
 
+import static java.lang.ScissionProtocol.*;
+
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 
 /**
- * Numbers for objects that have no room for one: locks, arrays and library objects. A table of weak
+ * The numbers of objects. Objects of watched classes have theirs in a field that the agent adds. For objects that
+ * have no room for one, locks, arrays and library objects, there is a table of weak
  * references by identity; what nobody else holds disappears from it.
  */
 final class ScissionObjects {
@@ -12,10 +17,10 @@ final class ScissionObjects {
     static final class Entry extends WeakReference<Object> {
         final int hash;
         Entry next;
-        /** Its number, or that of the object it is another face of. */
-        volatile long id;
-        /** For arrays: two words an element. */
-        volatile long[] words;
+        /** Its number, or that of the object it is a view of. */
+        final long id;
+        /** For arrays: the words of their elements. */
+        volatile ScissionArrays.Words words;
 
         Entry(Object object, int hash, long id, Entry next, ReferenceQueue<Object> queue) {
             super(object, queue);
@@ -46,9 +51,7 @@ final class ScissionObjects {
             if (found != null) {
                 return found;
             }
-            for (Entry dead; (dead = (Entry) queue.poll()) != null; ) {
-                remove(dead);
-            }
+            forget();
             if (size > buckets.length) {
                 grow();
             }
@@ -59,11 +62,22 @@ final class ScissionObjects {
             return added;
         }
 
+        /** Forgets the objects that are gone. */
+        synchronized void forget() {
+            for (Entry dead; (dead = (Entry) queue.poll()) != null; ) {
+                remove(dead);
+            }
+        }
+
         private void remove(Entry dead) {
             int index = dead.hash >>> 6 & buckets.length - 1;
             Entry before = null;
             for (Entry e = buckets[index]; e != null; before = e, e = e.next) {
                 if (e == dead) {
+                    ScissionArrays.Words words = e.words;
+                    if (words != null) {
+                        words.free();
+                    }
                     if (before == null) {
                         buckets[index] = e.next;
                     } else {
@@ -112,5 +126,65 @@ final class ScissionObjects {
     static Entry add(Object object, long id) {
         int hash = System.identityHashCode(object);
         return SHARDS[hash & 63].add(object, hash, id);
+    }
+
+    /** Forgets all objects that are gone, and what was kept for them. */
+    static void forget() {
+        for (Shard shard : SHARDS) {
+            shard.forget();
+        }
+    }
+
+    // ------------------------------------------------------------------ numbers
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long NEXT_OBJECT = ScissionNatives.configuration(WORD_NEXT_OBJECT);
+
+    /** The number of an object; it gets one, and is reported, when it has none. */
+    static long id(ScissionThread s, Object object) {
+        Class<?> type = object.getClass();
+        ScissionShapes.Shape shape = s.lastShape;
+        if (shape == null || shape.type != type) {
+            s.lastShape = shape = ScissionShapes.of(type);
+        }
+        if (shape.idOffset != 0) {
+            long id = U.getLong(object, shape.idOffset);
+            return id != 0 ? id : claim(s, object, shape);
+        }
+        Entry entry = find(object);
+        return entry != null ? entry.id : enter(s, object, shape).id;
+    }
+
+    /** The number of an object whose class has room for it at this offset; 0 means that it may have none. */
+    static long id(ScissionThread s, Object object, int offset) {
+        long id = offset == 0 ? 0 : U.getLong(object, (long) offset);
+        return id != 0 ? id : id(s, object);
+    }
+
+    /** The number that an object has in a field, 0 if it has none. */
+    static long idIfAny(Object object) {
+        long offset = ScissionShapes.of(object.getClass()).idOffset;
+        return offset == 0 ? 0 : U.getLong(object, offset);
+    }
+
+    @DontInline
+    private static long claim(ScissionThread s, Object object, ScissionShapes.Shape shape) {
+        long id = U.getAndAddLong(null, NEXT_OBJECT, 1);
+        if (!U.compareAndSetLong(object, shape.idOffset, 0, id)) {
+            return U.getLong(object, shape.idOffset);
+        }
+        ScissionEvents.emit(s, EVENT_ESCAPE, 0, id, shape.number);
+        return id;
+    }
+
+    /** Adds an object to the table, and reports it if it is new there. */
+    @DontInline
+    static Entry enter(ScissionThread s, Object object, ScissionShapes.Shape shape) {
+        long id = U.getAndAddLong(null, NEXT_OBJECT, 1);
+        Entry entry = add(object, id);
+        if (entry.id == id) {
+            ScissionEvents.emit(s, EVENT_ESCAPE, 0, id, shape.number);
+        }
+        return entry;
     }
 }

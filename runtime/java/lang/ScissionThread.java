@@ -6,9 +6,6 @@ package java.lang;
  * that starts it creates it, and reads its number; and the adversary looks who else is held.
  */
 final class ScissionThread {
-    /** How many low bits of a word hold the site; the epoch stands above. */
-    static final int SITE_BITS = 24;
-
     /** The number that events carry. */
     final int number;
 
@@ -31,8 +28,10 @@ final class ScissionThread {
     /** How many locks are held. */
     int held;
 
-    /** The numbers of the locks of synchronized methods that are running, innermost last. */
+    /** The numbers of the locks of synchronized methods that are running, innermost last, 0 if that is not known. */
     long[] methodLocks = new long[8];
+    /** The sites of their beginnings. */
+    int[] methodSites = new int[8];
     int methods;
 
     /** The object whose monitor is about to be entered, and its number. */
@@ -45,6 +44,8 @@ final class ScissionThread {
 
     /** The tasks that this thread runs, innermost last; complemented for lambdas, 0 if not submitted. */
     long[] tasks = new long[4];
+    /** The sites of their beginnings. */
+    int[] taskSites = new int[4];
     int running;
     /** The task that this thread submitted last. */
     long submitted;
@@ -59,10 +60,10 @@ final class ScissionThread {
     ScissionObjects.Entry lastArray;
 
     /** What is known of the class of the object that was last asked for its number. */
-    Scission.Shape lastShape;
+    ScissionShapes.Shape lastShape;
 
     /** Where this thread notes its reads of shared variables, and which region that is. */
-    long notes = Scission.NO_NOTES;
+    long notes = ScissionConfiguration.NO_NOTES;
     int region;
 
     /** Which variables without notes were read last: object, field, the write that was seen, epoch. */
@@ -74,8 +75,8 @@ final class ScissionThread {
     java.lang.ref.WeakReference<Thread> thread;
     /** Whether it is a thread of the JVM itself. */
     boolean isOfJvm;
-    /** The state of its dice. */
-    long dice;
+    /** The state of its generator of random numbers. */
+    long random;
     /** The last call that it was about to make, by site. */
     int lastCall;
     /** When it was held back, among all holds; 0 when it is not. Other threads read it. */

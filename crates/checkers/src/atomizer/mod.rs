@@ -204,6 +204,12 @@ impl Atomizer {
         }
     }
 
+    /// An access that is reported late says only who has used the variable.
+    fn earlier(&mut self, event: &Event, access: Access, variable: Variable) {
+        let guard = self.variables.entry(variable, || GuardState::new(event.thread));
+        guard.earlier(event.thread, access);
+    }
+
     /// An access that synchronises; but a read that is repeated with no synchronisation in between does
     /// not do so again.
     fn volatile(&mut self, event: &Event, access: Access, variable: Variable) {
@@ -343,17 +349,18 @@ impl Checker for Atomizer {
         match event.action {
             Action::Read(variable) => self.access(event, Access::Read, variable),
             Action::Write(variable) => self.access(event, Access::Write, variable),
-            Action::Earlier(access, variable) => {
-                let guard = self.variables.entry(variable, || GuardState::new(event.thread));
-                guard.earlier(event.thread, access);
-            }
+            Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
+            Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
             Action::VolatileRead(variable) => self.volatile(event, Access::Read, variable),
             Action::VolatileWrite(variable) | Action::AtomicUpdate(variable) => {
                 self.volatile(event, Access::Write, variable);
             }
-            Action::Acquire(lock, mode) => self.acquire(event, lock, mode),
-            Action::Woken(lock) => self.acquire(event, lock, Mode::Exclusive),
-            Action::Release(lock, mode) => self.release(event, lock, mode),
+            Action::Acquire(lock) | Action::Woken(lock) => {
+                self.acquire(event, lock, Mode::Exclusive);
+            }
+            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
+            Action::Release(lock) => self.release(event, lock, Mode::Exclusive),
+            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
             Action::Wait(lock) => self.release(event, lock, Mode::Exclusive),
             Action::Join(child) => {
                 self.synchronise(event, MoverKind::Right, Subject::Thread(child))

@@ -14,7 +14,7 @@
 //! 1. A variable is reported once, when its GuardSet becomes empty or, empty, begins to matter; with an access
 //!    of another thread, if possible one that shares no lock with it. The paper names one access only.
 //! 2. Volatile variables and atomics are not checked: they are meant to be used without locks.
-//! 3. Accesses that are reported late ([`events::Action::Earlier`]) carry no locks, and refine nothing. While
+//! 3. Accesses that are reported late ([`events::Action::EarlierRead`], [`events::Action::EarlierWrite`]) carry no locks, and refine nothing. While
 //!    hooks report late, the variable is its thread's own.
 //! 4. A table of variables that is full forgets those that were not used lately, which can miss
 //!    warnings: nothing says when an object is gone.
@@ -226,14 +226,17 @@ impl Checker for Eraser {
         match event.action {
             Action::Read(variable) => self.access(event, Access::Read, variable),
             Action::Write(variable) => self.access(event, Access::Write, variable),
-            Action::Earlier(access, variable) => self.earlier(event, access, variable),
-            Action::Acquire(lock, mode) => self.acquire(event, lock, mode),
-            Action::Woken(lock) => self.acquire(event, lock, Mode::Exclusive),
-            Action::Release(lock, mode) => {
-                self.held_locks.release(event.thread, lock, mode);
+            Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
+            Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
+            Action::Acquire(lock) | Action::Woken(lock) => {
+                self.acquire(event, lock, Mode::Exclusive);
             }
-            Action::Wait(lock) => {
+            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
+            Action::Release(lock) | Action::Wait(lock) => {
                 self.held_locks.release(event.thread, lock, Mode::Exclusive);
+            }
+            Action::ReleaseShared(lock) => {
+                self.held_locks.release(event.thread, lock, Mode::Shared);
             }
             Action::ThreadEnd => self.held_locks.end(event.thread),
             // Eraser knows of locks and of nothing else.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use events::{Access, SiteId, Tables, ThreadId, Variable};
+use events::{Access, Kind, SiteId, Tables, ThreadId, Variable};
 use findings::{Evidence, Finding, HeldLock, Severity, Step, ThreadAction, Witness};
 
 use super::RULE;
@@ -74,8 +74,8 @@ fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
             taken_at: site_of(tables, held.site),
         });
         let verb = match access.access {
-            Access::Read => Verb::Reads,
-            Access::Write => Verb::Writes,
+            Access::Read => Verb::of_kind(Kind::Read),
+            Access::Write => Verb::of_kind(Kind::Write),
         };
         Step {
             held_locks: held.collect(),

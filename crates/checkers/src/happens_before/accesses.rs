@@ -3,6 +3,8 @@
 //! Most variables are read by one thread between two writes, or by threads in turns: then one read is
 //! enough. Only where reads are not ordered there is one for each thread (FastTrack, section 3).
 
+use events::Kind;
+
 use super::clock::Clock;
 use crate::latest_by_thread::{LatestByThread, Timed};
 use crate::operation_at::OperationAt;
@@ -20,7 +22,7 @@ impl Default for TimedAccess {
     fn default() -> TimedAccess {
         TimedAccess {
             thread_time: ThreadTime::NONE,
-            operation_at: OperationAt::somewhere(Verb::Writes),
+            operation_at: OperationAt::somewhere(Verb::of_kind(Kind::Write)),
         }
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! Deviations from the paper, with the reason:
 //! 1. The time of a thread is its epoch in the stream, so that an access that is reported late
-//!    ([`events::Action::Earlier`]) can be compared like any other, and no past clocks are kept. It
+//!    ([`events::Action::EarlierRead`], [`events::Action::EarlierWrite`]) can be compared like any other, and no past clocks are kept. It
 //!    must therefore be a new epoch after every operation that others can be ordered after: an access
 //!    in the epoch of a release counts as made before it.
 //! 2. Reads that are reported late are kept beside the others instead of replacing them: the order
@@ -486,7 +486,8 @@ impl Checker for HappensBefore {
         match event.action {
             Action::Read(variable) => self.access(event, Access::Read, variable),
             Action::Write(variable) => self.access(event, Access::Write, variable),
-            Action::Earlier(access, variable) => self.earlier(event, access, variable),
+            Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
+            Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
             Action::VolatileRead(variable) => {
                 self.receive(event, ClockKey::Volatile(variable), Mode::Exclusive);
             }
@@ -497,9 +498,11 @@ impl Checker for HappensBefore {
                 self.receive(event, ClockKey::Volatile(variable), Mode::Exclusive);
                 self.publish(event, ClockKey::Volatile(variable));
             }
-            Action::Acquire(lock, mode) => self.receive(event, ClockKey::Lock(lock), mode),
+            Action::Acquire(lock) => self.receive(event, ClockKey::Lock(lock), Mode::Exclusive),
+            Action::AcquireShared(lock) => self.receive(event, ClockKey::Lock(lock), Mode::Shared),
             Action::Woken(lock) => self.receive(event, ClockKey::Lock(lock), Mode::Exclusive),
-            Action::Release(lock, mode) => self.release(event, lock, mode),
+            Action::Release(lock) => self.release(event, lock, Mode::Exclusive),
+            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
             Action::Wait(lock) => self.release(event, lock, Mode::Exclusive),
             Action::ThreadBegin | Action::Notify(_) | Action::NotifyAll(_) => {
                 self.advance(event);

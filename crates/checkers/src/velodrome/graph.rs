@@ -40,7 +40,7 @@ pub(super) struct Endpoint {
 impl Default for Endpoint {
     fn default() -> Endpoint {
         Endpoint {
-            operation_at: OperationAt::somewhere(Verb::Precedes),
+            operation_at: OperationAt::somewhere(Verb::PRECEDES),
             thread: ThreadId(u32::MAX),
         }
     }
@@ -58,7 +58,7 @@ impl Label {
     /// An edge that stands for no operations: its ends are known by their nodes only.
     pub(super) fn of_nodes(subject: Subject) -> Label {
         let to =
-            Endpoint { operation_at: OperationAt::somewhere(Verb::Follows), ..Endpoint::default() };
+            Endpoint { operation_at: OperationAt::somewhere(Verb::FOLLOWS), ..Endpoint::default() };
         Label { subject, from: Endpoint::default(), to }
     }
 

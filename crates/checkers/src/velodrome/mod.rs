@@ -11,7 +11,7 @@
 //! Deviations from the paper, with the reason:
 //! 1. A step of the paper is a [`ThreadTime`], a thread and a time of that thread, not a node and a time of
 //!    that node. A node is an interval of a thread's time, so that an access that is reported late
-//!    ([`events::Action::Earlier`]) finds the transaction it was part of, running, finished or collected,
+//!    ([`events::Action::EarlierRead`], [`events::Action::EarlierWrite`]) finds the transaction it was part of, running, finished or collected,
 //!    and no table of past epochs is needed. Times are epochs: what a thread does in one epoch has
 //!    the same edges before it.
 //! 2. `merge` reuses a node only if it has finished, and only if no order between operations is lost
@@ -44,7 +44,7 @@ mod witness;
 use std::collections::BTreeSet;
 
 use events::{
-    Access, Action, Block, Epoch, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
+    Access, Action, Block, Epoch, Event, Kind, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
 };
 use findings::Finding;
 
@@ -262,7 +262,8 @@ impl Velodrome {
         if !started.thread_time.is_none() {
             let others = std::mem::replace(&mut self.sources, vec![started]);
             let thread = self.slots.thread(slot);
-            let operation_at = OperationAt::new(Verb::Begins, SiteId(0), ContextId::OUTSIDE);
+            let operation_at =
+                OperationAt::new(Verb::of_kind(Kind::Begin), SiteId(0), ContextId::OUTSIDE);
             self.operation_in(
                 slot,
                 Epoch(0),
@@ -390,7 +391,10 @@ impl Velodrome {
             }
             let now = self.threads[slot.index()].timeline.now();
             let thread_time = self.graph.thread_time_at(slot, now);
-            let end = Endpoint { operation_at: OperationAt::somewhere(Verb::Ends), thread: child };
+            let end = Endpoint {
+                operation_at: OperationAt::somewhere(Verb::of_kind(Kind::ThreadEnd)),
+                thread: child,
+            };
             self.sources.clear();
             self.sources.push(TimedOperation { thread_time, end });
         }
@@ -510,9 +514,12 @@ impl Checker for Velodrome {
             Action::Write(variable)
             | Action::VolatileWrite(variable)
             | Action::AtomicUpdate(variable) => self.exclusive(event, variable),
-            Action::Earlier(access, variable) => self.earlier(event, access, variable),
-            Action::Acquire(lock, mode) => self.acquire(event, lock, mode),
-            Action::Release(lock, mode) => self.release(event, lock, mode),
+            Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
+            Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
+            Action::Acquire(lock) => self.acquire(event, lock, Mode::Exclusive),
+            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
+            Action::Release(lock) => self.release(event, lock, Mode::Exclusive),
+            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
             Action::Wait(lock) => {
                 self.release(event, lock, Mode::Exclusive);
                 let slot = self.slot(event.thread);

@@ -7,7 +7,7 @@ use checkers::Checker;
 use checkers::atomizer::Atomizer;
 use checkers::happens_before::{HappensBefore, Limits};
 use checkers::velodrome::{Config, Velodrome};
-use events::{Action, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable};
+use events::{Action, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable};
 use findings::Severity;
 use text::Text;
 
@@ -88,10 +88,10 @@ fn updates(checker: &mut dyn Checker, thread: u32, object: u64) {
     let variable = Variable::Field(ObjectId(object), FieldId(0));
     for action in [
         Action::Begin,
-        Action::Acquire(ObjectId(0), Mode::Exclusive),
+        Action::Acquire(ObjectId(0)),
         Action::Read(variable),
         Action::Write(variable),
-        Action::Release(ObjectId(0), Mode::Exclusive),
+        Action::Release(ObjectId(0)),
         Action::End,
     ] {
         checker.event(&event(thread, action));
@@ -118,7 +118,7 @@ fn one_long_transaction_does_not_keep_all_others_alive() {
     }
     assert_eq!(checker.violations(), 0);
     assert!(checker.statistics().most_alive <= 128, "{:?}", checker.statistics());
-    checker.event(&event(100, Action::Acquire(ObjectId(0), Mode::Exclusive)));
+    checker.event(&event(100, Action::Acquire(ObjectId(0))));
     assert_eq!(checker.violations(), 1);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use checkers::Checker;
 use events::{
-    Action, Epoch, Event, FieldEntry, FieldId, Mode, ObjectId, SiteEntry, SiteId, Tables, ThreadId,
+    Action, Epoch, Event, FieldEntry, FieldId, ObjectId, SiteEntry, SiteId, Tables, ThreadId,
     Variable,
 };
 use findings::{Finding, Site};
@@ -77,8 +77,8 @@ impl Text {
             "end" => Action::End,
             "rd" => Action::Read(self.variable(name)),
             "wr" => Action::Write(self.variable(name)),
-            "acq" => Action::Acquire(self.object(name), Mode::Exclusive),
-            "rel" => Action::Release(self.object(name), Mode::Exclusive),
+            "acq" => Action::Acquire(self.object(name)),
+            "rel" => Action::Release(self.object(name)),
             _ => panic!("an unknown verb: {verb}"),
         }
     }

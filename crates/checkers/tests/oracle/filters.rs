@@ -219,7 +219,7 @@ impl Model {
                 && self.filters.ownership
                 && self.filters.epoch;
             if is_reported && note.thread != writer {
-                let action = Action::Earlier(Access::Read, volatile(x));
+                let action = Action::EarlierRead(volatile(x));
                 self.push(note.thread, note.site, note.epoch, action);
             }
         }
@@ -299,12 +299,12 @@ impl Model {
         }
         let receives = words.write.filter(|write| write.thread != thread);
         if let Some(write) = words.write.filter(|_| !words.is_seen && self.filters.ownership) {
-            let action = Action::Earlier(Access::Write, variable(x));
+            let action = Action::EarlierWrite(variable(x));
             self.push(write.thread, write.site, write.epoch, action);
         }
         let is_told = self.filters.ownership;
         for read in noted.into_values().filter(|_| is_told) {
-            let action = Action::Earlier(Access::Read, variable(x));
+            let action = Action::EarlierRead(variable(x));
             self.push(read.thread, read.site, read.epoch, action);
         }
         self.report_blocks(thread);
@@ -329,7 +329,7 @@ impl Model {
             let reads = words.reads.into_values().map(|read| (Access::Read, read));
             for (access, word) in write.into_iter().chain(reads) {
                 if word.thread != thread {
-                    let action = Action::Earlier(access, variable(x));
+                    let action = Action::earlier(access, variable(x));
                     self.push(word.thread, word.site, word.epoch, action);
                 }
             }
@@ -346,7 +346,7 @@ impl Model {
         if self.filters.ownership {
             for (access, word) in [(Access::Write, words.write), (Access::Read, words.read)] {
                 if let Some(word) = word.filter(|word| word.thread != thread) {
-                    let action = Action::Earlier(access, variable(x));
+                    let action = Action::earlier(access, variable(x));
                     self.push(word.thread, word.site, word.epoch, action);
                 }
             }

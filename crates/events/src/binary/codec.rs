@@ -5,8 +5,12 @@
 //! memory of writer and reader does not grow with the number of threads. All slots are 0 at the
 //! beginning of a block; every block can be decoded alone.
 
-use crate::kind::{Kind, Operand};
-use crate::{Branch, ClassId, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable};
+use agent_protocol::VariableForm;
+
+use crate::{
+    Action, Branch, ClassId, Epoch, Event, FieldId, Kind, ObjectId, Operand, OperandKind, SiteId,
+    ThreadId, Variable,
+};
 
 /// Room for the longest event: opcode 1, thread 5, epoch 10, site 5, object 10, field 5.
 pub(super) const EVENT_ROOM: usize = 64;
@@ -17,11 +21,57 @@ const OTHER_THREAD: u8 = 0x40;
 /// Flag in the opcode byte: another epoch than that of the slot.
 const OTHER_EPOCH: u8 = 0x80;
 
-const FORMS_OF_VARIABLES: u8 = 4;
-const FIRST_AFTER_VARIABLES: u8 = 7 * FORMS_OF_VARIABLES;
-const BRANCH_TAKEN: u8 = FIRST_AFTER_VARIABLES + Kind::Branch as u8 - 7;
-const BRANCH_NOT_TAKEN: u8 = BRANCH_TAKEN + 1;
-const BRANCH_CASE: u8 = BRANCH_TAKEN + 2;
+/// The bits of the opcode byte that are the opcode.
+const OPCODE: u8 = 0x3f;
+
+/// How many opcodes a kind of events takes: one for each form of its operand.
+const fn forms(operand: OperandKind) -> u8 {
+    match operand {
+        OperandKind::Variable => VariableForm::ALL.len() as u8,
+        OperandKind::Branch => 3,
+        OperandKind::None
+        | OperandKind::Object
+        | OperandKind::Thread
+        | OperandKind::Class
+        | OperandKind::ObjectOfClass => 1,
+    }
+}
+
+/// The forms of branches.
+const TAKEN: u8 = 0;
+const NOT_TAKEN: u8 = 1;
+const CASE: u8 = 2;
+
+/// The first opcode of each kind. Opcodes are given out in the order of the table of events: a kind that is appended
+/// to the table changes none of those before it.
+const FIRST_OPCODES: [u8; Kind::ALL.len()] = {
+    let mut first = [0; Kind::ALL.len()];
+    let mut opcode = 0;
+    let mut number = 0;
+    while number < first.len() {
+        first[number] = opcode;
+        opcode += forms(Kind::ALL[number].operand());
+        number += 1;
+    }
+    assert!(opcode <= OPCODE + 1, "the opcodes do not fit into their bits");
+    first
+};
+
+/// The kind and the form that each opcode stands for.
+const BY_OPCODE: [Option<(Kind, u8)>; OPCODE as usize + 1] = {
+    let mut by_opcode = [None; OPCODE as usize + 1];
+    let mut number = 0;
+    while number < Kind::ALL.len() {
+        let kind = Kind::ALL[number];
+        let mut form = 0;
+        while form < forms(kind.operand()) {
+            by_opcode[(FIRST_OPCODES[number] + form) as usize] = Some((kind, form));
+            form += 1;
+        }
+        number += 1;
+    }
+    by_opcode
+};
 
 /// What the last event of a slot had.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,55 +123,53 @@ impl CodecState {
         }
         out.put_signed(i64::from(event.site.0) - i64::from(slot.site));
         slot.site = event.site.0;
-        let opcode = match operand {
-            Operand::None => opcode_of(kind),
-            Operand::Variable(variable) => {
-                let form = match variable {
-                    Variable::Field(object, field) => {
-                        out.put_object(slot, object);
-                        out.put_declared(slot, field.0);
-                        0
-                    }
-                    Variable::Static(field) => {
-                        out.put_declared(slot, field.0);
-                        1
-                    }
-                    Variable::Element(object, index) => {
-                        out.put_object(slot, object);
-                        out.put(u64::from(index));
-                        2
-                    }
-                    Variable::Contents(object) => {
-                        out.put_object(slot, object);
-                        3
-                    }
-                };
-                kind as u8 * FORMS_OF_VARIABLES + form
-            }
+        let form = match operand {
+            Operand::None => 0,
+            Operand::Variable(variable) => match variable {
+                Variable::Field(object, field) => {
+                    out.put_object(slot, object);
+                    out.put_declared(slot, field.0);
+                    VariableForm::Field as u8
+                }
+                Variable::Static(field) => {
+                    out.put_declared(slot, field.0);
+                    VariableForm::Static as u8
+                }
+                Variable::Element(object, index) => {
+                    out.put_object(slot, object);
+                    out.put(u64::from(index));
+                    VariableForm::Element as u8
+                }
+                Variable::Contents(object) => {
+                    out.put_object(slot, object);
+                    VariableForm::Contents as u8
+                }
+            },
             Operand::Object(object) => {
                 out.put_object(slot, object);
-                opcode_of(kind)
+                0
             }
             Operand::Thread(other) => {
                 out.put(u64::from(other.0));
-                opcode_of(kind)
+                0
             }
             Operand::Class(class) => {
                 out.put_declared(slot, class.0);
-                opcode_of(kind)
+                0
             }
             Operand::ObjectOfClass(object, class) => {
                 out.put_object(slot, object);
                 out.put_declared(slot, class.0);
-                opcode_of(kind)
+                0
             }
-            Operand::Branch(Branch::Taken) => BRANCH_TAKEN,
-            Operand::Branch(Branch::NotTaken) => BRANCH_NOT_TAKEN,
+            Operand::Branch(Branch::Taken) => TAKEN,
+            Operand::Branch(Branch::NotTaken) => NOT_TAKEN,
             Operand::Branch(Branch::Case(case)) => {
                 out.put_signed(i64::from(case));
-                BRANCH_CASE
+                CASE
             }
         };
+        let opcode = FIRST_OPCODES[kind as usize] + form;
         let length = out.at;
         room[0] = opcode | flags;
         length
@@ -140,49 +188,41 @@ impl CodecState {
             slot.epoch = slot.epoch.wrapping_add_signed(input.signed()?);
         }
         slot.site = moved(slot.site, input.signed()?)?;
-        let opcode = first & !(OTHER_THREAD | OTHER_EPOCH);
-        let (kind, operand) = if opcode < FIRST_AFTER_VARIABLES {
-            let variable = match opcode % FORMS_OF_VARIABLES {
-                0 => {
-                    let object = input.object(slot)?;
-                    Variable::Field(object, FieldId(input.declared(slot)?))
-                }
-                1 => Variable::Static(FieldId(input.declared(slot)?)),
-                2 => {
-                    let object = input.object(slot)?;
-                    Variable::Element(object, input.narrow()?)
-                }
-                _ => Variable::Contents(input.object(slot)?),
-            };
-            (Kind::ALL[usize::from(opcode / FORMS_OF_VARIABLES)], Operand::Variable(variable))
-        } else if opcode < BRANCH_TAKEN {
-            let kind = Kind::ALL[usize::from(opcode - FIRST_AFTER_VARIABLES + 7)];
-            let operand = match kind.operand() {
-                crate::OperandKind::None => Operand::None,
-                crate::OperandKind::Object => Operand::Object(input.object(slot)?),
-                crate::OperandKind::Thread => Operand::Thread(ThreadId(input.narrow()?)),
-                crate::OperandKind::Class => Operand::Class(ClassId(input.declared(slot)?)),
-                crate::OperandKind::ObjectOfClass => {
-                    let object = input.object(slot)?;
-                    Operand::ObjectOfClass(object, ClassId(input.declared(slot)?))
-                }
-                crate::OperandKind::Variable | crate::OperandKind::Branch => {
-                    return Err("an opcode that is not known");
-                }
-            };
-            (kind, operand)
-        } else {
-            let branch = match opcode {
-                BRANCH_TAKEN => Branch::Taken,
-                BRANCH_NOT_TAKEN => Branch::NotTaken,
-                BRANCH_CASE => Branch::Case(
+        let (kind, form) =
+            BY_OPCODE[usize::from(first & OPCODE)].ok_or("an opcode that is not known")?;
+        let operand = match kind.operand() {
+            OperandKind::None => Operand::None,
+            OperandKind::Variable => {
+                let form = VariableForm::numbered(usize::from(form));
+                Operand::Variable(match form.ok_or("an opcode that is not known")? {
+                    VariableForm::Field => {
+                        let object = input.object(slot)?;
+                        Variable::Field(object, FieldId(input.declared(slot)?))
+                    }
+                    VariableForm::Static => Variable::Static(FieldId(input.declared(slot)?)),
+                    VariableForm::Element => {
+                        let object = input.object(slot)?;
+                        Variable::Element(object, input.narrow()?)
+                    }
+                    VariableForm::Contents => Variable::Contents(input.object(slot)?),
+                })
+            }
+            OperandKind::Object => Operand::Object(input.object(slot)?),
+            OperandKind::Thread => Operand::Thread(ThreadId(input.narrow()?)),
+            OperandKind::Class => Operand::Class(ClassId(input.declared(slot)?)),
+            OperandKind::ObjectOfClass => {
+                let object = input.object(slot)?;
+                Operand::ObjectOfClass(object, ClassId(input.declared(slot)?))
+            }
+            OperandKind::Branch => Operand::Branch(match form {
+                TAKEN => Branch::Taken,
+                NOT_TAKEN => Branch::NotTaken,
+                _ => Branch::Case(
                     i32::try_from(input.signed()?).map_err(|_| "a case that is too large")?,
                 ),
-                _ => return Err("an opcode that is not known"),
-            };
-            (Kind::Branch, Operand::Branch(branch))
+            }),
         };
-        let action = kind.action(operand).ok_or("an opcode that is not known")?;
+        let action = Action::of_kind(kind, operand).ok_or("an opcode that is not known")?;
         Ok(Event {
             thread: ThreadId(thread),
             site: SiteId(slot.site),
@@ -190,12 +230,6 @@ impl CodecState {
             action,
         })
     }
-}
-
-/// The opcode of a kind that is not done to a variable, and is no branch.
-#[inline]
-fn opcode_of(kind: Kind) -> u8 {
-    kind as u8 + (FIRST_AFTER_VARIABLES - 7)
 }
 
 fn moved(from: u32, by: i64) -> Result<u32, &'static str> {
@@ -322,5 +356,20 @@ impl<'a> Input<'a> {
     fn declared(&mut self, slot: &mut LastValues) -> Result<u32, &'static str> {
         slot.declared = moved(slot.declared, self.signed()?)?;
         Ok(slot.declared)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opcodes_are_those_of_all_versions_of_the_format() {
+        let opcode = |kind: Kind| FIRST_OPCODES[kind as usize];
+        assert_eq!(opcode(Kind::Read), 0);
+        assert_eq!(opcode(Kind::AtomicUpdate), 24);
+        assert_eq!(opcode(Kind::Acquire), 28);
+        assert_eq!(opcode(Kind::ClassUsed), 54);
+        assert_eq!(opcode(Kind::Branch), 55);
     }
 }

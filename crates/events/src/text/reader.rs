@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
 use super::{EPOCH, FRAME, file_and_line, stem};
-use crate::kind::{Kind, Operand, OperandKind};
 use crate::{
-    Branch, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry, FieldId, MAX_FRAMES, ObjectId,
-    SiteEntry, SiteId, StackEntry, Tables, ThreadEntry, ThreadId, Variable,
+    Action, Branch, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry, FieldId, Kind,
+    MAX_FRAMES, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry,
+    ThreadId, Variable,
 };
 
 /// Why a text is no trace.
@@ -389,7 +389,7 @@ impl Names {
             }
         }
         let site = self.site(block.map(|token| token.text.as_str()), place, line)?;
-        let action = kind.action(operand).ok_or_else(|| {
+        let action = Action::of_kind(kind, operand).ok_or_else(|| {
             line.fail(word, format!("`{}` is not done to such a thing", word.text))
         })?;
         Ok(Event { thread, site, epoch: Epoch(epoch.unwrap_or_default()), action })

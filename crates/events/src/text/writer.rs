@@ -6,10 +6,9 @@ use findings::Site;
 use rustc_hash::FxHashMap;
 
 use super::{EPOCH, FRAME};
-use crate::kind::{Kind, Operand};
 use crate::{
-    Branch, ClassId, Epoch, Event, FieldId, MAX_FRAMES, ObjectId, Sink, SiteEntry, SiteId, Tables,
-    ThreadId, Variable,
+    Branch, ClassId, Epoch, Event, FieldId, Kind, MAX_FRAMES, ObjectId, Operand, Sink, SiteEntry,
+    SiteId, Tables, ThreadId, Variable,
 };
 
 /// Writes a text trace that holds everything: rows of tables are defined as they come, under names

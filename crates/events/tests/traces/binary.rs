@@ -216,7 +216,7 @@ fn many_blocks_and_long_names_are_read_back() {
         thread: ThreadId((number % 1000) as u32),
         site: SiteId((number % 3_000_000) as u32),
         epoch: Epoch(number / 3),
-        action: Action::Acquire(events::ObjectId(number * number), events::Mode::Exclusive),
+        action: Action::Acquire(events::ObjectId(number * number)),
     };
     let all: Vec<Event> = (0..100_000).map(event).collect();
     let thread = |length: usize| ThreadEntry { name: "ö".repeat(length), is_virtual: true };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use events::{
-    Access, Action, Branch, CONTEXT_BLOCKS, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry,
-    FieldId, Kind, Mode, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables,
+    Action, Branch, CONTEXT_BLOCKS, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry,
+    FieldId, Kind, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables,
     ThreadEntry, ThreadId, Variable,
 };
 use findings::Site;
@@ -52,7 +52,7 @@ fn action() -> impl Strategy<Value = Action> {
             OperandKind::ObjectOfClass => Operand::ObjectOfClass(ObjectId(object), ClassId(number)),
             OperandKind::Branch => Operand::Branch(branch),
         };
-        kind.action(operand).expect("the operand is of the kind that is asked for")
+        Action::of_kind(kind, operand).expect("the operand is of the kind that is asked for")
     })
 }
 
@@ -132,47 +132,20 @@ pub(crate) fn one_of_each() -> (Vec<Event>, Tables) {
         Variable::Contents(object),
     ];
     let mut actions = Vec::new();
-    for variable in variables {
-        actions.extend([
-            Action::Read(variable),
-            Action::Write(variable),
-            Action::Earlier(Access::Read, variable),
-            Action::Earlier(Access::Write, variable),
-            Action::VolatileRead(variable),
-            Action::VolatileWrite(variable),
-            Action::AtomicUpdate(variable),
-        ]);
+    for kind in Kind::ALL {
+        let operands = match kind.operand() {
+            OperandKind::None => vec![Operand::None],
+            OperandKind::Variable => variables.map(Operand::Variable).to_vec(),
+            OperandKind::Object => vec![Operand::Object(object)],
+            OperandKind::Thread => vec![Operand::Thread(ThreadId(1))],
+            OperandKind::Class => vec![Operand::Class(ClassId(0))],
+            OperandKind::ObjectOfClass => vec![Operand::ObjectOfClass(object, ClassId(0))],
+            OperandKind::Branch => {
+                [Branch::Taken, Branch::NotTaken, Branch::Case(-1)].map(Operand::Branch).to_vec()
+            }
+        };
+        actions.extend(operands.into_iter().map(|it| Action::of_kind(*kind, it).unwrap()));
     }
-    for mode in [Mode::Exclusive, Mode::Shared] {
-        actions.extend([Action::Acquire(object, mode), Action::Release(object, mode)]);
-    }
-    actions.extend([
-        Action::Wait(object),
-        Action::Woken(object),
-        Action::Notify(object),
-        Action::NotifyAll(object),
-        Action::ThreadBegin,
-        Action::ThreadEnd,
-        Action::Fork(ThreadId(1)),
-        Action::Join(ThreadId(1)),
-        Action::Submit(object),
-        Action::TaskBegin(object),
-        Action::TaskEnd(object),
-        Action::TaskJoin(object),
-        Action::Publish(object),
-        Action::Receive(object),
-        Action::BarrierArrive(object),
-        Action::BarrierPass(object),
-        Action::LatchDown(object),
-        Action::LatchPass(object),
-        Action::Begin,
-        Action::End,
-        Action::Escape(object, ClassId(0)),
-        Action::ClassInitialised(ClassId(0)),
-        Action::ClassUsed(ClassId(0)),
-    ]);
-    let branches = [Branch::Taken, Branch::NotTaken, Branch::Case(-1)];
-    actions.extend(branches.map(Action::Branch));
     let event = |(number, action): (usize, Action)| Event {
         thread: ThreadId(number as u32 % 2),
         site: SiteId(number as u32 % 3),

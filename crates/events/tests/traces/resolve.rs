@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use events::{
-    Access, Action, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable, resolve,
+    Access, Action, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable, resolve,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -82,11 +82,11 @@ impl Run {
         match operation {
             Operation::Acquire => {
                 self.begin_epoch(thread);
-                let event = self.event(thread, site, Action::Acquire(LOCK, Mode::Exclusive));
+                let event = self.event(thread, site, Action::Acquire(LOCK));
                 self.report(event);
             }
             Operation::Release => {
-                let event = self.event(thread, site, Action::Release(LOCK, Mode::Exclusive));
+                let event = self.event(thread, site, Action::Release(LOCK));
                 self.report(event);
                 // What comes after a release is told apart by sources that want it to be.
                 self.begin_epoch(thread);
@@ -129,7 +129,7 @@ impl Run {
                         Action::Write(_) => Access::Write,
                         _ => Access::Read,
                     };
-                    let action = Action::Earlier(access, variable);
+                    let action = Action::earlier(access, variable);
                     // On behalf of its thread: that the block began is not said with it.
                     self.stream.push(Event { action, ..event });
                 }
@@ -215,7 +215,7 @@ proptest! {
     fn nothing_is_invented_or_left_late(events in events(60)) {
         let resolved = resolve(&events);
         prop_assert!(resolved.len() <= events.len());
-        prop_assert!(!resolved.iter().any(|event| matches!(event.action, Action::Earlier(..))));
+        prop_assert!(!resolved.iter().any(|event| event.action.is_earlier()));
         prop_assert_eq!(resolve(&resolved), resolved);
     }
 }
@@ -239,7 +239,7 @@ fn a_volatile_read_that_is_reported_late_is_one_again() {
     let variable = Variable::Static(FieldId(0));
     let stream = [
         event(0, 1, Action::VolatileRead(variable)),
-        event(0, 4, Action::Earlier(Access::Read, variable)),
+        event(0, 4, Action::EarlierRead(variable)),
         event(1, 3, Action::VolatileWrite(variable)),
     ];
     let expected = [
@@ -256,12 +256,12 @@ fn a_block_that_is_reported_late_begins_before_its_accesses() {
     let other = Variable::Static(FieldId(1));
     let stream = [
         event(0, 1, Action::Fork(ThreadId(1))),
-        event(0, 3, Action::Earlier(Access::Write, variable)),
+        event(0, 3, Action::EarlierWrite(variable)),
         event(1, 2, Action::Read(variable)),
         event(1, 2, Action::Write(other)),
         event(0, 3, Action::Begin),
         event(0, 3, Action::Read(other)),
-        event(0, 3, Action::Earlier(Access::Write, variable)),
+        event(0, 3, Action::EarlierWrite(variable)),
         event(0, 3, Action::End),
     ];
     let expected = [

@@ -2,9 +2,7 @@
 
 use events::std_form::{BeginUse, Reader, Writer};
 use events::text::TextError;
-use events::{
-    Access, Action, Event, Form, Kind, ObjectId, Sink, SiteId, Tables, ThreadId, TraceReader,
-};
+use events::{Action, Event, Form, Kind, ObjectId, Sink, SiteId, Tables, ThreadId, TraceReader};
 use proptest::prelude::*;
 
 use crate::random::{events, one_of_each, tables};
@@ -169,7 +167,7 @@ fn what_the_form_cannot_say_keeps_its_order() {
     assert_eq!(line(first(Kind::Publish)).lines().count(), 2);
     // A monitor and a publication of one object are two locks.
     assert!(text.contains("(L1)"));
-    let earlier = Action::Earlier(Access::Read, events::Variable::Contents(ObjectId(1)));
+    let earlier = Action::EarlierRead(events::Variable::Contents(ObjectId(1)));
     assert!(line(&Event { action: earlier, ..events[0] }).starts_with("T0|r(V0)"));
 }
 

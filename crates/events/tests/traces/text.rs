@@ -2,7 +2,7 @@
 
 use events::text::{Comment, Reader, TextError, Writer};
 use events::{
-    Action, Epoch, Event, FieldId, Kind, Mode, ObjectId, Sink, SiteId, Tables, ThreadId, Variable,
+    Action, Epoch, Event, FieldId, Kind, ObjectId, Sink, SiteId, Tables, ThreadId, Variable,
 };
 use proptest::prelude::*;
 
@@ -98,7 +98,7 @@ t1 end
     };
     let expected = [
         event(first, 1, 0, Action::Begin),
-        event(first, 0, 0, Action::Acquire(lock, Mode::Exclusive)),
+        event(first, 0, 0, Action::Acquire(lock)),
         event(first, 0, 0, Action::Read(balance)),
         event(second, 2, 0, Action::Write(balance)),
         event(first, 0, 9, Action::Write(Variable::Static(FieldId(1)))),
@@ -159,7 +159,7 @@ fn blocks_of_one_name_are_one_block_and_lines_can_be_places() {
 fn named_objects_avoid_the_numbers_that_are_used() {
     let (events, _) = read("t acq m\nt acq o1\nt acq k\nt acq o3\nt acq o01").unwrap();
     let objects: Vec<Action> = events.iter().map(|event| event.action).collect();
-    let acquire = |object| Action::Acquire(ObjectId(object), Mode::Exclusive);
+    let acquire = |object| Action::Acquire(ObjectId(object));
     assert_eq!(objects, [acquire(2), acquire(1), acquire(4), acquire(3), acquire(5)]);
 }
 

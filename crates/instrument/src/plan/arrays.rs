@@ -3,10 +3,10 @@
 use classes::bytecode::Kind;
 
 use crate::error::InstrumentError;
-use crate::ops::Hook;
 use crate::plan::MethodPlan;
 use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
+use agent_protocol::Hook;
 
 impl MethodPlan<'_, '_> {
     pub(super) fn array_load(&mut self, offset: u32) -> Result<(), InstrumentError> {

@@ -5,11 +5,11 @@ use classes::{Annotation, access};
 use models::{Pattern, language};
 
 use crate::error::InstrumentError;
-use crate::ops::Hook;
 use crate::plan::MethodPlan;
 use crate::regions::{self, Region};
 use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
+use agent_protocol::Hook;
 
 /// What of a method is an atomic block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

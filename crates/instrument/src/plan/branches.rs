@@ -4,10 +4,10 @@
 use classes::bytecode::Against;
 
 use crate::error::InstrumentError;
-use crate::ops::Hook;
 use crate::plan::MethodPlan;
 use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
+use agent_protocol::Hook;
 
 impl MethodPlan<'_, '_> {
     pub(super) fn branch(&mut self, offset: u32, against: Against) -> Result<(), InstrumentError> {

@@ -21,10 +21,10 @@ use models::{
 };
 
 use crate::error::InstrumentError;
-use crate::ops::{Hook, Op};
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{Relation, SiteTarget};
 use crate::surgery::Snippet;
+use agent_protocol::{Hook, Op};
 
 /// Where an object that takes part in a call can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use classes::{FieldInfo, MemberRef, PoolIndex, access};
 use models::language;
 
 use crate::error::InstrumentError;
-use crate::ops::Hook;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
+use agent_protocol::Hook;
 
 /// What the names of all injected fields begin with.
 pub(super) const INJECTED: &str = "$scission$";

@@ -29,12 +29,12 @@ use rustc_hash::FxHashMap;
 
 use crate::config::{Config, is_platform};
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
-use crate::ops::{Hook, RUNTIME_CLASS};
 use crate::plan::constructors::Construction;
 use crate::plan::tasks::Lambdas;
 use crate::sites::{NewSite, SiteTable, SiteTarget};
 use crate::surgery::{ClassEditor, MethodEdits, Snippet};
 use crate::{Outcome, Rewritten};
+use agent_protocol::{Hook, RUNTIME_CLASS};
 
 /// Inserts hooks into a class.
 ///

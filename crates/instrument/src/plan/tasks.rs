@@ -9,10 +9,10 @@ use models::{Effect, Models, language};
 use rustc_hash::FxHashMap;
 
 use crate::error::InstrumentError;
-use crate::ops::Hook;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{NewSite, SiteTarget};
 use crate::surgery::Snippet;
+use agent_protocol::Hook;
 
 /// The handles that call a method; a constructor is none.
 const CALLING_HANDLES: [u8; 4] = [5, 6, 7, 9];

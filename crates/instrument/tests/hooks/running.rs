@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use agent_protocol::{Hook, Op, Parameter, constant_name};
 use events::SiteId;
-use instrument::{Config, NewSite, Op, Outcome, SiteTable, instrument};
+use instrument::{Config, NewSite, Outcome, SiteTable, instrument};
 use tempfile::TempDir;
 
 /// A table that only grows.
@@ -26,17 +27,53 @@ impl SiteTable for Sites {
 /// The folder with the compiled runtime.
 pub(crate) fn stub() -> &'static Path {
     static STUB: OnceLock<TempDir> = OnceLock::new();
+    static STUB_CLASSES: OnceLock<PathBuf> = OnceLock::new();
     let folder = STUB.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hooks/stub");
+        let sources = folder.path().join("sources");
         let patch = format!("java.base={}", sources.display());
         let source = sources.join("java/lang/Scission.java");
+        fs::create_dir_all(sources.join("java/lang")).unwrap();
+        fs::write(&source, stub_source()).unwrap();
         let mut javac = Command::new("javac");
-        javac.args(["--patch-module", &patch, "-nowarn", "-d"]).arg(folder.path()).arg(source);
-        succeed(&mut javac);
+        javac.args(["--patch-module", &patch, "-nowarn", "-d"]).arg(folder.path().join("classes"));
+        succeed(javac.arg(source));
         folder
     });
-    folder.path()
+    STUB_CLASSES.get_or_init(|| folder.path().join("classes"))
+}
+
+/// A runtime that only says which hooks are called: thread, hook, operands, and last the site. Keys of lambdas, and
+/// results that only decide whether a hook does something, are left out.
+fn stub_source() -> String {
+    let mut source = include_str!("stub/Scission.java.head").to_owned();
+    for hook in Hook::ALL {
+        let mut operands = String::new();
+        let mut condition = String::new();
+        for (name, what) in hook.parameters() {
+            match what {
+                Parameter::Key => {}
+                Parameter::UnlessZero => condition = format!("if ({name} != 0) "),
+                Parameter::IfZero => condition = format!("if ({name} == 0) "),
+                Parameter::UnlessNull => condition = format!("if ({name} != null) "),
+                Parameter::Object
+                | Parameter::Class
+                | Parameter::Site
+                | Parameter::Value
+                | Parameter::Operation
+                | Parameter::Opcode => operands.push_str(&format!(", {name}")),
+            }
+        }
+        let has_site = hook.parameters().iter().any(|(_, what)| *what == Parameter::Site);
+        if !has_site {
+            operands.push_str(", 0");
+        }
+        let (declaration, name) = (hook.java_declaration(), hook.name());
+        source
+            .push_str(&format!("    {declaration} {{ {condition}say(\"{name}\"{operands}); }}\n"));
+    }
+    source.push_str("}\n");
+    source
 }
 
 /// A program in a folder of its own.
@@ -117,14 +154,14 @@ impl Program {
 }
 
 /// What an instrumented run said.
-pub(crate) struct Heard {
+pub(crate) struct CalledHooks {
     /// For each call of a hook: the thread, and the hook with its operands and line.
     pub(crate) hooks: Vec<(String, String)>,
     /// The output of the program.
     pub(crate) output: String,
 }
 
-impl Heard {
+impl CalledHooks {
     /// The threads that called hooks, by name.
     pub(crate) fn threads(&self) -> BTreeSet<&str> {
         self.hooks.iter().map(|(thread, _)| thread.as_str()).collect()
@@ -137,8 +174,8 @@ impl Heard {
     }
 }
 
-/// Runs a program with and without hooks, checks that it does the same, and tells what the hooks heard.
-pub(crate) fn compare(program: &Program, main: &str, config: &Config) -> Heard {
+/// Runs a program with and without hooks, checks that it does the same, and says which hooks were called.
+pub(crate) fn compare(program: &Program, main: &str, config: &Config) -> CalledHooks {
     let sites = program.instrument(config);
     let plain = program.run_plain(main, &[]);
     let hooked = program.run_hooked(main, &[]);
@@ -158,7 +195,7 @@ pub(crate) fn compare(program: &Program, main: &str, config: &Config) -> Heard {
         if parts[0].starts_with("call") {
             let number: i32 = parts.pop().unwrap().parse().unwrap();
             let op = Op::ALL.iter().find(|op| op.number() == number).unwrap();
-            parts.insert(1, op.name().to_owned());
+            parts.insert(1, constant_name(op.name()));
         }
         if site > 0 {
             let entry = &sites.rows[site - 1].entry;
@@ -169,7 +206,7 @@ pub(crate) fn compare(program: &Program, main: &str, config: &Config) -> Heard {
     assert_eq!(other, text(&plain.stderr), "{errors}");
     assert_eq!(text(&hooked.stdout), text(&plain.stdout));
     assert_eq!(hooked.status, plain.status);
-    Heard { hooks, output: text(&plain.stdout) }
+    CalledHooks { hooks, output: text(&plain.stdout) }
 }
 
 /// All class files in a folder, in order.

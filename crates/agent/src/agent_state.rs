@@ -11,20 +11,21 @@ use models::{AtomicSpec, Models, Pattern};
 
 use crate::consumer::{Consumed, Consumer, NEVER};
 use crate::jvm::Jvmti;
+use crate::library_facts::LibraryFacts;
 use crate::memory::Memory;
 use crate::names::{Names, Sites};
 use crate::stacks::Stacks;
 
-static WATCHER: OnceLock<Watcher> = OnceLock::new();
+static AGENT_STATE: OnceLock<AgentState> = OnceLock::new();
 
 /// The agent of this process, once it is loaded.
-pub(crate) fn current() -> Option<&'static Watcher> {
-    WATCHER.get()
+pub(crate) fn current() -> Option<&'static AgentState> {
+    AGENT_STATE.get()
 }
 
 /// Makes this the agent of the process.
-pub(crate) fn set(watcher: Watcher) -> Result<(), String> {
-    WATCHER.set(watcher).map_err(|_| "the agent is loaded twice".to_owned())
+pub(crate) fn set(agent: AgentState) -> Result<(), String> {
+    AGENT_STATE.set(agent).map_err(|_| "the agent is loaded twice".to_owned())
 }
 
 /// The monitor that says where threads are to be held back.
@@ -35,13 +36,15 @@ const LISTED_GAPS: usize = 200;
 
 /// Everything that the callbacks of the JVM share. There is one, and it lives as long as the process.
 #[derive(Debug)]
-pub(crate) struct Watcher {
+pub(crate) struct AgentState {
     pub(crate) jvmti: Jvmti,
     pub(crate) options: Options,
     pub(crate) memory: Memory,
     pub(crate) names: Names,
     pub(crate) stacks: Stacks,
     config: Config,
+    /// Computed when the Java half first asks.
+    library_facts: OnceLock<LibraryFacts>,
     /// Set once hooks may run: the Java half is there.
     is_ready: AtomicBool,
     consumer: Mutex<Option<Consumer>>,
@@ -63,8 +66,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Watcher {
-    pub(crate) fn new(jvmti: Jvmti, options: Options) -> Result<Watcher, String> {
+impl AgentState {
+    pub(crate) fn new(jvmti: Jvmti, options: Options) -> Result<AgentState, String> {
         let patterns =
             |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Vec<_>>();
         let watch = options.watch_list.as_deref().map(read_watch_list).transpose()?;
@@ -84,13 +87,14 @@ impl Watcher {
             adversarial: options.adversarial,
             dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,
         };
-        Ok(Watcher {
+        Ok(AgentState {
             jvmti,
             options,
             memory: Memory::new(),
             names: Names::default(),
             stacks: Stacks::default(),
             config,
+            library_facts: OnceLock::new(),
             is_ready: AtomicBool::new(false),
             consumer: Mutex::new(None),
             counters: Counters::default(),
@@ -99,9 +103,10 @@ impl Watcher {
         })
     }
 
-    /// What is known of library code.
-    pub(crate) fn models(&self) -> &Models {
-        &self.config.models
+    /// What is true of the objects of a class, by its name in internal form, as bits of `ClassFact`.
+    pub(crate) fn library_facts(&self, class: &str) -> i32 {
+        let models = &self.config.models;
+        self.library_facts.get_or_init(|| LibraryFacts::new(models)).of(models, class)
     }
 
     /// Whether anybody wants events; otherwise hooks only cost what they cost.
@@ -257,6 +262,14 @@ impl Watcher {
     pub(crate) fn panicked(&self, name: &str) {
         let detail = "the agent has a defect that this class shows; it runs unwatched";
         self.gap(GapKind::Limit, name.replace('/', "."), detail.to_owned());
+    }
+
+    /// Something could not be watched, so many times.
+    pub(crate) fn missed(&self, what: &str, why: &str, count: u32) {
+        if count > 0 {
+            let gap = Gap { count, ..Gap::new(GapKind::Limit, what, why) };
+            lock(&self.gaps).push(gap);
+        }
     }
 
     fn gap(&self, kind: GapKind, place: String, detail: String) {

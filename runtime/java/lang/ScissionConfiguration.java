@@ -1,0 +1,23 @@
+package java.lang;
+
+import static java.lang.ScissionNatives.configuration;
+import static java.lang.ScissionProtocol.*;
+
+/** What the agent decided, constant for the run: compiled code has the values in it. */
+final class ScissionConfiguration {
+    /** Whether events go anywhere. */
+    static final boolean EMITS = configuration(WORD_EMITS) != 0;
+    static final boolean OWNERSHIP = configuration(WORD_OWNERSHIP_FILTER) != 0;
+    static final boolean EPOCHS = configuration(WORD_EPOCH_FILTER) != 0;
+    /** Whether a checker looks at the locks that are held. */
+    static final boolean LOCKSETS = configuration(WORD_LOCKSETS) != 0;
+    /** Whether reads of volatile variables are noted; each of them matters to checkers that look at locks. */
+    static final boolean VOLATILE_NOTES = EPOCHS && OWNERSHIP && !LOCKSETS;
+
+    /** Notes of reads: a region for each of some threads, and one more that stays empty. */
+    static final long NOTES = configuration(WORD_NOTES);
+    /** Says that a thread has no region yet; reads of it find nothing. */
+    static final long NO_NOTES = NOTES + ((long) REGIONS << SHARED_BITS + 3);
+
+    private ScissionConfiguration() {}
+}

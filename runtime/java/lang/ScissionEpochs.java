@@ -1,0 +1,109 @@
+package java.lang;
+
+import static java.lang.ScissionProtocol.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * Threads and their epochs.
+ *
+ * <p>An epoch belongs to one thread. It ends when the thread begins an atomic block, and at every operation that orders
+ * it with other threads, in either direction. Epoch numbers are handed out to threads in blocks of {@code 2^EPOCH_BITS};
+ * a table says which thread a block belongs to.
+ */
+final class ScissionEpochs {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    /** The number of the thread that each block of epochs belongs to, an int each. */
+    private static final long OWNERS = ScissionNatives.configuration(WORD_OWNERS);
+    private static final long NEXT_BLOCK = ScissionNatives.configuration(WORD_NEXT_BLOCK);
+
+    private static final long NEXT_EPOCH = 1L << SITE_BITS;
+    /** The bits that are all zero in the first epoch of a block. */
+    private static final long WITHIN_BLOCK = (1L << EPOCH_BITS) - 1 << SITE_BITS;
+
+    /**
+     * Whether a second thread has shown itself. Before that nothing can come between two accesses, and
+     * blocks inside others begin no epoch. So of the blocks that are open at that moment, a block may be
+     * blamed although a shorter one inside it would do; the verdict is the same.
+     */
+    static boolean hasThreads = !ScissionConfiguration.EPOCHS;
+
+    private ScissionEpochs() {}
+
+    /** The state of this thread. */
+    @ForceInline
+    static ScissionThread current() {
+        ScissionThread s = Thread.currentThread().$scission;
+        return s != null ? s : newThread(Thread.currentThread());
+    }
+
+    @DontInline
+    private static ScissionThread newThread(Thread thread) {
+        ScissionThread s = attach(thread);
+        ScissionEvents.emit(s, EVENT_THREAD_BEGIN, 0, 0, 0);
+        return s;
+    }
+
+    /** Gives a thread its state; the caller is that thread, or the one that is about to start it. */
+    static ScissionThread attach(Thread thread) {
+        boolean isVirtual = thread.getClass().getName().equals("java.lang.VirtualThread");
+        ScissionThread s = new ScissionThread(ScissionNatives.threadNumber(thread.getName(), isVirtual));
+        hasThreads |= s.number > 0;
+        takeBlock(s);
+        if (ScissionAdversary.IS_AT_WORK) {
+            ScissionAdversary.enter(thread, s);
+        }
+        thread.$scission = s;
+        return s;
+    }
+
+    /** Begins a new epoch. */
+    @ForceInline
+    static void beginEpoch(ScissionThread s) {
+        long next = s.epoch + NEXT_EPOCH;
+        s.epoch = next;
+        if ((next & WITHIN_BLOCK) == 0) {
+            takeBlock(s);
+        }
+    }
+
+    /** Gives the thread the next block of epochs. */
+    @DontInline
+    private static void takeBlock(ScissionThread s) {
+        long block = U.getAndAddLong(null, NEXT_BLOCK, 1) % EPOCH_BLOCKS;
+        U.putInt(OWNERS + block * 4, s.number);
+        s.epoch = block << EPOCH_BITS + SITE_BITS;
+    }
+
+    /** The number of the thread whose epoch a word holds. */
+    @ForceInline
+    static int owner(long word) {
+        // The shift to the left drops bit 63.
+        return U.getInt(OWNERS + (word << 1 >>> SITE_BITS + EPOCH_BITS + 1 << 2));
+    }
+
+    /** The site that a word holds. */
+    @ForceInline
+    static int site(long word) {
+        return (int) word & SITES - 1;
+    }
+
+    /** Called by the agent when a thread ends. */
+    static void threadEnd(Thread thread) {
+        ScissionThread s = thread.$scission;
+        if (s != null) {
+            try {
+                ScissionEvents.emit(s, EVENT_THREAD_END, 0, 0, 0);
+            } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+                ScissionFailures.hooks++;
+            }
+            ScissionNotes.returnRegion(s);
+            if (ScissionAdversary.IS_AT_WORK) {
+                ScissionAdversary.leave(s);
+            }
+        }
+    }
+}

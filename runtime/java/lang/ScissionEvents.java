@@ -1,0 +1,124 @@
+package java.lang;
+
+import static java.lang.ScissionConfiguration.EMITS;
+import static java.lang.ScissionConfiguration.OWNERSHIP;
+import static java.lang.ScissionProtocol.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+
+/** How events get out: the ring that all threads write to, and the stacks of where they were reported first. */
+final class ScissionEvents {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private static final long RING = ScissionNatives.configuration(WORD_RING);
+    private static final long TAIL = ScissionNatives.configuration(WORD_TAIL);
+    private static final long HEAD = ScissionNatives.configuration(WORD_HEAD);
+    private static final long RING_MASK = RING_SLOTS - 1;
+
+    private ScissionEvents() {}
+
+    /**
+     * Reports an event of a thread in its current epoch, after the blocks that have begun since it last
+     * reported something.
+     */
+    static void emit(ScissionThread s, int kind, int site, long first, long second) {
+        if (!EMITS) {
+            return;
+        }
+        if (s.waiting != 0 && kind != EVENT_WOKEN) {
+            // A wait that ended with an exception has its monitor back as well.
+            ScissionLocks.woken(s);
+        }
+        while (s.reported < s.depth) {
+            long block = s.blocks[s.reported];
+            put(s.number, EVENT_BEGIN, ScissionEpochs.site(block), block >>> SITE_BITS, 0, 0);
+            s.reported++;
+        }
+        if (kind != EVENT_END && ScissionSites.isSite(site)) {
+            noteStack(s, site);
+        }
+        put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
+    }
+
+    /** Reports what a word holds, on behalf of the thread that did it. */
+    static void earlier(int kind, long word, long first, long second) {
+        if (EMITS && OWNERSHIP) {
+            long epoch = word << 1 >>> SITE_BITS + 1;
+            put(ScissionEpochs.owner(word), kind, ScissionEpochs.site(word), epoch, first, second);
+        }
+    }
+
+    private static void put(int thread, int kind, int site, long epoch, long first, long second) {
+        long ticket = U.getAndAddLong(null, TAIL, 1);
+        while (ticket - U.getLongVolatile(null, HEAD) > RING_MASK) {
+            ScissionNatives.pause();
+        }
+        long slot = RING + ((ticket & RING_MASK) << SLOT_BITS);
+        U.putLong(slot + SLOT_EPOCH, epoch);
+        U.putLong(slot + SLOT_FIRST, first);
+        U.putLong(slot + SLOT_SECOND, second);
+        // A hook may have been given a number that is no site.
+        long place = site & SITES - 1;
+        long head = (long) kind << HEAD_KIND_SHIFT | place << HEAD_SITE_SHIFT | thread & 0xffffffffL;
+        U.putLongRelease(null, slot, head);
+    }
+
+    // ------------------------------------------------------------------ stacks
+
+    /** How many stacks are taken. What is reported elsewhere after that has its place only. */
+    private static final int MAX_STACKS = 50_000;
+    private static final int STACK_BITS = 17;
+
+    /**
+     * Where stacks were taken: hashes of a site and the four innermost blocks, with open addressing; 0 is
+     * free. Never more than half full, and read by every report but written rarely, so that all threads
+     * share it and none needs a cache of its own.
+     */
+    private static final long[] STACKS = new long[EMITS ? 1 << STACK_BITS : 0];
+    private static int stacks;
+
+    /** The number of an open block, counted from the innermost one; 0 if so many are not open. */
+    private static int open(ScissionThread s, int inwards) {
+        return inwards < s.depth ? ScissionEpochs.site(s.blocks[s.depth - 1 - inwards]) : 0;
+    }
+
+    /** Takes the stack if it is the first one here, inside these blocks. The caller reports something here. */
+    static void noteStack(ScissionThread s, int site) {
+        // A sum of products: the processor works them out side by side.
+        long key = site * 0x9e3779b97f4a7c15L + open(s, 0) * 0xbf58476d1ce4e5b9L
+            + open(s, 1) * 0x94d049bb133111ebL + open(s, 2) * 0xd6e8feb86659fd93L
+            + open(s, 3) * 0xa0761d6478bd642fL;
+        key = (key ^ key >>> 32) * 0xe7037ed1a0b428dbL | 1;
+        if (STACKS[(int) (key >>> 64 - STACK_BITS)] != key) {
+            lookForStack(s, site, key);
+        }
+    }
+
+    @DontInline
+    private static void lookForStack(ScissionThread s, int site, long key) {
+        int at = (int) (key >>> 64 - STACK_BITS);
+        while (STACKS[at] != 0) {
+            if (STACKS[at] == key) {
+                return;
+            }
+            at = at + 1 & (1 << STACK_BITS) - 1;
+        }
+        if (stacks < MAX_STACKS && claimStack(key, at)) {
+            ScissionNatives.addStack(s.number, site, open(s, 0), open(s, 1), open(s, 2), open(s, 3));
+        }
+    }
+
+    /** Whether this thread is the one to take a stack. */
+    private static synchronized boolean claimStack(long key, int at) {
+        while (STACKS[at] != 0) {
+            if (STACKS[at] == key) {
+                return false;
+            }
+            at = at + 1 & (1 << STACK_BITS) - 1;
+        }
+        STACKS[at] = key;
+        stacks++;
+        return true;
+    }
+}

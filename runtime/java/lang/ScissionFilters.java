@@ -1,0 +1,269 @@
+package java.lang;
+
+import static java.lang.ScissionConfiguration.EPOCHS;
+import static java.lang.ScissionConfiguration.LOCKSETS;
+import static java.lang.ScissionConfiguration.OWNERSHIP;
+import static java.lang.ScissionEpochs.beginEpoch;
+import static java.lang.ScissionEpochs.owner;
+import static java.lang.ScissionEvents.earlier;
+import static java.lang.ScissionEvents.emit;
+import static java.lang.ScissionNotes.READ_SHARED;
+import static java.lang.ScissionNotes.noteOf;
+import static java.lang.ScissionNotes.shareReads;
+import static java.lang.ScissionNotes.takesNotes;
+import static java.lang.ScissionProtocol.*;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+
+/**
+ * The filters that keep most accesses to ordinary variables from being reported.
+ *
+ * <p><b>Words.</b> Every watched variable has two words: R for its last noted read, W for its last noted
+ * write. A word is an epoch and a site, {@code epoch << SITE_BITS | site}; 0 is "none". Bit 63 of W says that
+ * another thread has read the variable since that write. Once several threads have read a variable
+ * between two writes, R holds an index instead, with bit 63 set: each thread then notes its reads in a word
+ * of its own at that index, so that readers do not take the word from each other. A write clears the notes of reads.
+ *
+ * <p><b>The epoch filter</b> drops an access to a variable that the same thread has accessed in the same
+ * way in the same epoch, if no other thread came in between. Nothing is lost: between the two accesses the thread
+ * began no block, received nothing and gave nothing away, so that every order that holds for one of them
+ * holds for the other, and both lie in the same blocks.
+ *
+ * <p><b>The ownership filter</b> does not report an access at once that cannot be the target of an edge
+ * from another thread, because every conflicting access before it is the thread's own or has been seen by
+ * an earlier access of the thread. It is noted in the variable's word, and reported, with its
+ * epoch, by the first thread whose access conflicts with it. Only the last read and the last write matter,
+ * since the edges of older ones follow from the order within the thread. So objects that one thread uses
+ * alone cost a comparison, or a store for each epoch, and no event.
+ *
+ * <p><b>Locksets.</b> For checkers that look at the locks that are held at each access, edges are not all that
+ * matters: an access of the last owner can be the first without the lock. For them a variable is under the
+ * ownership filter only while one thread alone has ever used it. The second thread gives R an index for
+ * good, and from then on every access is reported, once in each epoch; and so is every read of a volatile
+ * variable, whoever has used it. That loses no lock set: an
+ * epoch ends where a lock is taken or given back, so that the same locks are held at every access of one
+ * epoch; and what was noted before the second thread came is reported as earlier accesses of a variable that
+ * had one owner, whose locks do not count.
+ *
+ * <p><b>What is not exact.</b> The words are read and written without a lock: of two accesses that truly
+ * race, at the same moment, the order may be seen wrongly, and one of them may be noted without being
+ * reported.
+ *
+ * <p>The words of a variable are given as a base and two offsets: the object and offsets in it, or null and addresses.
+ */
+final class ScissionFilters {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private static final long READ_SINCE = 1L << 63;
+
+    private ScissionFilters() {}
+
+    /**
+     * The common cases of a read that is not reported, short enough to be compiled into every access: the
+     * thread has read the variable in this epoch, or not long ago and since the last write.
+     */
+    static boolean isQuietRead(ScissionThread s, Object base, long r, int site) {
+        if (!EPOCHS) {
+            return false;
+        }
+        long epoch = s.epoch;
+        long read = U.getLong(base, r);
+        if ((read ^ epoch) >>> SITE_BITS == 0) {
+            return true;
+        }
+        if (read > 0) {
+            if (OWNERSHIP && owner(read) == s.number) {
+                U.putLong(base, r, epoch | site);
+                return true;
+            }
+            return false;
+        }
+        if (read == 0) {
+            return false;
+        }
+        long note = noteOf(s, read);
+        long noted = U.getLong(null, note);
+        if ((noted ^ epoch) >>> SITE_BITS == 0) {
+            return true;
+        }
+        if (OWNERSHIP && !LOCKSETS && noted != 0 && owner(noted) == s.number) {
+            U.putLong(null, note, epoch | site);
+            return true;
+        }
+        return false;
+    }
+
+    /** The common cases of a write that is not reported: of a new object, or of one that only we use. */
+    static boolean isQuietWrite(ScissionThread s, Object base, long r, long w, int site) {
+        if (!EPOCHS) {
+            return false;
+        }
+        long epoch = s.epoch;
+        long write = U.getLong(base, w);
+        if ((write ^ epoch) >>> SITE_BITS == 0) {
+            return true;
+        }
+        if (OWNERSHIP && (write == 0 || write > 0 && owner(write) == s.number)) {
+            long read = U.getLong(base, r);
+            if (read == 0 || read > 0 && owner(read) == s.number) {
+                U.putLong(base, w, epoch | site);
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a read need not be reported now: it says nothing new, or it is noted. */
+    static boolean noteRead(ScissionThread s, Object base, long r, long w, int site) {
+        if (!EPOCHS) {
+            beginEpoch(s);
+        }
+        long word = s.epoch | site;
+        long write = U.getLong(base, w);
+        long read = U.getLong(base, r);
+        if (read < 0) {
+            return noteSharedRead(s, read, write, word);
+        }
+        boolean isOwn = (write ^ word) >>> SITE_BITS == 0
+            || OWNERSHIP && (read != 0 ? owner(read) == s.number : write == 0 || owner(write) == s.number);
+        if (isOwn) {
+            U.putLong(base, r, word);
+        }
+        return isOwn;
+    }
+
+    /** The same for a variable whose reads are noted by thread. */
+    private static boolean noteSharedRead(ScissionThread s, long read, long write, long word) {
+        if (!OWNERSHIP || LOCKSETS || read == READ_SHARED || !takesNotes(s)) {
+            return (write ^ word) >>> SITE_BITS == 0;
+        }
+        long note = noteOf(s, read);
+        long noted = U.getLong(null, note);
+        boolean isOwn = noted != 0
+            ? owner(noted) == s.number
+            : write << 1 == 0 || owner(write) == s.number;
+        if (isOwn) {
+            U.putLong(null, note, word);
+        }
+        return isOwn;
+    }
+
+    /** Whether a write need not be reported now. */
+    static boolean noteWrite(ScissionThread s, Object base, long r, long w, int site) {
+        if (!EPOCHS) {
+            beginEpoch(s);
+        }
+        long write = U.getLong(base, w);
+        long read = U.getLong(base, r);
+        boolean isOwn = OWNERSHIP
+            && (write == 0 || write > 0 && owner(write) == s.number)
+            && (read == 0 || read < 0 && write != 0 && !LOCKSETS || read > 0 && owner(read) == s.number);
+        if (isOwn) {
+            U.putLong(base, w, s.epoch | site);
+        }
+        return isOwn;
+    }
+
+    /** Reports a read, and before it what it follows. */
+    @DontInline
+    static void reportRead(
+            ScissionThread s, Object base, long r, long w, int site, long first, long second) {
+        long write;
+        boolean receives;
+        do {
+            write = U.getLong(base, w);
+            receives = isOther(s, write);
+        } while (write >= 0 && (receives || write == 0)
+            && !U.compareAndSetLong(base, w, write, write | READ_SINCE));
+        if (write > 0) {
+            earlier(EVENT_EARLIER_WRITE, write, first, second);
+        }
+        long read = U.getLong(base, r);
+        boolean isSecondReader = read > 0 && owner(read) != s.number;
+        if (isSecondReader) {
+            earlier(EVENT_EARLIER_READ, read, first, second);
+        }
+        if (isSecondReader || LOCKSETS && receives && read >= 0) {
+            // From now on each thread notes its own reads.
+            read = shareReads();
+            U.putLong(base, r, read);
+        }
+        if (read >= 0) {
+            if (receives) {
+                beginEpoch(s);
+            }
+            U.putLong(base, r, s.epoch | site);
+        } else if (read == READ_SHARED || !takesNotes(s)) {
+            if (isCached(s, first, second, write, receives)) {
+                return;
+            }
+        } else {
+            long note = noteOf(s, read);
+            long noted = U.getLong(null, note);
+            if (noted != 0 && owner(noted) != s.number) {
+                // A thread that has ended had this region before.
+                earlier(EVENT_EARLIER_READ, noted, first, second);
+                noted = 0;
+            }
+            if (receives && noted == 0) {
+                beginEpoch(s);
+            }
+            U.putLong(null, note, s.epoch | site);
+        }
+        emit(s, EVENT_READ, site, first, second);
+    }
+
+    /** Whether this thread reported the read in this epoch; the last resort for variables without notes. */
+    private static boolean isCached(ScissionThread s, long first, long second, long write, boolean receives) {
+        long[] cache = s.readCache;
+        if (cache == null) {
+            s.readCache = cache = new long[256 * 4];
+        }
+        long mixed = first * 31 + second;
+        int index = ((int) (mixed ^ mixed >>> 9) & 255) * 4;
+        boolean isKnown = cache[index] == first && cache[index + 1] == second
+            && cache[index + 2] == (write | READ_SINCE);
+        if (EPOCHS && isKnown && cache[index + 3] == s.epoch) {
+            return true;
+        }
+        if (receives && !isKnown) {
+            beginEpoch(s);
+        }
+        cache[index] = first;
+        cache[index + 1] = second;
+        cache[index + 2] = write | READ_SINCE;
+        cache[index + 3] = s.epoch;
+        return false;
+    }
+
+    /** Reports a write, and before it what it follows. */
+    @DontInline
+    static void reportWrite(
+            ScissionThread s, Object base, long r, long w, int site, long first, long second) {
+        long write = U.getLong(base, w);
+        long read = U.getLong(base, r);
+        if (write > 0 && owner(write) != s.number) {
+            earlier(EVENT_EARLIER_WRITE, write, first, second);
+        }
+        if (read > 0 && owner(read) != s.number) {
+            earlier(EVENT_EARLIER_READ, read, first, second);
+        }
+        if (read < 0 && read != READ_SHARED) {
+            ScissionNotes.collectReads(s, read, first, second);
+        } else if (LOCKSETS && (read < 0 || isOther(s, read) || isOther(s, write))) {
+            // A second thread has come, now or before.
+            U.putLong(base, r, read < 0 ? READ_SHARED : shareReads());
+        } else if (read != 0) {
+            U.putLong(base, r, 0);
+        }
+        beginEpoch(s);
+        U.putLong(base, w, s.epoch | site);
+        emit(s, EVENT_WRITE, site, first, second);
+    }
+
+    /** Whether a word holds what another thread did. */
+    private static boolean isOther(ScissionThread s, long word) {
+        return word << 1 != 0 && owner(word) != s.number;
+    }
+}

@@ -1,0 +1,45 @@
+package java.lang;
+
+/** The native methods, which `natives.rs` of the agent implements. None of them throws. */
+final class ScissionNatives {
+    private ScissionNatives() {}
+
+    /** What the agent decided, by the number of the word, {@code WORD_...} of {@link ScissionProtocol}. */
+    static native long configuration(int word);
+
+    /**
+     * The field that a site refers to: owner, name, descriptor, and {@code static} or {@code field}, separated by
+     * blanks. Empty for sites that refer to no field.
+     */
+    static native String target(int site);
+
+    static native int classNumber(String name);
+
+    /** What is true of the objects of a class because of its name, as bits {@code FACT_...}. */
+    static native int classFacts(String name);
+
+    /** The field in which a class of the library has the collection that it is a view of; null if it is no view. */
+    static native String wrappedField(String className);
+
+    /** The number that stands for all classes of the name that a site lies in. */
+    static native int classOfSite(int site);
+
+    static native int fieldNumber(int classNumber, String name);
+
+    static native int threadNumber(String name, boolean isVirtual);
+
+    /** Notes how this thread has reached a site inside its innermost blocks. */
+    static native void addStack(int thread, int site, int first, int second, int third, int fourth);
+
+    /** Lets some time pass until the ring has room. */
+    static native void pause();
+
+    /** Lets one slice of a hold pass. */
+    static native void slice();
+
+    /**
+     * The fields that a class declares, those that the agent added included: each name and modifiers. Null when the
+     * class is not prepared yet.
+     */
+    static native String declaredFields(Class<?> type);
+}

@@ -1,0 +1,108 @@
+package java.lang;
+
+import static java.lang.ScissionProtocol.*;
+
+import java.util.HashMap;
+import jdk.internal.misc.Unsafe;
+
+/** What is known of classes. */
+final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private static final ScissionShapes SHAPES = new ScissionShapes();
+
+    /** What is known of a class: its number, and where its instances have theirs. */
+    static final class Shape {
+        final Class<?> type;
+        final int number;
+        final long idOffset;
+        /** The modifiers of the fields that the class declares, by name. */
+        final HashMap<String, Integer> fields;
+        /** What is true of its objects; -1 until somebody asks. Whoever asks at the same time finds the same. */
+        private int facts = -1;
+
+        Shape(Class<?> type, int number, long idOffset, HashMap<String, Integer> fields) {
+            this.type = type;
+            this.number = number;
+            this.fields = fields;
+            this.idOffset = idOffset;
+        }
+
+        /** Whether something is true of its objects, {@code FACT_...}. */
+        boolean has(int fact) {
+            int known = facts;
+            if (known == -1) {
+                facts = known = factsOf(type);
+            }
+            return (known & fact) != 0;
+        }
+    }
+
+    private ScissionShapes() {}
+
+    /** What is known of a class. */
+    static Shape of(Class<?> type) {
+        return SHAPES.get(type);
+    }
+
+    @Override
+    protected Shape computeValue(Class<?> type) {
+        HashMap<String, Integer> fields = new HashMap<>();
+        String declared = ScissionNatives.declaredFields(type);
+        if (declared == null) {
+            link(type);
+            declared = ScissionNatives.declaredFields(type);
+        }
+        String[] words = declared == null ? new String[0] : declared.split(" ");
+        for (int i = 0; i + 1 < words.length; i += 2) {
+            fields.put(words[i], Integer.valueOf(words[i + 1]));
+        }
+        long offset = 0;
+        if (fields.containsKey("$scission$id")) {
+            offset = U.objectFieldOffset(type, "$scission$id");
+        } else if (type.getSuperclass() != null) {
+            offset = get(type.getSuperclass()).idOffset;
+        }
+        return new Shape(type, ScissionNatives.classNumber(type.getName()), offset, fields);
+    }
+
+    /**
+     * Links a class whose first use is still to come, so that it tells its fields. Asking for its
+     * constructors does that without initialising it. What goes wrong will go wrong again at the use.
+     */
+    private static void link(Class<?> type) {
+        try {
+            type.getDeclaredConstructors();
+        } catch (LinkageError | RuntimeException ignored) {
+            // Said where the program uses the class.
+        }
+    }
+
+    /**
+     * What is true of the objects of a class, as bits. That they are locks, streams and threads that work off
+     * streams follows from any supertype. Whether they hold their elements themselves is known of a class alone, since a
+     * subclass may override anything. Whether others must order their calls is known of classes of the library, and of
+     * those that extend one.
+     */
+    private static int factsOf(Class<?> type) {
+        int own = ScissionNatives.classFacts(type.getName());
+        int facts = own & FACT_HOLDS_ELEMENTS | inherited(type);
+        Class<?> ofLibrary = type;
+        while (ofLibrary != null && ofLibrary.getClassLoader() != null) {
+            ofLibrary = ofLibrary.getSuperclass();
+        }
+        if (ofLibrary != null) {
+            facts |= ScissionNatives.classFacts(ofLibrary.getName()) & FACT_UNORDERED;
+        }
+        return facts;
+    }
+
+    private static int inherited(Class<?> type) {
+        int facts = ScissionNatives.classFacts(type.getName())
+            & (FACT_LOCK | FACT_SHARED_LOCK | FACT_STREAM | FACT_STREAM_WORKER);
+        for (Class<?> above : type.getInterfaces()) {
+            facts |= inherited(above);
+        }
+        return type.getSuperclass() == null ? facts : facts | inherited(type.getSuperclass());
+    }
+}
