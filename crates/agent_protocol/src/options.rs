@@ -38,6 +38,8 @@ pub struct Options {
     pub epoch_filter: bool,
     /// The monitors to run, by name; none when empty.
     pub monitors: Vec<String>,
+    /// Files that say what methods and classes do, by absolute path.
+    pub models: Vec<String>,
     /// A file that lists the only sites to watch.
     pub watch_list: Option<PathBuf>,
     /// Whether the JVM may not run unwatched: an agent that cannot do its work ends it.
@@ -76,6 +78,7 @@ impl Default for Options {
             ownership_filter: true,
             epoch_filter: true,
             monitors: Vec::new(),
+            models: Vec::new(),
             watch_list: None,
             require_agent: false,
             children: true,
@@ -178,6 +181,7 @@ static KEYS: &[Key] = &[
     key!("exclude", texts exclude),
     key!("atomic-include", texts atomic_include),
     key!("atomic-exclude", texts atomic_exclude),
+    key!("models", texts models),
     key!("watch-list", path watch_list),
     key!("arrays", flag arrays),
     key!("branches", flag branches),

@@ -112,6 +112,10 @@ fn options(
     let absolute = |path: &Path| {
         std::path::absolute(path).map_err(|error| anyhow!("`{}`: {error}", path.display()))
     };
+    let as_text = |path: &Path| {
+        let path = absolute(path)?.into_os_string().into_string();
+        path.map_err(|path| anyhow!("the path of the models `{}` is no text", path.display()))
+    };
     let record = flags.record.as_deref().map(|record| name_for_each_process(record, results));
     let default = Options::default();
     let adversary = settings.adversary;
@@ -129,6 +133,7 @@ fn options(
         ownership_filter: settings.ownership_filter,
         epoch_filter: settings.epoch_filter,
         monitors: settings.checkers.iter().map(|checker| (*checker).to_string()).collect(),
+        models: settings.models.iter().map(|path| as_text(path)).collect::<anyhow::Result<_>>()?,
         watch_list: flags.watch_list.as_deref().map(absolute).transpose()?,
         require_agent: flags.require_agent,
         children: !flags.no_children,

@@ -11,7 +11,7 @@ use classes::{LoadConfig, load};
 use java_program::{JavaProgram, this_jdk};
 use program::models::Pattern;
 use program::models::{Effect, Operand};
-use program::{BuildConfig, Library, Program};
+use program::{BuildConfig, Program};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
