@@ -66,6 +66,19 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What comes with Scission, and over it files of the user.
+fn read_models(paths: &[String]) -> Result<Models, String> {
+    let mut files = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the models in `{path}`: {error}"))?;
+        let file = models::parse(path, &text, true)
+            .map_err(|problems| problems.first().map_or_else(String::new, ToString::to_string))?;
+        files.push(file);
+    }
+    Ok(Models::with(&files))
+}
+
 impl AgentState {
     pub(crate) fn new(jvmti: Jvmti, options: Options) -> Result<AgentState, String> {
         let patterns =
@@ -82,7 +95,7 @@ impl AgentState {
                 include: patterns(&options.atomic_include),
                 exclude: patterns(&options.atomic_exclude),
             },
-            models: Models::built_in(),
+            models: read_models(&options.models)?,
             watch,
             adversarial: options.adversarial,
             dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,

@@ -239,6 +239,9 @@ options! {
     /// Patterns of the methods that are not, whatever `atomic_include` says.
     atomic_exclude: Vec<String> = Vec::new(), "atomic-exclude" holds patterns;
 
+    /// Files that say what methods and classes do, by absolute path.
+    models: Vec<String> = Vec::new(), "models" holds texts;
+
     /// A file that lists the only sites to watch.
     watch_list: Option<PathBuf> = None, "watch-list" holds path,
         shown flag Value "watch-list" "FILE" "Watch only the places that this file lists";

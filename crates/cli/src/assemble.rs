@@ -43,6 +43,7 @@ impl Stopwatch {
 pub(crate) fn assemble(
     paths: &[PathBuf],
     flags: &ProgramFlags,
+    models: Models,
     fraction: Option<Fraction>,
     cancel: &Cancel,
     progress: &Progress,
@@ -79,11 +80,7 @@ pub(crate) fn assemble(
         Library::Model => program::Library::Model,
         Library::Full => program::Library::Full,
     };
-    let mut program = program::build(
-        loaded,
-        image.as_ref(),
-        &BuildConfig { library, models: Models::built_in() },
-    );
+    let mut program = program::build(loaded, image.as_ref(), &BuildConfig { library, models });
     timings.push(("link_ms", stopwatch.lap()));
 
     if library == program::Library::Model {

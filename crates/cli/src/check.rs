@@ -5,6 +5,8 @@ use std::time::Instant;
 
 use analyses::Context;
 use findings::{BaselineEntry, Results, Site, merge_gaps, rules};
+use models::{Source, Statement, statements};
+use program::Program;
 use report::Baseline;
 
 use crate::Outcome;
@@ -56,8 +58,14 @@ fn analyse(
     cancel: &Cancel,
     progress: &Progress,
 ) -> anyhow::Result<(Results, Vec<Site>)> {
-    let assembled =
-        assemble(&settings.paths, &settings.program, flags.bench_fraction, cancel, progress)?;
+    let assembled = assemble(
+        &settings.paths,
+        &settings.program,
+        settings.models.clone(),
+        flags.bench_fraction,
+        cancel,
+        progress,
+    )?;
     let Some(Assembled { mut program, graph, stats }) = assembled else {
         return Ok((Results { interrupted: true, ..Results::default() }, Vec::new()));
     };
@@ -94,7 +102,25 @@ fn analyse(
     }
     let looked = (!cancel.is_requested()).then_some(settings);
     triage(found, Some(&program), &settings.triage, baseline, looked, &mut results);
+    if !settings.has_other_paths {
+        results.remarks.extend(unmatched_models(&program));
+    }
     Ok((results, watch_list))
+}
+
+/// What users say of code that is not there: a name that is wrong, or a row that is no longer needed.
+fn unmatched_models(program: &Program) -> Vec<String> {
+    let unmatched = program.unmatched_models();
+    let remark = |statement: &Statement| {
+        let text = statement.line.as_ref().unwrap_or(&statement.heading);
+        let of = match (&statement.line, &statement.class) {
+            (Some(_), Some(class)) => format!(" of `{class}`"),
+            _ => String::new(),
+        };
+        let Source { file, line, .. } = statement.source;
+        format!("`{text}`{of} at {file}:{line} matches nothing in the program")
+    };
+    statements(&unmatched).iter().map(remark).collect()
 }
 
 /// Whether only `scission run` can find this again.

@@ -41,6 +41,7 @@ pub(crate) struct ConfigFile {
     pub(crate) strict: Option<bool>,
     pub(crate) fail_on: Option<FailOn>,
     pub(crate) baseline: Option<PathBuf>,
+    pub(crate) models: Option<Vec<PathBuf>>,
     pub(crate) entry_points: Option<Vec<Pattern>>,
     pub(crate) atomic: AtomicSpec,
     pub(crate) run: RunTable,
@@ -149,6 +150,11 @@ static TOP: &[Key<ConfigFile>] = &[
         name: "baseline",
         key_kind: KeyKind::Path(|file, path| file.baseline = Some(path)),
         meaning: "show only findings that are not in this file, which `--write-baseline` makes",
+    },
+    Key {
+        name: "models",
+        key_kind: KeyKind::Paths(|file, paths| file.models = Some(paths)),
+        meaning: "files that say what methods and classes do that Scission does not know, see [models](models.md)",
     },
     Key {
         name: "entry-points",
@@ -639,6 +645,7 @@ mod tests {
             strict = true
             fail-on = "never"
             baseline = "known.json"
+            models = ["acme.models"]
             entry-points = ["com.acme.Server.handle*"]
 
             [levels]
@@ -663,6 +670,7 @@ mod tests {
         assert_eq!(file.paths, Some(vec![path("build/classes"), "jrt:java.base".into()]));
         assert_eq!(file.class_path, Some(vec![path("lib/a.jar")]));
         assert_eq!(file.source, Some(vec![path("src")]));
+        assert_eq!(file.models, Some(vec![path("acme.models")]));
         assert_eq!(file.baseline, Some(path("known.json")));
         assert_eq!(file.rules.unwrap()[0].name, "stale-value");
         assert_eq!(file.include, [Pattern::new("com.acme.*")]);
@@ -678,7 +686,7 @@ mod tests {
         assert_eq!(first.rule.unwrap().name, "reacquired-lock");
         assert_eq!(
             (first.reason.as_str(), first.place.as_str()),
-            ("goes away with 2.0", "scission.toml:21")
+            ("goes away with 2.0", "scission.toml:22")
         );
         assert!(second.rule.is_none());
     }

@@ -27,6 +27,7 @@ pub(crate) enum Command {
     Run(RunFlags),
     Inspect(InspectFlags),
     Trace(TraceFlags),
+    Models(ModelsFlags),
     Explain(ExplainFlags),
     Man(ManFlags),
     Completions(CompletionsFlags),
@@ -130,6 +131,11 @@ pub(crate) struct RunFlags {
 
     #[command(flatten)]
     pub(crate) agent_options: AgentFlags,
+
+    /// What methods and classes do that Scission does not know: a file in the format of
+    /// docs/models.md; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Vec<PathBuf>,
 
     /// Report every access as it happens, without this filter; slower, and finds the same; may be
     /// repeated
@@ -266,6 +272,11 @@ pub(crate) struct ProgramFlags {
     #[arg(long, value_enum, default_value_t = Library::Model)]
     pub(crate) library: Library,
 
+    /// What methods and classes do that Scission does not know: a file in the format of
+    /// docs/models.md; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Vec<PathBuf>,
+
     /// Methods where threads may enter, such as `com.acme.Server.handle*`; may be repeated
     #[arg(long = "entry-point", value_name = "PATTERN", value_parser = pattern)]
     pub(crate) entry_points: Vec<Pattern>,
@@ -369,6 +380,48 @@ pub(crate) struct TraceFlags {
     /// Do not show progress, even on a terminal
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// List or show what is known of library code
+///
+/// What Scission knows of locks, threads and memory order in libraries are text files, one a library.
+/// `--models FILE` of the other commands adds files of the same format, which docs/models.md describes.
+#[derive(Debug, Args)]
+pub(crate) struct ModelsFlags {
+    #[command(subcommand)]
+    pub(crate) command: Option<ModelsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelsCommand {
+    List(ModelsListFlags),
+    Show(ModelsShowFlags),
+}
+
+/// Print the files, the classes that each is about, and how much it says of them
+#[derive(Debug, Default, Args)]
+pub(crate) struct ModelsListFlags {
+    /// A file of one's own, beside those that come with Scission; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) models: Vec<PathBuf>,
+}
+
+/// Print what is said of matching classes and methods, and who says so
+///
+/// Without PATH, that is what comes with Scission and what `--models` adds. With PATH, what the code of
+/// library methods says that the program calls is shown too.
+#[derive(Debug, Args)]
+pub(crate) struct ModelsShowFlags {
+    /// The classes and methods, such as `com.acme.MyLock.*`
+    #[arg(value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) pattern: Pattern,
+
+    /// Jars, directories of classes, and class files of a program
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) program: ProgramFlags,
 }
 
 /// Print what a rule means, with an example and the fix; without RULE, list the rules

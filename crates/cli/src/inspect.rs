@@ -16,13 +16,16 @@ use crate::Outcome;
 use crate::assemble::{Assembled, assemble};
 use crate::cancel::Cancel;
 use crate::flags::InspectFlags;
+use crate::model_files;
 use crate::output;
 use crate::progress::Progress;
 
 pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<Outcome> {
     let progress = Progress::new(true);
     let paths = std::slice::from_ref(&flags.app);
-    let assembled = assemble(paths, &flags.program, None, &Cancel::on_interrupt(), &progress);
+    let models = model_files::read(&flags.program.models)?;
+    let assembled =
+        assemble(paths, &flags.program, models, None, &Cancel::on_interrupt(), &progress);
     progress.finish();
     let Some(assembled) = assembled? else { return Ok(Outcome::InterruptedWithoutFindings) };
     output::print(&describe(flags, &assembled)?)?;

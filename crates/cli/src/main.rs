@@ -19,11 +19,13 @@ mod inspect;
 mod jvm_results;
 mod launch;
 mod manual;
+mod model_files;
 mod output;
 mod progress;
 mod run;
 mod run_report;
 mod settings;
+mod show_models;
 mod trace;
 mod trace_checkers;
 mod triage;
@@ -78,6 +80,7 @@ fn dispatch(flags: &Flags) -> anyhow::Result<Outcome> {
         Command::Run(flags) => run::run(flags),
         Command::Inspect(flags) => inspect::run(flags),
         Command::Trace(flags) => trace::run(flags),
+        Command::Models(flags) => show_models::run(flags),
         Command::Explain(flags) => explain::run(flags),
         Command::Man(flags) => manual::print_page(flags),
         Command::Completions(flags) => manual::print_completions(flags),

@@ -114,10 +114,15 @@ fn options(
     let absolute = |path: &Path| {
         std::path::absolute(path).map_err(|error| anyhow!("`{}`: {error}", path.display()))
     };
+    let as_text = |path: &Path| {
+        let path = absolute(path)?.into_os_string().into_string();
+        path.map_err(|path| anyhow!("the path of the models `{}` is no text", path.display()))
+    };
     let record = flags.record.as_deref().map(|record| name_for_each_process(record, results));
     Ok(Options {
         record: record.as_deref().map(absolute).transpose()?,
         results: results.map(absolute).transpose()?,
+        models: settings.models.iter().map(|path| as_text(path)).collect::<anyhow::Result<_>>()?,
         watch_list: options.watch_list.as_deref().map(absolute).transpose()?,
         ..options
     })

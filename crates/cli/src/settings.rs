@@ -11,13 +11,14 @@ use agent_protocol::Options;
 use anyhow::bail;
 use checkers::Registration;
 use findings::{Rule, Severity, rules};
-use models::Pattern;
+use models::{Models, Pattern};
 
 use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
     CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, PresentationFlags, ProgramFlags,
     RunFlags, TraceFlags, TriageFlags,
 };
+use crate::model_files;
 
 /// Which findings are shown, and which of them count.
 #[derive(Debug)]
@@ -59,6 +60,7 @@ impl TriageSettings {
 pub(crate) struct CheckSettings {
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) program: ProgramFlags,
+    pub(crate) models: Models,
     pub(crate) analysis: analyses::Config,
     pub(crate) triage: TriageSettings,
     /// Whether the command line names other paths than the configuration does: what is not found
@@ -72,7 +74,8 @@ impl CheckSettings {
     /// Finds and reads the configuration, and puts the flags over it.
     pub(crate) fn new(flags: &CheckFlags) -> anyhow::Result<CheckSettings> {
         let (config_file, file) = configuration(&flags.triage, &flags.presentation)?;
-        let settings = CheckSettings::merged(flags, file);
+        let models = model_files::read(&either(&flags.program.models, file.models.clone()))?;
+        let settings = CheckSettings::merged(flags, models, file);
         if settings.paths.is_empty() {
             match config_file {
                 Some(path) => bail!(
@@ -87,7 +90,7 @@ impl CheckSettings {
         Ok(settings)
     }
 
-    fn merged(flags: &CheckFlags, mut file: ConfigFile) -> CheckSettings {
+    fn merged(flags: &CheckFlags, models: Models, mut file: ConfigFile) -> CheckSettings {
         let rules = chosen_rules(&flags.rules, file.rules.as_deref(), analyses::reports);
         let has_other_paths = !flags.paths.is_empty() && file.paths.is_some();
         let is_narrowed = has_other_paths
@@ -106,6 +109,7 @@ impl CheckSettings {
                 entry_points: entry_points.clone(),
                 ..flags.program.clone()
             },
+            models,
             analysis: analyses::Config {
                 rules: rules.iter().map(|rule| rule.name.to_string()).collect(),
                 include: either(&flags.include, Some(file.include)),
@@ -127,6 +131,8 @@ impl CheckSettings {
 pub(crate) struct RunSettings {
     /// How the agents are told to watch, but for where they leave what they found.
     pub(crate) options: Options,
+    /// The files of users about library code.
+    pub(crate) models: Vec<PathBuf>,
     pub(crate) report: ReportSettings,
 }
 
@@ -202,7 +208,10 @@ impl RunSettings {
     /// Finds and reads the configuration, and puts the flags over it.
     pub(crate) fn new(flags: &RunFlags) -> anyhow::Result<RunSettings> {
         let (_, file) = configuration(&flags.triage, &flags.presentation)?;
-        Ok(RunSettings::merged(flags, file))
+        let settings = RunSettings::merged(flags, file);
+        // What is wrong in a file is said before a program starts that cannot be watched with it.
+        model_files::read(&settings.models)?;
+        Ok(settings)
     }
 
     fn merged(flags: &RunFlags, mut file: ConfigFile) -> RunSettings {
@@ -227,6 +236,7 @@ impl RunSettings {
         }
         RunSettings {
             options,
+            models: either(&flags.models, file.models.take()),
             report: ReportSettings::merged(&flags.triage, &flags.presentation, file),
         }
     }
@@ -320,7 +330,7 @@ mod tests {
     fn settings(arguments: &[&str], file: ConfigFile) -> CheckSettings {
         let line = ["scission", "check"].iter().chain(arguments);
         match Flags::try_parse_from(line).unwrap().command {
-            Command::Check(flags) => CheckSettings::merged(&flags, file),
+            Command::Check(flags) => CheckSettings::merged(&flags, Models::built_in(), file),
             other => panic!("{other:?} is not check"),
         }
     }

@@ -35,7 +35,7 @@ pub use facts::{
 };
 pub use grammar::{FORMS, Form, reference};
 pub use parse::{FileProblem, parse};
-pub use print::{effects_text, print_file};
+pub use print::{Statement, effects_text, print_statements, statements};
 pub use rust_source::rust_source;
 pub use vocabulary::{
     ClassProperty, EntryThread, FieldProperty, MethodProperty, Mode, Multiplicity, OPERANDS,

@@ -41,8 +41,11 @@ pub use contents::{ContentsAccess, Removal};
 pub use model_format::{
     ClassFact, ClassProperty, ClassScope, Effect, EntryPoint, EntryThread, FieldFact,
     FieldProperty, FileProblem, Matcher, MethodFact, MethodProperty, Mode, Model, ModelFile,
-    Multiplicity, Operand, Ordering, Outcome, ReceiverSharing, Runner, Source, Supertypes, Times,
-    WaitKind,
+    Multiplicity, Operand, Ordering, Outcome, Phrase, ReceiverSharing, Runner, Source, Supertypes,
+    Times, WaitKind,
+};
+pub use model_format::{
+    Statement, effects_text, method_text, parse, print_statements, reference, statements,
 };
 pub use pattern::Pattern;
 use user::UserModels;
@@ -106,6 +109,30 @@ impl Models {
     #[must_use]
     pub fn user_rows(&self) -> &[&'static Model] {
         self.user.as_deref().map_or(&[], |user| &user.rows)
+    }
+
+    /// Everything that users say, the later file first.
+    #[must_use]
+    pub fn said_by_users(&self) -> ModelFile {
+        self.user.as_deref().map_or_else(ModelFile::default, UserModels::all)
+    }
+
+    /// Everything that counts: what users say, and what comes with Scission and no user says otherwise.
+    #[must_use]
+    pub fn everything(&self) -> ModelFile {
+        let mut all = self.said_by_users();
+        all.rows = self.rows().copied().collect();
+        all.classes.extend(tables::CLASSES);
+        all.methods.extend(tables::METHODS);
+        all.fields.extend(tables::FIELDS);
+        all.entry_points.extend(tables::ENTRY_POINTS);
+        all.supertypes.extend(
+            tables::SUPERTYPES
+                .iter()
+                .filter(|row| self.supertypes(row.class) == row.supertypes)
+                .copied(),
+        );
+        all
     }
 
     /// Every row that counts, sorted by class, method and descriptor; those of users first.
@@ -194,26 +221,15 @@ impl Models {
     /// What exactly this class promises, if it is known.
     #[must_use]
     pub fn sharing(&self, class: &str) -> Option<Sharing> {
-        self.class_facts(class).find_map(|fact| match fact.property {
-            ClassProperty::Immutable => Some(Sharing::Immutable),
-            ClassProperty::ThreadSafe => Some(Sharing::ThreadSafe),
-            ClassProperty::NotThreadSafe => Some(Sharing::NotThreadSafe),
-            ClassProperty::ThreadConfined => Some(Sharing::ThreadConfined),
-            ClassProperty::HoldsOthers
-            | ClassProperty::ComputesValues
-            | ClassProperty::OftenConfined
-            | ClassProperty::Commonplace
-            | ClassProperty::Barrier
-            | ClassProperty::Latch
-            | ClassProperty::UserInterface
-            | ClassProperty::Pipeline
-            | ClassProperty::Stream
-            | ClassProperty::Executor
-            | ClassProperty::Cursor
-            | ClassProperty::Semaphore => None,
-        })
+        self.class_facts(class).find_map(promise)
     }
 
+    /// What a user says that this class promises.
+    #[must_use]
+    pub fn user_sharing(&self, class: &str) -> Option<Sharing> {
+        self.has_users()
+            .then(|| self.class_facts(class).filter(|fact| fact.source.is_user).find_map(promise))?
+    }
     /// What exactly this class coordinates threads by.
     #[must_use]
     pub fn coordinator(&self, class: &str) -> Option<Coordinator> {
@@ -338,6 +354,28 @@ impl Models {
     pub fn entry_points(&self) -> impl Iterator<Item = &'static EntryPoint> + '_ {
         let users = self.user.as_deref().map_or(&[][..], |user| &user.entry_points);
         users.iter().copied().chain(tables::ENTRY_POINTS)
+    }
+}
+
+/// What a statement about a class promises of its objects.
+fn promise(fact: &ClassFact) -> Option<Sharing> {
+    match fact.property {
+        ClassProperty::Immutable => Some(Sharing::Immutable),
+        ClassProperty::ThreadSafe => Some(Sharing::ThreadSafe),
+        ClassProperty::NotThreadSafe => Some(Sharing::NotThreadSafe),
+        ClassProperty::ThreadConfined => Some(Sharing::ThreadConfined),
+        ClassProperty::HoldsOthers
+        | ClassProperty::ComputesValues
+        | ClassProperty::OftenConfined
+        | ClassProperty::Commonplace
+        | ClassProperty::Barrier
+        | ClassProperty::Latch
+        | ClassProperty::UserInterface
+        | ClassProperty::Pipeline
+        | ClassProperty::Stream
+        | ClassProperty::Executor
+        | ClassProperty::Cursor
+        | ClassProperty::Semaphore => None,
     }
 }
 

@@ -56,6 +56,23 @@ impl UserModels {
         all
     }
 
+    /// Everything that is said.
+    pub(crate) fn all(&self) -> ModelFile {
+        fn copied<T: Copy>(statements: &[&'static T]) -> Vec<T> {
+            statements.iter().map(|statement| **statement).collect()
+        }
+        let mut supertypes: Vec<Supertypes> = self.supertypes.values().map(|row| **row).collect();
+        supertypes.sort_by_key(|row| row.class);
+        ModelFile {
+            rows: copied(&self.rows),
+            classes: copied(&self.classes),
+            methods: copied(&self.methods),
+            fields: copied(&self.fields),
+            entry_points: copied(&self.entry_points),
+            supertypes,
+        }
+    }
+
     /// The rows of a method of exactly this class.
     pub(crate) fn rows_of(
         &self,

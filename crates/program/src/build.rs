@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use classes::{ClassFile, Constant, JdkImage, Loaded, PoolIndex, access};
 use findings::{Gap, GapKind};
 use models::language::{self, OBJECT};
-use models::{Effect, Models};
+use models::{Effect, Model, Models};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -80,15 +80,19 @@ pub(crate) fn link(
         let linked = raw.into_iter().map(|raw| linker.link(ClassId::new(class), raw)).collect();
         linker.classes[ClassId::new(class)].links = linked;
     }
-    let effects = linker
+    let rows = linker
         .methods
         .as_slice()
         .par_iter()
-        .map(|method| modelled_effects(&models, &linker.classes, &hierarchy, method))
+        .map(|method| modelled_row(&models, &linker.classes, &hierarchy, method))
         .collect::<Vec<_>>();
+    let mut rows: TypedVec<MethodId, Option<&'static Model>> = TypedVec::from(rows);
+    if models.has_users() {
+        rows_of_implementers(&linker.classes, &linker.methods, &hierarchy, &mut rows);
+    }
     Program {
         models,
-        effects: TypedVec::from(effects),
+        rows,
         derived: FxHashMap::default(),
         bodies: linker.methods.iter().map(|_| OnceLock::new()).collect(),
         classes: linker.classes,
@@ -104,22 +108,53 @@ pub(crate) fn link(
 
 /// What the models table says of a method: the row of its own class, or of the nearest supertype
 /// that has one.
-fn modelled_effects(
+fn modelled_row(
     models: &Models,
     classes: &TypedVec<ClassId, Class>,
     hierarchy: &Hierarchy,
     method: &Method,
-) -> Option<&'static [Effect]> {
+) -> Option<&'static Model> {
     let own = &classes[method.class].name;
     let (name, descriptor) = (&method.name, &method.descriptor);
-    let row = models.find(own, name, descriptor).or_else(|| {
+    models.find(own, name, descriptor).or_else(|| {
         if method.is_static() || method.is_initializer() || method.is_private() {
             return None;
         }
         let supertypes = hierarchy.supertypes(method.class).into_iter().skip(1);
         supertypes.into_iter().find_map(|class| models.find(&classes[class].name, name, descriptor))
-    });
-    row.map(|row| row.effects)
+    })
+}
+
+/// A method that the application declares without a body, and that all its implementations have rows of
+/// a user for which say the same, does what these say: a call that names an interface does what the
+/// classes behind it do.
+fn rows_of_implementers(
+    classes: &TypedVec<ClassId, Class>,
+    methods: &TypedVec<MethodId, Method>,
+    hierarchy: &Hierarchy,
+    rows: &mut TypedVec<MethodId, Option<&'static Model>>,
+) {
+    let mut found = Vec::new();
+    for (method, declared) in methods.iter_with_ids() {
+        let is_open = declared.is_abstract()
+            && rows[method].is_none()
+            && classes[declared.class].origin == Origin::Application;
+        if !is_open {
+            continue;
+        }
+        let mut behind = hierarchy
+            .concrete_subtypes(declared.class)
+            .filter_map(|class| hierarchy.dispatch(class, declared.selector))
+            .map(|target| rows[target].filter(|row| row.source.is_user));
+        if let Some(Some(first)) = behind.next()
+            && behind.all(|row| row.is_some_and(|row| row.effects == first.effects))
+        {
+            found.push((method, first));
+        }
+    }
+    for (method, row) in found {
+        rows[method] = Some(row);
+    }
 }
 
 /// Reads from the JDK what the classes refer to, and returns the names that were not found.
@@ -541,6 +576,8 @@ impl Program {
             .into_par_iter()
             .map(MethodId::new)
             .filter(|method| !program.class_of(*method).links.is_empty())
+            // What a user says of a method stands instead of its body.
+            .filter(|method| !program.is_described_by_user(*method))
             .filter_map(|method| {
                 if cancelled() {
                     return None;

@@ -17,6 +17,7 @@ mod references;
 pub mod summaries;
 mod symbols;
 pub mod threads;
+mod unmatched;
 
 pub use build::{BuildConfig, Library, build};
 pub use ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use classes::bytecode::InvokeKind;
 use classes::{ClassFile, access};
 use findings::{Gap, Site};
-use models::{Effect, Models, Operand};
+use models::{Effect, Model, Models, Operand, Sharing};
 use rustc_hash::FxHashMap;
 
 use crate::hierarchy::Hierarchy;
@@ -219,7 +219,7 @@ pub struct Program {
     pub(crate) selectors: FxHashMap<(Arc<str>, Arc<str>), SelectorId>,
     pub(crate) bodies: TypedVec<MethodId, OnceLock<Body>>,
     /// What the models say of each method; none where they say nothing.
-    pub(crate) effects: TypedVec<MethodId, Option<&'static [Effect]>>,
+    pub(crate) rows: TypedVec<MethodId, Option<&'static Model>>,
     /// What the code of library methods without a model says that they do.
     pub(crate) derived: FxHashMap<MethodId, DerivedSummary>,
 }
@@ -274,8 +274,8 @@ impl Program {
     /// says. Empty for methods of which nothing is known.
     #[must_use]
     pub fn effects_of(&self, method: MethodId) -> &[Effect] {
-        match self.effects[method] {
-            Some(effects) => effects,
+        match self.rows[method] {
+            Some(row) => row.effects,
             None => self.derived.get(&method).map_or(&[], |derived| &derived.effects),
         }
     }
@@ -283,7 +283,29 @@ impl Program {
     /// Whether it is known what a call of this method does, even if that is nothing of interest.
     #[must_use]
     pub fn is_known(&self, method: MethodId) -> bool {
-        self.effects[method].is_some() || self.derived.contains_key(&method)
+        self.rows[method].is_some() || self.derived.contains_key(&method)
+    }
+
+    /// The row that says what a call of this method does, if there is one.
+    #[must_use]
+    pub fn row_of(&self, method: MethodId) -> Option<&'static Model> {
+        self.rows[method]
+    }
+
+    /// Whether a user has said what a call of this method does: then it has no body here, whatever its
+    /// class file says.
+    #[must_use]
+    pub fn is_described_by_user(&self, method: MethodId) -> bool {
+        self.rows[method].is_some_and(|row| row.source.is_user)
+    }
+
+    /// Whether a user has said that threads may share objects of this class, or never do.
+    #[must_use]
+    pub fn is_safe_by_user(&self, class: ClassId) -> bool {
+        self.models.user_sharing(&self.classes[class].name).is_some_and(|sharing| match sharing {
+            Sharing::Immutable | Sharing::ThreadSafe | Sharing::ThreadConfined => true,
+            Sharing::NotThreadSafe => false,
+        })
     }
 
     /// What of the application a library method without a model calls, as far as its code was read.

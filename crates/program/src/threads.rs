@@ -241,7 +241,7 @@ pub(crate) fn is_entry_point(program: &Program, method: MethodId) -> bool {
     program.models().entry_points().any(|entry| matches(program, method, entry))
 }
 
-fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
+pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
     let declared = &program.methods[method];
     let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
     if !fits(entry.method, &declared.name) || !fits(entry.descriptor, &declared.descriptor) {

@@ -1058,7 +1058,7 @@ impl Engine<'_, '_> {
         let mut events: Vec<ContentsEvent> = Vec::new();
         for class in &self.program_facts.heap().objects[object].classes {
             let class = &program.classes[*class];
-            if class.origin != Origin::Application {
+            if class.origin != Origin::Application || program.is_described_by_user(method) {
                 events.extend(contents_by_class(self.program_facts, &class.name, method));
             }
         }
@@ -1116,7 +1116,9 @@ fn contents_by_class(
     let models = program_facts.program().models();
     let is_mere_look =
         !program_facts.has_access_order && models.writes_in_access_order(class, &declared.name);
-    let row = models.find(class, &declared.name, &declared.descriptor);
+    let row = models
+        .find(class, &declared.name, &declared.descriptor)
+        .or_else(|| program_facts.program().row_of(method).filter(|row| row.source.is_user));
     let effects = row.map_or(&[][..], |row| row.effects);
     let is_synchronized = effects.iter().any(|effect| {
         matches!(effect, Effect::Synchronized { lock: Operand::Receiver | Operand::Field(_) })

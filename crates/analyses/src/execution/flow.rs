@@ -721,9 +721,11 @@ impl EventCollector<'_, '_> {
         }
     }
 
-    /// Whether a field never changes once other threads can see it.
+    /// Whether a field never changes once other threads can see it, or its class is said to be safe.
     fn is_unchanged_once_shared(&self, field: FieldId) -> bool {
-        self.flow.program_facts.program().fields[field].is_final()
+        let program = self.flow.program_facts.program();
+        let declared = &program.fields[field];
+        declared.is_final() || program.is_safe_by_user(declared.class)
     }
 
     fn field(

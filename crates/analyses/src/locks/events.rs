@@ -149,7 +149,8 @@ pub fn implicit_lock(program: &Program, method: MethodId) -> Option<LockExpressi
         }));
     }
     if program.body(method).is_some()
-        || program.classes[declared.class].origin == Origin::Application
+        || (program.classes[declared.class].origin == Origin::Application
+            && !program.is_described_by_user(method))
     {
         return None;
     }

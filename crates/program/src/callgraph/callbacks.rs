@@ -83,8 +83,9 @@ impl Callbacks {
     /// What the method that a call names is known to call on its arguments.
     fn requests(&self, program: &Program, call: &Call) -> Vec<CallbackRequest> {
         let declared = &program.methods[call.method];
-        if program.class_of(call.method).origin != Origin::Library
-            || program.body(call.method).is_some()
+        let is_library = program.class_of(call.method).origin == Origin::Library;
+        if program.body(call.method).is_some()
+            || !(is_library || program.is_described_by_user(call.method))
         {
             return Vec::new();
         }
