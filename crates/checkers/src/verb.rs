@@ -29,11 +29,11 @@ verbs! {
     Writes "writes";
     Updates "updates";
     Acquires "acquires";
-    Shares "acquires a share of";
+    Shares "acquires in shared mode";
     Releases "releases";
-    Unshares "releases a share of";
+    Unshares "releases in shared mode";
     Waits "waits on";
-    WakesUp "wakes up with";
+    WakesUp "reacquires after waiting on";
     Notifies "notifies";
     Starts "starts";
     Joins "joins";

@@ -127,7 +127,7 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "rules",
         value_kind: ValueKind::Rules(|file, rules| file.rules = Some(rules)),
-        meaning: "the rules to report, instead of those that are on by default; a command that finds none of them is not meant",
+        meaning: "the rules to report, instead of the default ones; a command that can find none of them ignores the list",
     },
     Key {
         name: "include",
@@ -142,7 +142,7 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "strict",
         value_kind: ValueKind::Flag(|file, strict| file.strict = Some(strict)),
-        meaning: "report suspicions that a recognised idiom makes harmless too",
+        meaning: "also report what a recognised idiom makes harmless",
     },
     Key {
         name: "fail-on",
@@ -152,12 +152,12 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "baseline",
         value_kind: ValueKind::Path(|file, path| file.baseline = Some(path)),
-        meaning: "show only findings that are not in this file, which `--write-baseline` makes",
+        meaning: "show only findings that are not in this file, which `--write-baseline` writes",
     },
     Key {
         name: "entry-points",
         value_kind: ValueKind::Patterns(|file, patterns| file.entry_points = Some(patterns)),
-        meaning: "methods where threads may enter",
+        meaning: "methods that several threads may call",
     },
     Key {
         name: "levels",
@@ -171,7 +171,7 @@ static TOP: &[Key<ConfigFile>] = &[
         value_kind: ValueKind::Table(|file, reader, table| {
             reader.fill(ATOMIC, table, &mut file.atomic)
         }),
-        meaning: "which code is meant to be atomic; for the run-time checkers, `check` does not need it",
+        meaning: "which code is meant to be atomic; used by the run-time checkers and `inconsistent-method`",
     },
     Key {
         name: "run",
@@ -184,7 +184,7 @@ static TOP: &[Key<ConfigFile>] = &[
             file.suppressions.push(reader.suppression(table, span)?);
             Ok(())
         }),
-        meaning: "findings to live with; may be repeated",
+        meaning: "findings to suppress; may be repeated",
     },
 ];
 
@@ -212,7 +212,7 @@ static ATOMIC: &[Key<AtomicSpec>] = &[
     Key {
         name: "exclude",
         value_kind: ValueKind::Patterns(|atomic, patterns| atomic.exclude = patterns),
-        meaning: "methods that are not, whatever `include` says",
+        meaning: "methods that are not; takes precedence over `include`",
     },
 ];
 
@@ -220,53 +220,53 @@ static RUN: &[Key<RunTable>] = &[
     Key {
         name: "include",
         value_kind: ValueKind::Patterns(|run, patterns| run.include = patterns),
-        meaning: "watch only classes and methods that match, instead of all that are not of the platform",
+        meaning: "watch only classes and methods that match, instead of all outside the platform",
     },
     Key {
         name: "exclude",
         value_kind: ValueKind::Patterns(|run, patterns| run.exclude = patterns),
-        meaning: "do not watch classes and methods that match; what they synchronise is not seen either",
+        meaning: "do not watch classes and methods that match; their synchronisation is not observed either",
     },
     Key {
         name: "arrays",
         value_kind: ValueKind::Flag(|run, arrays| run.arrays = arrays),
-        meaning: "watch the elements of arrays too",
+        meaning: "also watch the elements of arrays",
     },
     Key {
         name: "collections",
         value_kind: ValueKind::Flag(|run, collections| run.collections = collections),
-        meaning: "watch what is in unsynchronised collections too",
+        meaning: "also watch the contents of unsynchronised collections",
     },
     Key {
         name: "monitors",
         value_kind: ValueKind::Checkers(|run, checkers| run.checkers = Some(checkers)),
-        meaning: "what looks at a run, instead of the checkers that are on by default; `none` only records",
+        meaning: "the checkers to run, instead of the default ones; `none` only records",
     },
     Key {
         name: "adversarial",
         value_kind: ValueKind::Flag(|run, adversarial| run.adversarial = adversarial),
-        meaning: "hold threads back where they could complete a violation",
+        meaning: "delay threads where they could complete a violation",
     },
     Key {
         name: "hold-for",
         value_kind: ValueKind::Number(1..=60_000, |run, number| {
             run.hold_for = number.try_into().ok()
         }),
-        meaning: "how long a thread is held back at most, in milliseconds; 100 unless set",
+        meaning: "longest delay of a thread, in milliseconds; 100 unless set",
     },
     Key {
         name: "holds-per-site",
         value_kind: ValueKind::Number(1..=127, |run, number| {
             run.holds_per_site = number.try_into().ok()
         }),
-        meaning: "how often threads are held back at one place; 10 unless set",
+        meaning: "how often threads are delayed at one place; 10 unless set",
     },
     Key {
         name: "hold-budget",
         value_kind: ValueKind::Number(0..=86_400, |run, number| {
             run.hold_budget = number.try_into().ok()
         }),
-        meaning: "how long threads are held back in each JVM, in seconds, all holds added up; 30 unless set",
+        meaning: "sum of all delays in each JVM, in seconds; 30 unless set",
     },
 ];
 
@@ -286,7 +286,7 @@ static SUPPRESS: &[Key<SuppressionDraft>] = &[
     Key {
         name: "reason",
         value_kind: ValueKind::Reason(|draft, reason| draft.reason = Some(reason)),
-        meaning: "why, for whoever reads it next; required",
+        meaning: "the reason; required",
     },
 ];
 
@@ -378,7 +378,7 @@ static EXCLUSIONS: &[Key<Vec<Pattern>>] = &[Key {
         };
         reader.fill(&[exclude], table, excluded)
     }),
-    meaning: "which code is meant to be all-or-nothing",
+    meaning: "which code is meant to be atomic",
 }];
 
 /// A configuration that is being read.
@@ -518,10 +518,10 @@ impl<T> ValueKind<T> {
             ValueKind::Pattern(_) => "pattern",
             ValueKind::Patterns(_) => "list of patterns",
             ValueKind::Rule(_) => "name of a rule",
-            ValueKind::Rules(_) => "list of names of rules",
+            ValueKind::Rules(_) => "list of rules",
             ValueKind::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
             ValueKind::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
-            ValueKind::Checkers(_) => "list of names of checkers",
+            ValueKind::Checkers(_) => "list of checkers",
             ValueKind::Table(_) => "table",
             ValueKind::Tables(_) => "array of tables, `[[…]]`",
         }
