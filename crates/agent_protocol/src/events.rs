@@ -39,15 +39,15 @@ macro_rules! for_each_event {
             /// A lock is held exclusively from here on. Re-entrant acquisitions are not reported.
             Acquire(lock: ObjectId) = "acq", counted as "acquisitions", said as "acquires";
             /// A lock is held from here on, beside other shared holders.
-            AcquireShared(lock: ObjectId) = "acq-shared", counted as "shared acquisitions", said as "acquires a share of";
+            AcquireShared(lock: ObjectId) = "acq-shared", counted as "shared acquisitions", said as "acquires in shared mode";
             /// A lock that is held exclusively is given back. Re-entrant releases are not reported.
             Release(lock: ObjectId) = "rel", counted as "releases", said as "releases";
             /// A lock is given back by one of its shared holders.
-            ReleaseShared(lock: ObjectId) = "rel-shared", counted as "shared releases", said as "releases a share of";
+            ReleaseShared(lock: ObjectId) = "rel-shared", counted as "shared releases", said as "releases in shared mode";
             /// The lock is given back to wait on it, or on a condition of it.
             Wait(lock: ObjectId) = "wait", counted as "waits", said as "waits on";
             /// The wait is over, and the lock is held again.
-            Woken(lock: ObjectId) = "woken", counted as "ends of waits", said as "wakes up with";
+            Woken(lock: ObjectId) = "woken", counted as "ends of waits", said as "reacquires after waiting on";
             /// One waiter of the lock may go on.
             Notify(lock: ObjectId) = "notify", counted as "notifications of one", said as "notifies";
             /// All waiters of the lock may go on.

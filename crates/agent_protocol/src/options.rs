@@ -225,13 +225,13 @@ options! {
 
     /// Patterns of the classes and methods to watch; all that is not of the platform when empty.
     include: Vec<String> = Vec::new(), "include" holds patterns,
-        shown flag ReplacesList "include" "PATTERN" "Watch only classes and methods that match, such as `com.acme.*` (default: all that are not of the platform); may be repeated",
-        key "watch only classes and methods that match, instead of all that are not of the platform";
+        shown flag ReplacesList "include" "PATTERN" "Watch only classes and methods that match, such as `com.acme.*` (default: all outside the platform); may be repeated",
+        key "watch only classes and methods that match, instead of all outside the platform";
 
     /// Patterns of the classes and methods not to watch, whatever `include` says.
     exclude: Vec<String> = Vec::new(), "exclude" holds patterns,
-        shown flag AddsToList "exclude" "PATTERN" "Do not watch classes and methods that match, nor those that scission.toml leaves out; what they synchronise is not seen either; may be repeated",
-        key "do not watch classes and methods that match; what they synchronise is not seen either";
+        shown flag AddsToList "exclude" "PATTERN" "Do not watch classes and methods that match, in addition to those that scission.toml excludes; their synchronisation is not observed either; may be repeated",
+        key "do not watch classes and methods that match; their synchronisation is not observed either";
 
     /// Patterns of the methods that are meant to be atomic.
     atomic_include: Vec<String> = Vec::new(), "atomic-include" holds patterns;
@@ -244,20 +244,20 @@ options! {
 
     /// A file that lists the only sites to watch.
     watch_list: Option<PathBuf> = None, "watch-list" holds path,
-        shown flag Value "watch-list" "FILE" "Watch only the places that this file lists";
+        shown flag Value "watch-list" "FILE" "Watch only the accesses that this file lists; `scission check --watch-list` writes it";
 
     /// Whether array elements are watched.
     arrays: bool = false, "arrays" holds switch,
-        shown flag TurnsOn "arrays" "" "Watch the elements of arrays too",
-        key "watch the elements of arrays too";
+        shown flag TurnsOn "arrays" "" "Also watch the elements of arrays",
+        key "also watch the elements of arrays";
 
     /// Whether branches are reported, which only some checkers need.
     branches: bool = false, "branches" holds switch;
 
     /// Whether the contents of unsynchronized collections are watched at their calls.
     collections: bool = false, "collections" holds switch,
-        shown flag TurnsOn "collections" "" "Watch what is in unsynchronised collections too, such as ArrayList and HashMap",
-        key "watch what is in unsynchronised collections too";
+        shown flag TurnsOn "collections" "" "Also watch the contents of unsynchronised collections, such as ArrayList and HashMap",
+        key "also watch the contents of unsynchronised collections";
 
     /// Whether atomic blocks are reported.
     blocks: bool = true, "blocks" holds switch;
@@ -270,7 +270,7 @@ options! {
 
     /// Whether the JVM may not run unwatched: an agent that cannot do its work ends it.
     require_agent: bool = false, "require-agent" holds switch,
-        shown flag TurnsOn "require-agent" "" "Do not run the program when it cannot be watched";
+        shown flag TurnsOn "require-agent" "" "Fail instead of running the program without the agent";
 
     /// Whether JVMs that this one starts are watched too.
     children: bool = true, "children" holds switch,
@@ -282,31 +282,31 @@ options! {
 
     /// Whether threads are held back where a checker suspects something.
     adversarial: bool = false, "adversarial" holds switch,
-        shown flag TurnsOn "adversarial" "" "Hold threads back where they could complete a violation, so that another thread can come in between; finds more, takes longer, and reports only what then happened",
-        key "hold threads back where they could complete a violation";
+        shown flag TurnsOn "adversarial" "" "Delay threads where they could complete a violation, so that other threads can interleave; finds more, takes longer, and still reports only what happened",
+        key "delay threads where they could complete a violation";
 
     /// What decides by chance whom to hold back.
     seed: u64 = 0, "seed" holds number in 0..=u64::MAX,
-        shown flag Value "seed" "N" "Choose who is held back, and how long, as the run did that named this seed (default: another one for each run)";
+        shown flag Value "seed" "N" "Repeat the delays of an earlier run, which reported this seed (default: a new one for each run)";
 
     /// How long a thread is held back at most, in milliseconds.
     hold_for: u32 = 100, "hold-for" holds number in 1..=60_000,
-        shown flag Value "hold-for" "MS" "How long a thread is held back at most, in milliseconds (default: 100)",
-        key "how long a thread is held back at most, in milliseconds; 100 unless set";
+        shown flag Value "hold-for" "MS" "Longest delay of a thread, in milliseconds (default: 100)",
+        key "longest delay of a thread, in milliseconds; 100 unless set";
 
     /// How often threads are held back at one place.
     holds_per_site: i8 = 10, "holds-per-site" holds number in 1..=127,
-        shown flag Value "holds-per-site" "N" "How often threads are held back at one place (default: 10)",
-        key "how often threads are held back at one place; 10 unless set";
+        shown flag Value "holds-per-site" "N" "How often threads are delayed at one place (default: 10)",
+        key "how often threads are delayed at one place; 10 unless set";
 
     /// How long threads are held back in all, in seconds, added up.
     hold_budget: u32 = 30, "hold-budget" holds number in 0..=86_400,
-        shown flag Value "hold-budget" "SECONDS" "How long threads are held back in each JVM, in seconds, all holds added up (default: 30)",
-        key "how long threads are held back in each JVM, in seconds, all holds added up; 30 unless set";
+        shown flag Value "hold-budget" "SECONDS" "Sum of all delays in each JVM, in seconds (default: 30)",
+        key "sum of all delays in each JVM, in seconds; 30 unless set";
 
     /// A lock that is taken out of the program, to see whether anybody notices.
     drop_lock: Option<String> = None, "drop-lock" holds text,
-        hidden flag Value "drop-lock" "LOCK" "Take a lock out of the program, `pkg.Class.method(I)V` or `pkg.Class.method(I)V@OFFSET`, to see whether its loss is noticed";
+        hidden flag Value "drop-lock" "LOCK" "Remove a lock from the program, `pkg.Class.method(I)V` or `pkg.Class.method(I)V@OFFSET`, to test whether the defect is found";
 }
 
 /// A type that a field of [`Options`] can have.

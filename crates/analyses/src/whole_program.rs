@@ -108,15 +108,15 @@ fn gaps(context: &Context<'_>, analysed: &Analysed) -> Vec<Gap> {
     }
     for method in &analysed.executed.lost_context {
         let label = context.program.method_label(*method);
-        let detail = "called in more contexts than are told apart; some were left out";
+        let detail = "called in more contexts than the limit allows; some were left out";
         gaps.push(Gap::new(GapKind::Limit, label, detail));
     }
     if is_huge(context.program) {
-        let detail = "it has so many methods that they were looked at with less context; check parts of it to see more";
+        let detail = "the program has so many methods that they were analysed with less context; check parts of it to find more";
         gaps.push(Gap::new(GapKind::Limit, "the whole-program analysis", detail));
     }
     if analysed.executed.counters.is_cut_short {
-        let detail = "the budget was used up; the rest was looked at with less context";
+        let detail = "the budget was used up; the rest was analysed with less context";
         gaps.push(Gap::new(GapKind::Limit, "the whole-program analysis", detail));
     }
     gaps

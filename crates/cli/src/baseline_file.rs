@@ -42,7 +42,7 @@ pub(crate) fn write_baseline(
 ) -> anyhow::Result<()> {
     let Some(path) = &settings.write_baseline else { return Ok(()) };
     if results.interrupted {
-        bail!("the work was cut short, so the baseline `{}` was not written", path.display());
+        bail!("the analysis was interrupted, so the baseline `{}` was not written", path.display());
     }
     let known = results.baseline.iter().flat_map(|baseline| &baseline.known);
     let found: Vec<_> = results.findings.iter().chain(known).cloned().collect();

@@ -19,7 +19,9 @@ impl Cancel {
                 std::process::exit(130);
             }
             if io::stderr().is_terminal() {
-                eprintln!("stopping; what was found follows (Ctrl-C again ends at once)");
+                eprintln!(
+                    "stopping; the findings so far follow (press Ctrl-C again to quit at once)"
+                );
             }
         };
         // Where no handler can be installed, Ctrl-C ends the process as it always does, and the

@@ -124,7 +124,7 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "rules",
         key_kind: KeyKind::Rules(|file, rules| file.rules = Some(rules)),
-        meaning: "the rules to report, instead of those that are on by default; a command that finds none of them is not meant",
+        meaning: "the rules to report, instead of the default ones; a command that can find none of them ignores the list",
     },
     Key {
         name: "include",
@@ -139,7 +139,7 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "strict",
         key_kind: KeyKind::Flag(|file, strict| file.strict = Some(strict)),
-        meaning: "report suspicions that a recognised idiom makes harmless too",
+        meaning: "also report what a recognised idiom makes harmless",
     },
     Key {
         name: "fail-on",
@@ -149,7 +149,7 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "baseline",
         key_kind: KeyKind::Path(|file, path| file.baseline = Some(path)),
-        meaning: "show only findings that are not in this file, which `--write-baseline` makes",
+        meaning: "show only findings that are not in this file, which `--write-baseline` writes",
     },
     Key {
         name: "models",
@@ -159,7 +159,7 @@ static TOP: &[Key<ConfigFile>] = &[
     Key {
         name: "entry-points",
         key_kind: KeyKind::Patterns(|file, patterns| file.entry_points = Some(patterns)),
-        meaning: "methods where threads may enter",
+        meaning: "methods that several threads may call",
     },
     Key {
         name: "levels",
@@ -173,7 +173,7 @@ static TOP: &[Key<ConfigFile>] = &[
         key_kind: KeyKind::Table(|file, reader, table| {
             reader.fill(ATOMIC, table, &mut file.atomic)
         }),
-        meaning: "which code is meant to be atomic; for the run-time checkers, `check` does not need it",
+        meaning: "which code is meant to be atomic; used by the run-time checkers and `inconsistent-method`",
     },
     Key {
         name: "run",
@@ -186,7 +186,7 @@ static TOP: &[Key<ConfigFile>] = &[
             file.suppressions.push(reader.suppression(table, span)?);
             Ok(())
         }),
-        meaning: "findings to live with; may be repeated",
+        meaning: "findings to suppress; may be repeated",
     },
 ];
 
@@ -214,7 +214,7 @@ static ATOMIC: &[Key<AtomicSpec>] = &[
     Key {
         name: "exclude",
         key_kind: KeyKind::Patterns(|atomic, patterns| atomic.exclude = patterns),
-        meaning: "methods that are not, whatever `include` says",
+        meaning: "methods that are not; takes precedence over `include`",
     },
 ];
 
@@ -223,7 +223,7 @@ static RUN: LazyLock<Vec<Key<RunTable>>> = LazyLock::new(|| {
     let checkers = Key {
         name: "monitors",
         key_kind: KeyKind::Checkers(|run: &mut RunTable, checkers| run.checkers = Some(checkers)),
-        meaning: "what looks at a run, instead of the checkers that are on by default; `none` only records",
+        meaning: "the checkers to run, instead of the default ones; `none` only records",
     };
     let options = Options::ALL.iter().filter_map(|row| {
         Some(Key {
@@ -253,7 +253,7 @@ static SUPPRESS: &[Key<SuppressionDraft>] = &[
     Key {
         name: "reason",
         key_kind: KeyKind::Reason(|draft, reason| draft.reason = Some(reason)),
-        meaning: "why, for whoever reads it next; required",
+        meaning: "the reason; required",
     },
 ];
 
@@ -346,7 +346,7 @@ static EXCLUSIONS: &[Key<Vec<Pattern>>] = &[Key {
         };
         reader.fill(&[exclude], table, excluded)
     }),
-    meaning: "which code is meant to be all-or-nothing",
+    meaning: "which code is meant to be atomic",
 }];
 
 /// A configuration that is being read.
@@ -485,10 +485,10 @@ impl<T> KeyKind<T> {
             KeyKind::Pattern(_) => "pattern",
             KeyKind::Patterns(_) => "list of patterns",
             KeyKind::Rule(_) => "name of a rule",
-            KeyKind::Rules(_) => "list of names of rules",
+            KeyKind::Rules(_) => "list of rules",
             KeyKind::Level(_) => "`\"low\"`, `\"medium\"` or `\"high\"`",
             KeyKind::FailOn(_) => "`\"low\"`, `\"medium\"`, `\"high\"` or `\"never\"`",
-            KeyKind::Checkers(_) => "list of names of checkers",
+            KeyKind::Checkers(_) => "list of checkers",
             KeyKind::AgentOption(row, _) => match &row.kind {
                 ValueKind::Switch => "`true` or `false`",
                 ValueKind::Number(_) => "number",

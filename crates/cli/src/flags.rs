@@ -1,5 +1,5 @@
-//! Every flag of every command, and nothing else: this file is the table that `--help` is made of. Flags of `run` that
-//! only pass a value on to the agent stand in the table of the agent's options, see `agent_flags.rs`.
+//! Every flag of every command; `--help` is generated from this file. Flags of `run` that only pass a value on to the
+//! agent are rows of the table of the agent's options, see `agent_flags.rs`.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use findings::{Rule, Severity, rules};
 use models::Pattern;
 
-/// Finds where code that must be atomic can be split, in any JVM program.
+/// Finds synchronization defects in JVM programs: atomicity violations, data races, deadlocks
 #[derive(Debug, Parser)]
 #[command(name = "scission", version, disable_help_subcommand = true)]
 pub(crate) struct Flags {
@@ -33,11 +33,11 @@ pub(crate) enum Command {
     Completions(CompletionsFlags),
 }
 
-/// Report what could go wrong in a program, without running it
+/// Find synchronization defects in a program without running it
 ///
-/// What a project always wants is written in its `scission.toml`; what is given here wins over it.
+/// Flags override the project's `scission.toml`.
 ///
-/// Exit status: 0 when nothing was found, 1 when something was, 2 when the work could not be done.
+/// Exit status: 0 if there are no findings, 1 if there are, 2 on an error.
 #[derive(Debug, Args)]
 pub(crate) struct CheckFlags {
     /// Jars, directories of classes, and class files to analyse (default: `paths` of scission.toml)
@@ -49,22 +49,22 @@ pub(crate) struct CheckFlags {
     pub(crate) rules: Vec<&'static Rule>,
 
     /// Report only on classes and methods that match, such as `com.acme.*`; a pattern that matches
-    /// a library class brings back findings about its locks that are left out by default; may be
+    /// a library class also enables findings about its locks, which are off by default; may be
     /// repeated
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(crate) include: Vec<Pattern>,
 
-    /// Report nothing on classes and methods that match, nor on those that scission.toml excludes; may
-    /// be repeated
+    /// Report nothing on classes and methods that match, in addition to those that scission.toml
+    /// excludes; may be repeated
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(crate) exclude: Vec<Pattern>,
 
-    /// Report suspicions that a recognised idiom makes harmless too: values that are handed over, or
-    /// checked again before they are relied upon
+    /// Also report what a recognised idiom makes harmless: values whose ownership is transferred, or that
+    /// are checked again before use
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Leave these out, whatever scission.toml says
+    /// Override `strict` in scission.toml
     #[arg(long, conflicts_with = "strict")]
     pub(crate) no_strict: bool,
 
@@ -81,13 +81,13 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Time or memory that the whole-program analysis may use, such as `20s` or `3GiB`, before it goes on
-    /// with less context; may be repeated
+    /// Time or memory that the whole-program analysis may use, such as `20s` or `3GiB`, before it
+    /// continues with less context; may be repeated
     #[arg(long, value_name = "BUDGET")]
     pub(crate) budget: Vec<Budget>,
 
     /// Write the accesses that could not be proven safe to this file; `scission run --watch-list FILE`
-    /// watches these and no others
+    /// watches only these
     #[arg(long, value_name = "FILE")]
     pub(crate) watch_list: Option<PathBuf>,
 
@@ -100,17 +100,17 @@ pub(crate) struct CheckFlags {
     pub(crate) bench_fraction: Option<Fraction>,
 }
 
-/// Report what went wrong, or nearly did, while a program runs
+/// Find synchronization defects in a program while it runs
 ///
-/// The program is started as it is given, with its own input and output, and an agent in each of its
-/// JVMs watches what its threads do. When it has ended, what was found is reported to standard error.
+/// Starts the program unchanged, with its own input and output; an agent in each of its JVMs watches
+/// what its threads do. When the program has ended, the findings are reported on standard error.
 ///
-/// Without COMMAND, what JVMs left in `--results DIR` is reported.
+/// Without COMMAND, reports the results that JVMs left in `--results DIR`.
 ///
-/// What a project always wants is written in its `scission.toml`; what is given here wins over it.
+/// Flags override the project's `scission.toml`.
 ///
-/// Exit status: that of the program, 128 and the number of the signal when one killed it; 1 when the
-/// program ended well and something was found; 2 when the work could not be done.
+/// Exit status: that of the program, or 128 plus the number of the signal that killed it; 1 if the
+/// program exited with 0 and there are findings; 2 on an error.
 #[derive(Debug, Args)]
 #[command(override_usage = "scission run [OPTIONS] -- COMMAND...")]
 pub(crate) struct RunFlags {
@@ -118,14 +118,13 @@ pub(crate) struct RunFlags {
     #[arg(value_name = "COMMAND", last = true)]
     pub(crate) command: Vec<OsString>,
 
-    /// What looks at the run, one or more with commas between them; may be repeated (default: all that
-    /// are on by default)
+    /// Run these checkers, separated by commas, instead of the default ones; may be repeated
     #[arg(long = "monitor", value_name = "CHECKER", value_delimiter = ',')]
     #[arg(value_parser = checker_choice())]
     pub(crate) checkers: Vec<CheckerChoice>,
 
-    /// Take methods that this file lists for not atomic, and add to it those that are found not to be;
-    /// it need not be there yet
+    /// Treat the methods that this file lists as not atomic, and add those that are found not to be;
+    /// creates the file if it does not exist
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
 
@@ -137,21 +136,20 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// Report every access as it happens, without this filter; slower, and finds the same; may be
-    /// repeated
+    /// Turn off a filter that drops redundant accesses; slower, with the same findings; may be repeated
     #[arg(long = "no-filter", value_name = "FILTER", value_enum)]
     pub(crate) no_filters: Vec<Filter>,
 
-    /// Record what happens to this file. When more than one JVM records, the first has this name and
-    /// each other one its process id in it, or where `%p` stands
+    /// Record the run to this file. If several JVMs record, the first uses this name and the others
+    /// insert their process id, or replace `%p` by it
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 
-    /// Keep what each JVM leaves in this directory, and report what others left there before
+    /// Keep the results of each JVM in this directory, and report those of earlier runs as well
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
 
-    /// Write each cycle that is reported to a file in this directory, as a graph for `dot`
+    /// Write each reported cycle to a file in this directory, as a graph for `dot`
     #[arg(long, value_name = "DIR")]
     pub(crate) graphs: Option<PathBuf>,
 
@@ -159,7 +157,8 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) agent: Option<PathBuf>,
 
-    /// Start nothing; print the line that does the same by hand. Needs `--results` or `--record`
+    /// Print the environment variable that loads the agent, and start nothing; needs `--results` or
+    /// `--record`
     #[arg(long, conflicts_with = "command")]
     pub(crate) print_options: bool,
 
@@ -185,15 +184,15 @@ pub(crate) struct TriageFlags {
     #[arg(long, value_name = "LEVEL", value_enum)]
     pub(crate) fail_on: Option<FailOn>,
 
-    /// Show only findings that are not in this file; `check` says what has gone since
+    /// Show only findings that are not in this file; `check` also reports which are no longer found
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// Show all findings, whatever baseline scission.toml names
+    /// Ignore the baseline that scission.toml names
     #[arg(long, conflicts_with = "baseline")]
     pub(crate) no_baseline: bool,
 
-    /// Write the findings of this run to a file for `--baseline`, which may be the same one
+    /// Write the findings of this run to a file for `--baseline`; may be the same file
     #[arg(long, value_name = "FILE")]
     pub(crate) write_baseline: Option<PathBuf>,
 
@@ -206,15 +205,14 @@ pub(crate) struct TriageFlags {
     pub(crate) no_config: bool,
 }
 
-/// How a report looks.
+/// How a report is presented.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PresentationFlags {
-    /// Where to find sources for excerpts: a directory, or an archive such as `src.zip`; may be
-    /// repeated
+    /// Directory or archive with sources, such as `src.zip`, for excerpts in the report; may be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) source: Vec<PathBuf>,
 
-    /// How to write the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
@@ -222,11 +220,11 @@ pub(crate) struct PresentationFlags {
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
 
-    /// Print the findings alone: no gaps, no summary, no progress
+    /// Print only the findings: no gaps, no summary, no progress
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Print every gap, every held lock and all counters
+    /// Print all gaps, all held locks and all counters
     #[arg(long, short)]
     pub(crate) verbose: bool,
 }
@@ -259,16 +257,16 @@ pub(crate) struct ProgramFlags {
     #[arg(long, value_name = "PATHS", value_parser = class_path)]
     pub(crate) class_path: Option<ClassPath>,
 
-    /// The JDK whose classes complete the program, or `none` (default: JAVA_HOME, else the `java`
-    /// on the path, else none)
+    /// The JDK that the program uses, or `none` (default: JAVA_HOME, else the `java` on the path, else
+    /// none)
     #[arg(long, value_name = "DIR|none", default_value = "", hide_default_value = true)]
     pub(crate) jdk: JdkChoice,
 
-    /// How the targets of virtual calls are found, from fast and coarse to slow and fine
+    /// How to resolve virtual calls, from fast and imprecise to slow and precise
     #[arg(long, value_enum, default_value_t = CallGraph::Vta)]
     pub(crate) call_graph: CallGraph,
 
-    /// What calls into the JDK do: taken from the table of models and from summaries of its code, or analysed in full
+    /// How to treat calls into the JDK: by models and summaries of its code, or analysed in full
     #[arg(long, value_enum, default_value_t = Library::Model)]
     pub(crate) library: Library,
 
@@ -277,12 +275,12 @@ pub(crate) struct ProgramFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// Methods where threads may enter, such as `com.acme.Server.handle*`; may be repeated
+    /// Methods that several threads may call, such as `com.acme.Server.handle*`; may be repeated
     #[arg(long = "entry-point", value_name = "PATTERN", value_parser = pattern)]
     pub(crate) entry_points: Vec<Pattern>,
 }
 
-/// Print how the program model sees a method: its IR, control flow, callers and callees
+/// Print the program model: the IR, control flow, callers and callees of a method, threads, heap, locks
 #[derive(Debug, Args)]
 pub(crate) struct InspectFlags {
     /// Jar, directory of classes, or class file
@@ -297,21 +295,21 @@ pub(crate) struct InspectFlags {
     #[arg(long)]
     pub(crate) threads: bool,
 
-    /// Print the heap shape graph: the objects that threads may share, what is known of them, and who
-    /// touches them
+    /// Print the heap shape graph: the objects that threads may share, their properties, and the threads
+    /// that access them
     #[arg(long)]
     pub(crate) heap: bool,
 
-    /// Print what happens to the objects of matching classes, and why it is safe or not
+    /// Print the accesses to objects of matching classes, and why they are safe or not
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(crate) object_use: Option<Pattern>,
 
-    /// Print which locks are taken while which others are held
+    /// Print which locks are acquired while others are held
     #[arg(long)]
     pub(crate) lock_order: bool,
 
-    /// Print what matching library methods are taken to do, such as `java.util.Properties.*`, among those that the
-    /// program calls, and whether the models or their own code say so
+    /// Print the effects of matching library methods that the program calls, such as
+    /// `java.util.Properties.*`, and whether they come from models or from their code
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(crate) library_methods: Option<Pattern>,
 
@@ -331,13 +329,12 @@ pub(crate) struct InspectFlags {
     pub(crate) program: ProgramFlags,
 }
 
-/// Report what went wrong in a recorded run, count what is in it, or write it in another form
+/// Find synchronization defects in a recorded run, count its events, or convert it
 ///
-/// Reads traces in all three forms, and sees from the content which one it is. A damaged trace is read as far
-/// as it goes; what is missing is said.
+/// Reads traces in all three formats and detects the format from the content. A damaged trace is read as
+/// far as possible; the report says what is missing.
 ///
-/// Exit status: 0 when it was done and nothing was found, 1 when something was, 2 when it could not be
-/// done.
+/// Exit status: 0 if there are no findings, 1 if there are, 2 on an error.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("work").args(["stats", "to", "checkers"]).required(true).multiple(true))]
 pub(crate) struct TraceFlags {
@@ -345,25 +342,25 @@ pub(crate) struct TraceFlags {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Report what this finds, as `run` does; one or more, with commas between them; may be repeated
+    /// Run these checkers on the trace, separated by commas; may be repeated
     #[arg(long = "monitor", value_name = "CHECKER", value_delimiter = ',')]
     #[arg(value_parser = recorded_run_checker(), conflicts_with_all = ["stats", "to"])]
     pub(crate) checkers: Vec<CheckerChoice>,
 
-    /// Take blocks of methods that this file lists for not atomic, and add to it those that are found
-    /// not to be; it need not be there yet
+    /// Treat the methods that this file lists as not atomic, and add those that are found not to be;
+    /// creates the file if it does not exist
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
 
-    /// Write each cycle that is reported to a file in this directory, as a graph for `dot`
+    /// Write each reported cycle to a file in this directory, as a graph for `dot`
     #[arg(long, value_name = "DIR", requires = "checkers")]
     pub(crate) graphs: Option<PathBuf>,
 
-    /// Count its events, and the threads, objects, variables, sites and blocks they are about
+    /// Count events, threads, objects, locks, variables, sites and blocks
     #[arg(long)]
     pub(crate) stats: bool,
 
-    /// Write it in this form
+    /// Convert the trace to this format
     #[arg(long, value_name = "FORM", value_enum)]
     pub(crate) to: Option<TraceForm>,
 
@@ -373,7 +370,7 @@ pub(crate) struct TraceFlags {
     #[command(flatten)]
     pub(crate) presentation: PresentationFlags,
 
-    /// Write to this file instead of standard output; with both `--stats` and `--to`, the trace
+    /// Write to this file instead of standard output; with both `--stats` and `--to`, only the trace
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -424,7 +421,7 @@ pub(crate) struct ModelsShowFlags {
     pub(crate) program: ProgramFlags,
 }
 
-/// Print what a rule means, with an example and the fix; without RULE, list the rules
+/// Explain a rule, with an example and the fix; without RULE, list all rules
 #[derive(Debug, Args)]
 pub(crate) struct ExplainFlags {
     /// Name of a rule
@@ -436,7 +433,7 @@ pub(crate) struct ExplainFlags {
     pub(crate) configuration: bool,
 }
 
-/// Print the manual page of a command, for `man -l -`; without COMMAND, of scission itself
+/// Print the manual page of a command, for `man -l -`; without COMMAND, that of scission
 #[derive(Debug, Args)]
 pub(crate) struct ManFlags {
     /// Name of a command
@@ -444,7 +441,7 @@ pub(crate) struct ManFlags {
     pub(crate) command: Option<String>,
 }
 
-/// Print a script that makes a shell complete commands and options
+/// Print a completion script for a shell
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsFlags {
     /// Name of the shell
@@ -465,7 +462,7 @@ pub(crate) fn checker_names() -> Vec<(&'static str, String)> {
         rules.map(|rule| format!("{}: {}", rule.name, rule.summary)).collect::<Vec<_>>().join("; ")
     };
     let named = checkers::ALL.iter().map(|checker| (checker.name, summary(checker)));
-    named.chain([(NO_CHECKER, "nothing looks: the run is only recorded".to_string())]).collect()
+    named.chain([(NO_CHECKER, "no checker: the run is only recorded".to_string())]).collect()
 }
 
 /// The checker that a name stands for.
@@ -490,7 +487,7 @@ fn checker_among(
         .map(|name| checker_named(&name))
 }
 
-/// What keeps accesses back that a checker need not see.
+/// A filter that drops accesses which no checker needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Filter {
     /// Accesses to what only one thread has touched
@@ -503,11 +500,11 @@ pub(crate) enum Filter {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TraceForm {
-    /// Compact, with everything in it: what recording writes
+    /// Compact and complete; the format of recordings
     Binary,
-    /// One event a line, for people, with everything in it
+    /// One event per line, for people; complete
     Text,
-    /// `T0|acq(L3)|12`, for other tools, with as much in it as that form can say
+    /// `T0|acq(L3)|12`, for other tools; leaves out what the format cannot express
     Std,
 }
 
@@ -515,9 +512,9 @@ pub(crate) enum TraceForm {
 pub(crate) enum Level {
     /// Everything
     Low,
-    /// What is likely to be a defect under load, and what is worse
+    /// Likely defects under load, and worse
     Medium,
-    /// What is almost surely a defect
+    /// Almost certain defects
     High,
 }
 
@@ -567,7 +564,7 @@ pub(crate) enum Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal that wants them
+    /// On a terminal that supports them
     Auto,
     /// Always
     Always,
@@ -587,9 +584,9 @@ pub(crate) enum CallGraph {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Library {
-    /// Library calls do what the table of models says
+    /// By models, and summaries of its code
     Model,
-    /// Library code is analysed like the program's own
+    /// Analysed like the program's own code
     Full,
 }
 

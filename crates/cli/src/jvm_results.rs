@@ -1,4 +1,4 @@
-//! What all JVMs of a run left behind, put together.
+//! Reads and merges the results of all JVMs of a run.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,19 +10,19 @@ use findings::{Finding, Results, merge_gaps};
 /// The recordings of processes in the directory of the results.
 const UNNAMED: &str = "recording.%p.trace";
 
-/// What was found, before anybody decided what is shown.
+/// The merged results of all JVMs, before triage.
 pub(crate) struct JvmResults {
     pub(crate) findings: Vec<Finding>,
     /// Gaps, remarks and counters.
     pub(crate) results: Results,
-    /// How many JVMs left something, readable or not.
+    /// How many JVMs wrote results, readable or not.
     pub(crate) jvms: usize,
     /// Why a recording is not where it should be, or not whole: the work is not done then.
     pub(crate) not_recorded: Option<String>,
 }
 
-/// Reads what is in the directory and adds it up. `program` is the process that was started: of several
-/// recordings, its one gets the name that the user gave.
+/// Reads and merges the results in a directory. `program` is the process that was started: of several
+/// recordings, its recording gets the name that the user gave.
 pub(crate) fn read_jvm_results(
     directory: &Path,
     program: Option<u32>,
@@ -43,12 +43,12 @@ pub(crate) fn read_jvm_results(
         remarks.extend(jvm.notes.iter().cloned());
         if let Some(seed) = jvm.seed {
             remarks.insert(format!(
-                "threads were held back; `--seed {seed}` does the same again, as far as the JVM allows"
+                "threads were delayed; `--seed {seed}` repeats this as far as the JVM's scheduling allows"
             ));
         }
         if jvm.ending == Ending::Running {
             remarks.insert(format!(
-                "{} left nothing, or not all that it found: it was killed, or is still running",
+                "{} left no results, or incomplete ones: it was killed or is still running",
                 name(jvm)
             ));
         }
@@ -226,7 +226,7 @@ mod tests {
         killed.write(directory.path()).unwrap();
         fs::write(directory.path().join("2.json"), "{").unwrap();
         let remarks = read_jvm_results(directory.path(), None, None).unwrap().results.remarks;
-        assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left nothing")));
+        assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left no results")));
         assert!(remarks.iter().any(|it| it.contains("`2.json` are damaged")));
     }
 

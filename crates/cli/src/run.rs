@@ -98,7 +98,7 @@ fn options(
 ) -> anyhow::Result<Options> {
     let options = settings.options.clone();
     if options.monitors.is_empty() && flags.record.is_none() && !options.hooks_only {
-        bail!("nothing would look at the run: `--monitor none` is for `--record FILE`");
+        bail!("nothing would be checked or recorded: `--monitor none` needs `--record FILE`");
     }
     if let Some(list) = &options.watch_list
         && !list.is_file()
@@ -135,7 +135,7 @@ fn print_options(
     agent: Result<Agent, String>,
 ) -> anyhow::Result<Outcome> {
     if flags.results.is_none() && flags.record.is_none() {
-        bail!("give `--results DIR` or `--record FILE`: what JVMs find must be left somewhere");
+        bail!("give `--results DIR` or `--record FILE`: JVMs need a place for their results");
     }
     let agent = agent.map_err(|why| anyhow!("{why}"))?;
     let options = options(flags, settings, flags.results.as_deref())?;
@@ -172,8 +172,7 @@ impl Report<'_> {
             Err(error) => return Ok(failed(&error, ended.code)),
         };
         if jvm_results.jvms == 0 {
-            let nobody =
-                "no JVM was watched: the command started none, or none that takes an agent";
+            let nobody = "no JVM was watched: the command started no JVM that accepts an agent";
             if self.requires_agent {
                 return Ok(failed(&anyhow!("{nobody}"), ended.code));
             }
@@ -182,7 +181,7 @@ impl Report<'_> {
         self.deliver(jvm_results, ended.code)
     }
 
-    /// A report that nobody looked, for whoever reads a file. On the screen it has been said.
+    /// Reports to a file that the program ran without the agent. On the screen a warning has said so.
     fn without_agent(self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
         let is_file = self.flags.output.is_some();
         if !is_file && Style::new(&self.flags.presentation).format == Format::Text {
@@ -219,7 +218,7 @@ impl Report<'_> {
     }
 }
 
-/// Says that our part of the work failed; how the program ended matters more.
+/// Reports an error of Scission; an exit code of the program that is not 0 takes precedence.
 fn failed(error: &anyhow::Error, code: u8) -> Outcome {
     anstream::eprintln!("error: {error:#}");
     Outcome::Program(if code == 0 { FAILED } else { code })

@@ -1,4 +1,4 @@
-//! From what checkers saw to a report: what `run` and `trace` do alike, once they know what was found.
+//! From the findings of run-time checkers to a report: shared by `run` and `trace`.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::output::{self, Destination, Screen, Style};
 use crate::settings::ReportSettings;
 use crate::triage::{open_sources, triage};
 
-/// What it takes to report.
+/// Everything a report needs besides the findings.
 pub(crate) struct ObservedReport<'a> {
     settings: &'a ReportSettings,
     presentation: &'a PresentationFlags,
@@ -26,10 +26,10 @@ pub(crate) struct ObservedReport<'a> {
     learned: Option<LearnedSpec>,
 }
 
-/// What is written, and where to.
+/// The output files of a command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OutputPaths<'a> {
-    /// The report; to a screen if nowhere else.
+    /// The report; to the screen if there is no file.
     pub(crate) report: Option<&'a Path>,
     /// The methods that were found not to be atomic.
     pub(crate) learned: Option<&'a Path>,
@@ -37,7 +37,7 @@ pub(crate) struct OutputPaths<'a> {
     pub(crate) graphs: Option<&'a Path>,
 }
 
-/// Whether something was found that counts.
+/// Whether findings determine the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     NoFindings,
@@ -45,7 +45,7 @@ pub(crate) enum Verdict {
 }
 
 impl<'a> ObservedReport<'a> {
-    /// Reads all that a report needs, before anything runs: what is wrong is better said at once.
+    /// Reads everything a report needs before the program runs, so that errors are reported early.
     pub(crate) fn prepare(
         settings: &'a ReportSettings,
         presentation: &'a PresentationFlags,
@@ -66,8 +66,8 @@ impl<'a> ObservedReport<'a> {
         self.learned.as_ref().map_or(Vec::new(), LearnedSpec::exclusions)
     }
 
-    /// Sorts out what is shown, and writes it to its file or to this screen. Graphs, baseline and learned
-    /// specification are written whatever becomes of the report.
+    /// Triages the findings and writes the report to its file or to this screen. Graphs, baseline and learned
+    /// specification are written even if writing the report fails.
     pub(crate) fn deliver(
         mut self,
         mut findings: Vec<Finding>,
@@ -114,8 +114,8 @@ fn methods(count: usize) -> String {
     }
 }
 
-/// The classes that the configuration names, for the annotations in them. They are read only when there
-/// is something that an annotation may speak of.
+/// The classes that the configuration names, for their annotations. They are read only if there are
+/// findings that an annotation may suppress.
 fn annotated_program(
     paths: &[PathBuf],
     findings: &[Finding],
@@ -131,7 +131,7 @@ fn annotated_program(
             Some(program::build(loaded, None, &config))
         }
         Err(error) => {
-            let remark = format!("annotations in the code were not looked at: {error}");
+            let remark = format!("annotations in the code were not read: {error}");
             results.remarks.push(remark);
             None
         }

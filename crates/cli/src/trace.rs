@@ -30,7 +30,7 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
         || !flags.presentation.source.is_empty();
     if wants_findings {
         bail!(
-            "levels, baselines, sources, configurations and what is learned are about findings: give \
+            "levels, baselines, sources, configuration and `--learn-spec` apply to findings: give \
              `--monitor`"
         );
     }
@@ -45,10 +45,14 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
         && destination == Destination::Screen
         && io::stdout().is_terminal()
     {
-        bail!("a binary trace is nothing for a terminal; `--output FILE` writes it to a file");
+        bail!(
+            "a binary trace cannot be printed to a terminal; `--output FILE` writes it to a file"
+        );
     }
     if flags.stats && flags.to.is_some() && destination == Destination::Screen {
-        bail!("counts and a trace would be mixed up; `--output FILE` writes the trace to a file");
+        bail!(
+            "counts and trace would be mixed on standard output; `--output FILE` writes the trace to a file"
+        );
     }
     let mut trace = open(&flags.file)?;
     let mut stats = flags.stats.then(Stats::default);
@@ -199,9 +203,11 @@ fn convert(
             sink.finish(tables)?;
             return Ok(match sink.left_out() {
                 0 => Vec::new(),
-                1 => vec!["1 event has no word in this form, and was left out".to_string()],
+                1 => vec!["1 event cannot be written in this format and was left out".to_string()],
                 count => {
-                    vec![format!("{count} events have no word in this form, and were left out")]
+                    vec![format!(
+                        "{count} events cannot be written in this format and were left out"
+                    )]
                 }
             });
         }

@@ -1,4 +1,4 @@
-//! `scission trace --monitor`: what checkers say to a run that was recorded, as if they had been there.
+//! `scission trace --monitor`: runs checkers on a recorded run.
 //!
 //! What the run did is all in the trace. What the configuration can still decide is which of its blocks are
 //! not meant to be atomic: those of excluded methods are left out, and what was done in them was done in
@@ -49,11 +49,11 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     progress.finish();
 
     let mut remarks = notes(&trace, &checker_run.registrations);
-    // What was seen before the place that cannot be read is worth reporting all the same.
+    // Findings in the part that can be read are reported.
     let broken = match completed {
         Ok(()) => None,
         Err(error) => {
-            remarks.push(format!("only what stands before was looked at: {error}"));
+            remarks.push(format!("only the events before it were checked: {error}"));
             Some(unreadable(&flags.file, &error))
         }
     };
@@ -76,7 +76,7 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     }
 }
 
-/// What is missing from the trace, and from what a checker would have liked to know.
+/// What is missing from the trace, also for a checker that needs more events.
 fn notes(trace: &Trace, checkers: &[&Registration]) -> Vec<String> {
     let mut notes = trace.notes();
     if let Some(more @ 1..) = notes.len().checked_sub(SHOWN_NOTES) {
@@ -86,14 +86,14 @@ fn notes(trace: &Trace, checkers: &[&Registration]) -> Vec<String> {
     let has_locksets = trace.form() != Form::Binary || trace.header().get("locksets").is_some();
     for checker in checkers.iter().filter(|checker| checker.needs.locksets && !has_locksets) {
         notes.push(format!(
-            "`{name}` may miss something: record with `--monitor {name}` to give it all accesses",
+            "`{name}` may miss findings: record with `--monitor {name}` to include all accesses it needs",
             name = checker.name
         ));
     }
     notes
 }
 
-/// The checkers at work.
+/// Checkers that process a trace.
 struct CheckerRun {
     registrations: Vec<&'static Registration>,
     checkers: Vec<Box<dyn Checker + Send>>,
@@ -108,7 +108,7 @@ impl CheckerRun {
         CheckerRun { registrations, checkers, blocks, events: 0 }
     }
 
-    /// Shows the trace to the checkers, up to its end or until somebody says stop.
+    /// Passes the events of a trace to the checkers until it ends or the user cancels.
     fn process(
         &mut self,
         trace: &mut Trace,
@@ -145,7 +145,7 @@ impl Blocks {
         Blocks { excluded, left_out: FxHashMap::default(), open: FxHashMap::default() }
     }
 
-    /// Whether checkers are to see this event: they see all but the ends of blocks that are left out.
+    /// Whether checkers receive this event: all but the begins and ends of excluded blocks.
     fn keep(&mut self, event: &Event, tables: &Tables) -> bool {
         if self.excluded.is_empty() {
             return true;

@@ -12,7 +12,10 @@ use crate::output;
 /// Writes the list; it is either whole or not there.
 pub(crate) fn write(path: &Path, sites: &[Site], results: &Results) -> anyhow::Result<()> {
     if results.interrupted {
-        bail!("the work was cut short, so the watch list `{}` was not written", path.display());
+        bail!(
+            "the analysis was interrupted, so the watch list `{}` was not written",
+            path.display()
+        );
     }
     output::write_file(path, |writer| write_lines(sites, results, writer))
 }

@@ -73,7 +73,7 @@ fn a_defect_is_exit_code_one_with_and_without_a_jdk() {
             let output = scission(&arguments, directory.path());
             let report = text(&output.stdout);
             assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stderr));
-            assert!(report.contains("`shop.Shop.sell` gives `stock` back too early"), "{report}");
+            assert!(report.contains("`shop.Shop.sell` releases `stock` too early"), "{report}");
             assert!(report.contains("`shop.Shop.sell` relies on a stale value"), "{report}");
             assert!(report.contains("2 findings"), "{report}");
         }
@@ -154,7 +154,7 @@ fn a_broken_class_is_a_gap_and_the_rest_is_analysed() {
     let output = scission(&["check", "classes", "--verbose"], path);
     let report = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{report}");
-    assert!(report.contains("gives `stock` back too early"), "{report}");
+    assert!(report.contains("releases `stock` too early"), "{report}");
     assert!(report.contains("Cut.class") && report.contains("byte"), "{report}");
     assert!(report.contains("Later.class") && report.contains("99"), "{report}");
 }
@@ -170,7 +170,7 @@ fn a_truncated_jar_gives_what_can_be_read() {
     let output = scission(&["check", "cut.jar"], path);
     let report = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{report}{}", text(&output.stderr));
-    assert!(report.contains("gives `stock` back too early"), "{report}");
+    assert!(report.contains("releases `stock` too early"), "{report}");
     assert!(report.contains("cut.jar"), "the loss is listed: {report}");
 }
 

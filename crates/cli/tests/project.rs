@@ -42,7 +42,7 @@ const SHOP: &str = "
     }
 ";
 
-const SELL: &str = "`shop.Shop.sell` gives `stock` back too early";
+const SELL: &str = "`shop.Shop.sell` releases `stock` too early";
 const GUESS: &str = "`shop.Shop.guess` gives";
 
 /// A directory with a compiled program and what a test puts beside it.
@@ -461,7 +461,7 @@ fn a_baseline_survives_everything_but_a_new_defect() {
     let worse = SHOP.replace("static Shelf[] all()", &format!("{second} static Shelf[] all()"));
     project.compile(&worse);
     let run = project.check(&["classes", "--baseline", "known.json"]);
-    let new = "`shop.Shop.clear` gives `stock` back too early";
+    let new = "`shop.Shop.clear` releases `stock` too early";
     run.assert(1, &[new, "2 in the baseline"], &[SELL, GUESS, "gone"]);
     project.check(&["classes", "--baseline", "known.json", "--fail-on", "high"]).assert(
         0,
@@ -472,10 +472,10 @@ fn a_baseline_survives_everything_but_a_new_defect() {
     let fixed = SHOP.replace("stock.take(n);", "");
     project.compile(&fixed);
     let run = project.check(&["classes", "--baseline", "known.json"]);
-    run.assert(0, &["nothing new, 1 in the baseline, 1 gone from it"], &[SELL]);
+    run.assert(0, &["nothing new, 1 in the baseline, 1 no longer found"], &[SELL]);
     project.check(&["classes", "--baseline", "known.json", "--verbose"]).assert(
         0,
-        &["note: 1 finding gone from the baseline\n  shop.Shop.sell(shop.Stock, int): [reacquired-lock] `shop.Shop.sell` gives"],
+        &["note: 1 finding of the baseline no longer found\n  shop.Shop.sell(shop.Stock, int): [reacquired-lock] `shop.Shop.sell` releases"],
         &[],
     );
     // Nobody looked for it: it may still be there.
@@ -577,7 +577,7 @@ fn a_baseline_is_updated_in_place_and_is_the_same_every_time() {
     project.check(&update).assert(0, &["nothing new, 2 in the baseline"], &[]);
     assert_eq!(project.read("known.json"), first);
     project.compile(&SHOP.replace("stock.take(n);", ""));
-    project.check(&update).assert(0, &["1 gone from it"], &[]);
+    project.check(&update).assert(0, &["1 no longer found"], &[]);
     assert_eq!(project.read("known.json").lines().count(), first.lines().count() - 1);
     // With the configuration naming it, the same workflow needs one flag.
     project.write("scission.toml", "paths = [\"classes\"]\nbaseline = \"known.json\"\n");

@@ -282,7 +282,7 @@ fn what_makes_no_sense_is_refused_before_the_program_runs() {
     for (arguments, said) in [
         (&["--results", "no/such"][..], "cannot read the results in `no/such`"),
         (&[], "there is nothing to run"),
-        (&["--monitor", "none", "--", "echo", "ran"], "`--monitor none` is for `--record FILE`"),
+        (&["--monitor", "none", "--", "echo", "ran"], "`--monitor none` needs `--record FILE`"),
         (&["--watch-list", "no.txt", "--", "echo", "ran"], "there is no watch list `no.txt`"),
         (
             &["--monitor", "velodrom", "--", "echo", "ran"],
@@ -455,8 +455,8 @@ fn a_jvm_that_left_nothing_is_mentioned() {
     directory.fake_java("leave begun; kill -9 $$");
     let run_output = directory.run(&["--", "./java", "Main"]);
     assert_eq!(run_output.code, Some(137));
-    let said = "warning: `p.Main` (Java 17.0.1) left nothing, or not all that it found: it was \
-                killed, or is still running\n";
+    let said = "warning: `p.Main` (Java 17.0.1) left no results, or incomplete ones: it was \
+                killed or is still running\n";
     assert!(run_output.stderr.contains(said), "{}", run_output.stderr);
 
     directory.fake_java("echo '{}' > \"$results/1.json\"");

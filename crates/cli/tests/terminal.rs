@@ -128,7 +128,7 @@ fn quiet_and_verbose_say_less_and_more() {
     let directory = program();
     let said = |arguments: &[&str]| text(&check(directory.path(), arguments, &[]).stdout);
     let (quiet, normal, verbose) = (said(&["--quiet"]), said(&[]), said(&["--verbose"]));
-    assert!(quiet.contains("gives `stock` back too early") && !quiet.contains("1 finding"));
+    assert!(quiet.contains("releases `stock` too early") && !quiet.contains("1 finding"));
     assert!(normal.contains("1 finding (1 medium)") && !normal.contains("fingerprint: "));
     assert!(verbose.contains("fingerprint: ") && verbose.contains("call_edges: "));
 }

@@ -125,7 +125,10 @@ fn every_form_becomes_every_other() {
     folder.printed(&["run.trace", "--to", "binary", "--output", "again.trace"]);
     assert_eq!(folder.read("run.trace"), folder.read("again.trace"));
     let output = folder.trace(&["run.trace", "--to", "std"]);
-    assert_eq!(stderr(&output), "note: 1 event has no word in this form, and was left out\n");
+    assert_eq!(
+        stderr(&output),
+        "note: 1 event cannot be written in this format and was left out\n"
+    );
     let expected = "\
 T0|begin(B1)|1
 T0|r(V0)|2
@@ -375,10 +378,10 @@ fn what_stands_before_the_damage_is_reported() {
 fn findings_need_a_checker_and_checkers_a_trace() {
     let folder = Folder::new();
     for (arguments, why) in [
-        (&["--stats", "--level", "high"][..], "are about findings: give `--monitor`"),
+        (&["--stats", "--level", "high"][..], "apply to findings: give `--monitor`"),
         (&["--stats", "--format", "sarif"], "`--format sarif` is for findings"),
-        (&["--to", "text", "--baseline", "b"], "are about findings"),
-        (&["--stats", "--learn-spec", "s.toml"], "are about findings"),
+        (&["--to", "text", "--baseline", "b"], "apply to findings"),
+        (&["--stats", "--learn-spec", "s.toml"], "apply to findings"),
         (&["--monitor", "none"], "invalid value 'none'"),
         (&["--monitor", "velodrom"], "'velodrome'"),
         (&["--monitor", "velodrome", "--stats"], "cannot be used with"),

@@ -38,7 +38,9 @@ impl GapKind {
     pub fn may_hide(self) -> &'static str {
         match self {
             GapKind::Unreadable | GapKind::MalformedClass => "every finding in this class",
-            GapKind::UnknownVersion => "findings that need what this class-file version added",
+            GapKind::UnknownVersion => {
+                "findings that depend on features of this class-file version"
+            }
             GapKind::DuplicateClass => "findings in the copies that were not analysed",
             GapKind::MissingClass => "calls and locks that go through this class",
             GapKind::UnreadableMethod => "every finding that passes through this method",
@@ -46,7 +48,7 @@ impl GapKind {
             GapKind::NativeMethod => "locks and callbacks inside native code",
             GapKind::Reflection => "the methods that are called reflectively",
             GapKind::DynamicCall => "the methods that this call may reach",
-            GapKind::NoThread => "races and deadlocks between threads that come from outside",
+            GapKind::NoThread => "races and deadlocks between threads that other code starts",
             GapKind::Limit => "findings beyond the limit",
         }
     }

@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(lines.len(), 8);
         assert!(lines[4].starts_with(
             "    {\"blame\":\"geometry.Line.contains(geometry.Location)\",\
-             \"rule\":\"reacquired-lock\",\"message\":\"`geometry.Line.contains` gives"
+             \"rule\":\"reacquired-lock\",\"message\":\"`geometry.Line.contains` releases"
         ));
         assert!(lines[5].contains("java.util.Vector.addAll"));
     }

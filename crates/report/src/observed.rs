@@ -1,5 +1,5 @@
-//! What a run showed, as notes of the text report: who did what, how each thread got there, and why that
-//! makes a cycle.
+//! Notes of the text report on an observed run: the operations of each thread, their stacks, and the edges
+//! of a cycle.
 
 use findings::{Cycle, CycleEdge, Operation, Site, Stack, Step, Transaction, Witness};
 
@@ -16,7 +16,7 @@ pub(crate) fn notes(witness: &Witness, detail: Detail) -> Vec<String> {
     }
 }
 
-/// How a thread got to a step; nothing when no more than the place is known.
+/// The operation of a step and its stack; nothing when only the place is known.
 fn step_note(step: &Step, detail: Detail) -> Option<String> {
     let (thread, action) = (step.thread.as_ref()?, step.action.as_ref()?);
     let stack = step.stack.as_ref().filter(|stack| stack.frames.len() > 1)?;
@@ -46,23 +46,25 @@ fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
             told.push(what);
         }
         if edge.is_race {
-            note.push_str("\nthe two race: this order was observed, and nothing enforces it");
+            note.push_str(
+                "\nthe two race: they were observed in this order, and nothing enforces it",
+            );
         }
         notes.push(note);
     }
     if !cycle.transactions.iter().any(|transaction| transaction.is_blamed) {
         notes.push(
-            "no single block is to blame: these blocks exclude each other, and each of them alone \
-             could have happened at once"
+            "no single block is to blame: each of these blocks alone could have been atomic, but not \
+             all of them"
                 .to_string(),
         );
     }
     if !cycle.outer_blocks.is_empty() {
         let blocks: Vec<String> = cycle.outer_blocks.iter().map(call).collect();
-        notes.push(format!("the blocks around it were split too: {}", blocks.join(", ")));
+        notes.push(format!("enclosing blocks were split too: {}", blocks.join(", ")));
     }
     if cycle.count > 1 {
-        notes.push(format!("seen {} times", words::with_separators(cycle.count)));
+        notes.push(format!("observed {} times", words::with_separators(cycle.count)));
     }
     notes
 }
@@ -74,7 +76,7 @@ fn transaction(cycle: &Cycle, number: usize) -> Option<String> {
     Some(format!("T{} \"{thread}\"{}", number + 1, block.unwrap_or_default()))
 }
 
-/// What one end of an edge does, and how its thread got there unless that was told before.
+/// The operation at one end of an edge, with its stack unless an earlier note has it.
 fn operation(
     number: usize,
     edge: &CycleEdge,
@@ -91,8 +93,8 @@ fn operation(
     }
 }
 
-/// A sentence with a stack below it, as Java prints stacks. The place itself is known better than the
-/// innermost frame.
+/// A sentence with a stack below it, in the format of Java. The site replaces the innermost frame, because
+/// it is more precise.
 fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) -> String {
     let mut callers = stack.map_or(&[][..], |stack| stack.frames.get(1..).unwrap_or_default());
     if detail != Detail::Verbose {
@@ -107,7 +109,7 @@ fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) 
     };
     let mut lines = vec![match stack {
         Some(Stack { is_same_context: false, .. }) => {
-            format!("{said}; the calls are of another time")
+            format!("{said}; stack recorded at an earlier visit of this place")
         }
         Some(_) | None => said,
     }];
@@ -120,8 +122,8 @@ fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) 
     lines.join("\n")
 }
 
-/// The calls without the outermost ones in the platform's own classes: threads begin in `Thread.run`, and tasks in some
-/// worker of a pool, which says nothing of the program.
+/// The frames without the outermost ones in classes of the platform: threads begin in `Thread.run`, and tasks in a
+/// worker of a pool, which says nothing about the program.
 fn without_beginning_of_thread(callers: &[Site]) -> &[Site] {
     let is_of_program = |site: &Site| {
         !["java.", "jdk.", "sun."].iter().any(|package| site.class.starts_with(package))

@@ -268,7 +268,7 @@ pub(crate) fn triaged() -> Results {
     let gone = BaselineEntry {
         blame: "p.Old.gone()".into(),
         rule: "reacquired-lock".into(),
-        message: "`p.Old.gone` gives `lock` back too early".into(),
+        message: "`p.Old.gone` releases `lock` too early".into(),
         fingerprint: Fingerprint::try_from("0123456789abcdef".to_string()).unwrap(),
     };
     Results {

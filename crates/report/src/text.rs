@@ -92,7 +92,7 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
         notes.extend(observed::notes(witness, options.detail));
     }
     if let (Some(directory), Some(name)) = (options.graphs, dot::graph_name(finding)) {
-        notes.push(format!("as a graph: {}", directory.join(name).display()));
+        notes.push(format!("graph: {}", directory.join(name).display()));
     }
     for other in others {
         notes.push(other_witness_note(other));
@@ -262,7 +262,9 @@ fn held_lock_notes(witness: &Witness, detail: Detail) -> Vec<String> {
         .map(|(roles, locks)| {
             let locks: Vec<String> = locks
                 .into_iter()
-                .map(|held| format!("`{}` (taken at {})", held.lock, words::place(&held.taken_at)))
+                .map(|held| {
+                    format!("`{}` (acquired at {})", held.lock, words::place(&held.taken_at))
+                })
                 .collect();
             format!("{roles}: holding {}", locks.join(", "))
         })
@@ -296,10 +298,10 @@ fn similar_findings_note(primary: &Site, alike: &[&Finding]) -> Option<String> {
     places.truncate(SIMILAR_SHOWN);
     match (alike.len(), places.len(), left_out) {
         (0, ..) => None,
-        (1, 0, _) => Some("1 finding like it ends here too".to_string()),
-        (more, 0, _) => Some(format!("{} like it end here too", count(more, "finding"))),
-        (_, _, 0) => Some(format!("the same at {}", places.join(", "))),
-        (_, _, more) => Some(format!("the same at {} and {more} more places", places.join(", "))),
+        (1, 0, _) => Some("1 similar finding at the same place".to_string()),
+        (more, 0, _) => Some(format!("{} at the same place", count(more, "similar finding"))),
+        (_, _, 0) => Some(format!("also at {}", places.join(", "))),
+        (_, _, more) => Some(format!("also at {} and {more} more places", places.join(", "))),
     }
 }
 
@@ -381,7 +383,7 @@ fn write_not_shown(
         .gone
         .iter()
         .map(|gone| format!("{}: [{}] {}", gone.blame, gone.rule, gone.message));
-    write_list("gone from the baseline", gone.collect(), renderer, writer)
+    write_list("of the baseline no longer found", gone.collect(), renderer, writer)
 }
 
 /// `p/A.java:12: [reacquired-lock] p.A.m gives …`.
@@ -436,7 +438,7 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
         }
         parts.push(format!("{} in the baseline", with_separators(baseline.known.len() as u64)));
         if !baseline.gone.is_empty() {
-            parts.push(format!("{} gone from it", with_separators(baseline.gone.len() as u64)));
+            parts.push(format!("{} no longer found", with_separators(baseline.gone.len() as u64)));
         }
     }
     for (severity, number) in results.below_level.iter().rev() {
@@ -529,15 +531,15 @@ mod tests {
         let text = text(&only(samples::line_contains()), &Options::new(&sources));
         assert_eq!(
             text,
-            r"warning[reacquired-lock]: `geometry.Line.contains` gives `point` back too early: it is locked twice while `this` is held
+            r"warning[reacquired-lock]: `geometry.Line.contains` releases `point` too early: it is acquired twice while `this` is held
  --> geometry/Line.java:8:9
   |
 6 |     synchronized boolean contains(Location point) {
   |     --------------------------------------------- `this` is held from here: the block is meant to be atomic
 7 |         double toStart = point.distanceTo(start);   // locks point, and gives it back
-  |         ----------------------------------------- `point` is locked and released here
+  |         ----------------------------------------- `point` is acquired and released here
 8 |         double toEnd = point.distanceTo(end);
-  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `point` is locked again here: what it guards may have changed in between
+  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ `point` is acquired again here: what it guards may have changed in between
   |
   = note: first and second: via `geometry.Location.distanceTo` (geometry/Location.java:12)
   = help: hold `point` across both uses, or release `this` between them if the block need not be atomic
@@ -554,17 +556,17 @@ mod tests {
         results.findings.truncate(1);
         assert_eq!(
             text(&results, &Options::new(&sources)),
-            r"error[reacquired-lock]: `java.util.Vector.addAll` gives `c` back too early: it is locked twice while `this` is held
+            r"error[reacquired-lock]: `java.util.Vector.addAll` releases `c` too early: it is acquired twice while `this` is held
 --> java/util/Vector.java:903
  = note: in `java.util.Vector.addAll(java.util.Collection)`
  = note: java/util/Vector.java:900: `this` is held from here: the block is meant to be atomic
- = note: java/util/Vector.java:901: `c` is locked and released here
- = note: java/util/Vector.java:903: `c` is locked again here: what it guards may have changed in between
+ = note: java/util/Vector.java:901: `c` is acquired and released here
+ = note: java/util/Vector.java:903: `c` is acquired again here: what it guards may have changed in between
  = note: first: via `java.util.Vector.toArray` (java/util/Vector.java:700)
            then `java.util.Arrays.copyOf` (java/util/Arrays.java:3480)
  = note: second: via `java.util.Vector.toArray` (java/util/Vector.java:710)
            then `java.util.Arrays.copyOf` (java/util/Arrays.java:3480)
- = note: context, first and second: holding `Config.class` (taken at p/Config.java:40)
+ = note: context, first and second: holding `Config.class` (acquired at p/Config.java:40)
  = note: also found by velodrome: context at java/util/Vector.java:900, first at java/util/Vector.java:901, second at java/util/Vector.java:903
  = note: evidence: observed
  = help: hold `c` across both uses, or release `this` between them if the block need not be atomic
@@ -595,7 +597,9 @@ help: `--verbose` lists all of them
         steps[1].site.line = Some(8);
         let text = text(&only(finding), &Options::new(&sources));
         assert!(
-            text.contains("^ `point` is locked and released here; `point` is locked again here")
+            text.contains(
+                "^ `point` is acquired and released here; `point` is acquired again here"
+            )
         );
         assert!(
             text.contains(
@@ -620,7 +624,7 @@ help: `--verbose` lists all of them
         let sources = Sources::default();
         let told = text(&results, &Options::new(&sources));
         assert_eq!(told.matches("warning[").count(), 1);
-        assert!(told.contains("the same at"), "{told}");
+        assert!(told.contains("also at"), "{told}");
         let verbose = Options { detail: Detail::Verbose, ..Options::new(&sources) };
         assert_eq!(text(&results, &verbose).matches("warning[").count(), 3);
     }
@@ -632,7 +636,7 @@ help: `--verbose` lists all of them
         options.graphs = Some(Path::new("graphs"));
         assert_eq!(
             text(&only(samples::account_deposit()), &options),
-            r#"error[not-serializable]: `bank.Account.deposit` is not atomic: another thread came between its use of `Account#3.balance` and its use of `Account#3.balance`
+            r#"error[not-serializable]: `bank.Account.deposit` is not atomic: another thread ran between its use of `Account#3.balance` and its use of `Account#3.balance`
   --> bank/Account.java:11:9
    |
  9 |     void deposit(int amount) {
@@ -650,7 +654,7 @@ help: `--verbose` lists all of them
              at bank.Account.deposit (bank/Account.java:10)
              at bank.Bank.run (bank/Bank.java:30)
              at bank.Bank.run (bank/Bank.java:31)
-           T2 writes `Account#3.balance`; the calls are of another time
+           T2 writes `Account#3.balance`; stack recorded at an earlier visit of this place
              at bank.Account.close (bank/Account.java:14)
              at bank.Bank.run (bank/Bank.java:30)
              at bank.Bank.run (bank/Bank.java:31)
@@ -666,9 +670,9 @@ help: `--verbose` lists all of them
              at bank.Account.deposit (bank/Account.java:11)
              at bank.Bank.run (bank/Bank.java:30)
              at bank.Bank.run (bank/Bank.java:31)
-   = note: the blocks around it were split too: `bank.Bank.run` (bank/Bank.java:28)
-   = note: seen 1,200 times
-   = note: as a graph: graphs/not-serializable-76b7380f3dae7396.dot
+   = note: enclosing blocks were split too: `bank.Bank.run` (bank/Bank.java:28)
+   = note: observed 1,200 times
+   = note: graph: graphs/not-serializable-76b7380f3dae7396.dot
    = note: evidence: observed
    = help: hold one lock from the first use to the second, or mark the block as not atomic if it need not be
 
@@ -704,8 +708,8 @@ help: `--verbose` lists all of them
         let told = text(&only(race), &Options::new(&sources));
         for said in [
             "bank/Account.java:14 in `bank.Account.close`: `main` writes `Account#3.balance` here\n",
-            "bank/Account.java:11: `worker-1` writes it here, and nothing puts that after the first\n",
-            "note: `main` writes `Account#3.balance`; the calls are of another time\n",
+            "bank/Account.java:11: `worker-1` writes it here, and nothing orders this after the first access\n",
+            "note: `main` writes `Account#3.balance`; stack recorded at an earlier visit of this place\n",
             "note: `worker-1` writes `Account#3.balance`\n           at bank.Account.deposit (bank/Account.java:11)\n           at bank.Bank.run",
         ] {
             assert!(told.contains(said), "{said} is missing from\n{told}");
@@ -724,9 +728,9 @@ help: `--verbose` lists all of them
         cycle.transactions.insert(0, cycle.transactions[0].clone());
         let told = text(&only(finding), &Options::new(&Sources::default()));
         for said in [
-            "the two race: this order was observed, and nothing enforces it",
-            "T2 \"worker-1\" in `bank.Account.deposit` comes before T3 \"main\": they are of one thread\n",
-            "which closes the cycle: through operations that were not kept\n",
+            "the two race: they were observed in this order, and nothing enforces it",
+            "T2 \"worker-1\" in `bank.Account.deposit` comes before T3 \"main\": they run in one thread\n",
+            "which closes the cycle: through operations that were not recorded\n",
             "no single block is to blame",
         ] {
             assert!(told.contains(said), "{said} is missing from\n{told}");
@@ -778,7 +782,7 @@ help: `--verbose` lists all of them
             assert!(verbose.contains(said), "{said} is missing from\n{verbose}");
         }
         assert!(
-            verbose.contains("first and second: holding `this` (taken at geometry/Line.java:6)")
+            verbose.contains("first and second: holding `this` (acquired at geometry/Line.java:6)")
         );
     }
 
@@ -802,17 +806,17 @@ help: `--verbose` lists all of them
             "\
 warning: the suppression of `p.Dead` at scission.toml:3 matches nothing
 
-nothing new, 1 suppressed, 1 in the baseline, 1 gone from it, 12 of low severity not shown, 0 gaps in 1 class, 1,034 methods
+nothing new, 1 suppressed, 1 in the baseline, 1 no longer found, 12 of low severity not shown, 0 gaps in 1 class, 1,034 methods
 `--level low` shows everything
 "
         );
         options.detail = Detail::Verbose;
         let verbose = text(&samples::triaged(), &options);
         for said in [
-            "note: 1 finding suppressed\n  geometry/Line.java:8: [reacquired-lock] `geometry.Line.contains` gives",
+            "note: 1 finding suppressed\n  geometry/Line.java:8: [reacquired-lock] `geometry.Line.contains` releases",
             "; reason: callers hold the lock\n",
-            "note: 1 finding in the baseline\n  java/util/Vector.java:903: [reacquired-lock] `java.util.Vector.addAll` gives",
-            "note: 1 finding gone from the baseline\n  p.Old.gone(): [reacquired-lock] `p.Old.gone` gives",
+            "note: 1 finding in the baseline\n  java/util/Vector.java:903: [reacquired-lock] `java.util.Vector.addAll` releases",
+            "note: 1 finding of the baseline no longer found\n  p.Old.gone(): [reacquired-lock] `p.Old.gone` releases",
         ] {
             assert!(verbose.contains(said), "{said} is missing from\n{verbose}");
         }

@@ -86,8 +86,8 @@ fn fill(template: &str, finding: &Finding, step: Option<&Step>) -> String {
 pub(crate) fn why_without_operations(edge: &CycleEdge) -> Option<&'static str> {
     match edge.kind {
         EdgeKind::Operations => None,
-        EdgeKind::Order => Some("they are of one thread"),
-        EdgeKind::Omitted => Some("through operations that were not kept"),
+        EdgeKind::Order => Some("they run in one thread"),
+        EdgeKind::Omitted => Some("through operations that were not recorded"),
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
         let finding = samples::line_contains();
         assert_eq!(
             message(&finding),
-            "`geometry.Line.contains` gives `point` back too early: it is locked twice while `this` is held"
+            "`geometry.Line.contains` releases `point` too early: it is acquired twice while `this` is held"
         );
         assert_eq!(fill("{nobody} and {unclosed", &finding, None), "nobody and unclosed");
         let step = &finding.witnesses[0].steps[0];

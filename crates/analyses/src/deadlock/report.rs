@@ -66,16 +66,16 @@ pub(super) fn outcome(
         outcome.findings.extend(report.instances(&edges));
         deduplicate(&mut outcome.findings);
         if is_cut {
-            let detail = "so many locks depend on each other that cycles of three and four locks \
-                          were not all looked for";
+            let detail = "so many locks depend on each other that not all cycles of three and four \
+                          locks were searched for";
             outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
         }
     }
     if config.wants(LOCK_ORDER_CYCLE)
         && order.taken.keys().any(|lock| execution.heap.objects[*lock].is_imprecise())
     {
-        let detail = "locks of objects that the program keeps in the same places, and that could not be told apart, \
-                      were left out";
+        let detail = "locks of objects that the program stores in the same places, and that could not be \
+                      distinguished, were left out";
         outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
     }
     if config.wants(CRITICAL_WAIT) {

@@ -74,15 +74,15 @@ fn text_and_graph(setup: &Setup) -> Result<(), Failed> {
             "T1 \"teller-1\" in `shown.Bank.payday` comes before T2 \"teller-2\" in `shown.Bank.payday`:\n",
             "\n             at shown.Bank$Account.deposit (shown/Bank.java:9)\n             at shown.Bank.payday (shown/Bank.java:18)\n",
             ", which closes the cycle:\n",
-            "the two race: this order was observed, and nothing enforces it",
-            "the blocks around it were split too: `shown.Bank.payday` (shown/Bank.java:18)",
+            "the two race: they were observed in this order, and nothing enforces it",
+            "enclosing blocks were split too: `shown.Bank.payday` (shown/Bank.java:18)",
             "data race on `Account#1.balance`",
         ],
     )?;
     let graphs = files(&report_output.folder.path().join("graphs"))?;
     let [graph] = &graphs[..] else { return Err(format!("the graphs are {graphs:?}").into()) };
     let name = graph.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    require(&report_output.report, &[&format!("as a graph: graphs/{name}\n")])?;
+    require(&report_output.report, &[&format!("graph: graphs/{name}\n")])?;
     require(
         &fs::read_to_string(graph)?,
         &[

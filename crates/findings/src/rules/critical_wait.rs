@@ -5,13 +5,13 @@ use crate::Severity;
 super::rule! {
     /// # critical-wait
     ///
-    /// A thread waits for a notification and keeps another lock meanwhile. Waiting gives back the lock that belongs to
-    /// it, and no other.
+    /// A thread waits for a notification while it holds another lock. Waiting releases the lock of the object that is
+    /// waited on, and no other.
     ///
     /// ## Why it matters
     ///
-    /// Whoever needs the kept lock stops until the waiting thread is woken. When the waker itself needs
-    /// it, the waiting thread is never woken, and both are lost.
+    /// Every thread that needs the other lock blocks until the waiting thread is notified. If the notifying thread needs
+    /// that lock itself, the notification never comes, and both threads are stuck.
     ///
     /// ## Example
     ///
@@ -22,12 +22,12 @@ super::rule! {
     ///
     ///     synchronized void take() throws InterruptedException {
     ///         synchronized (changed) {
-    ///             while (stock == 0) changed.wait();   // gives back `changed`, keeps `this`
+    ///             while (stock == 0) changed.wait();   // releases `changed`, keeps `this`
     ///             stock--;
     ///         }
     ///     }
     ///
-    ///     synchronized void put() {                    // never gets in
+    ///     synchronized void put() {                    // blocks for ever
     ///         synchronized (changed) {
     ///             stock++;
     ///             changed.notifyAll();
@@ -49,29 +49,29 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: everybody who gives the notification needs the kept lock first;
-    /// - `medium`: other threads need the kept lock, but some waker gets through without it, or it is not
-    ///   certain that it is the same object;
-    /// - `low`: others take such a lock, but no waker does, and it may be another object. Not shown unless asked
-    ///   for with `--level low`.
+    /// - `high`: every thread that sends the notification needs the held lock first;
+    /// - `medium`: other threads need the held lock, but some notifying thread does not, or it is not certain that it is the
+    ///   same object;
+    /// - `low`: other threads acquire such a lock, but no notifying thread does, and it may be another object. Shown with
+    ///   `--level low` only.
     ///
-    /// Waits with a time limit are silent, and so are locks that no other thread takes.
+    /// Waits with a timeout are not reported, and neither are locks that no other thread acquires.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// Waiting in latches, queues, semaphores and futures is not looked at. Two objects that the analysis cannot tell
-    /// apart are taken for the same.
+    /// Waiting in latches, queues, semaphores and futures is not analysed. Two objects that the analysis cannot distinguish
+    /// are treated as one.
     static RULE = {
         name: "critical-wait",
         on_by_default: true,
         default_level: Severity::Medium,
-        summary: "a thread waits for a notification while it keeps another lock",
-        message: "`{blame}` waits on `{object}` and keeps `{lock}` meanwhile",
+        summary: "a thread waits for a notification while it holds another lock",
+        message: "`{blame}` waits on `{object}` while it holds `{lock}`",
         roles: &[
-            ("holds", "`{lock}` is taken here"),
-            ("waits", "the thread waits here: it gives back `{object}`, but not `{lock}`"),
-            ("needs", "who wakes it needs `{lock}` here"),
+            ("holds", "`{lock}` is acquired here"),
+            ("waits", "the thread waits here: this releases `{object}`, but not `{lock}`"),
+            ("needs", "the thread that notifies it needs `{lock}` here"),
         ],
-        advice: "give `{lock}` back before waiting, or wait on `{lock}` itself",
+        advice: "release `{lock}` before waiting, or wait on `{lock}` itself",
     }
 }

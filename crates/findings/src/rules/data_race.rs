@@ -9,9 +9,9 @@ super::rule! {
     ///
     /// ## Why it matters
     ///
-    /// Updates are lost, a reader sees the old value for as long as it likes or parts of an object that
-    /// is not ready yet, and a `long` or a collection can be torn to pieces. None of this shows in a test
-    /// with one thread, and seldom in one with several.
+    /// Updates are lost. A reader can see an old value indefinitely, or an object that is only partly
+    /// initialised. A `long` can be read half updated, and the internal state of a collection can be corrupted.
+    /// Tests rarely show it: it depends on timing, on the compiler and on the processor.
     ///
     /// ## Example
     ///
@@ -25,8 +25,8 @@ super::rule! {
     ///     }
     ///
     ///     synchronized void cancel() {
-    ///         if (thread != null) {          // read by whoever cancels it
-    ///             thread.interrupt();        // and null by now, perhaps
+    ///         if (thread != null) {          // read by the thread that cancels
+    ///             thread.interrupt();        // `thread` may be null by now
     ///         }
     ///     }
     /// }
@@ -42,41 +42,41 @@ super::rule! {
     /// }
     /// ```
     ///
-    /// Or hand the variable over through something that orders: `Thread.start` and `join`, a queue, a latch; or make
-    /// it `volatile` or atomic, if each access stands for itself.
+    /// Or transfer the variable through something that orders the accesses: `Thread.start` and `join`, a queue, a latch.
+    /// Make it `volatile` or atomic if each access is independent of the others.
     ///
     /// ## How findings are graded
     ///
-    /// One finding is made of each field, with the pair of accesses that shows it best.
+    /// There is one finding per field, with the pair of accesses that shows the race best.
     ///
-    /// - `high`: there is no lock that all of these accesses hold; or every thread holds a lock of its own, which
-    ///   keeps nobody out. What is in collections such as `HashMap` and `ArrayList`, which are not made for several
-    ///   threads, counts as a variable too;
-    /// - `medium`: all writes hold a lock and a read does not, so that it may see an old value or half of an update; one
-    ///   variable is guarded by a lock of which there may be many; a `boolean` that only ever goes one way should be
-    ///   volatile; a number is only ever counted up, and counts are lost; several threads write what is read when all
-    ///   is over;
-    /// - `low`: all accesses hold a lock that lies beside the data, and only the analysis cannot tell that it is the
-    ///   right one; several threads write what nobody reads; a cache of a number or an immutable object that any thread
-    ///   may fill, as `String.hashCode` does. Not shown unless asked for with `--level low`.
+    /// - `high`: no lock is held at all of these accesses, or each thread holds a different lock object. The contents of
+    ///   collections such as `HashMap` and `ArrayList`, which are not thread-safe, count as a variable too;
+    /// - `medium`: all writes hold a lock and a read does not, so that it can see an old value or half of an update; one
+    ///   variable is guarded by a lock of which there may be several instances; a `boolean` that changes only once should be
+    ///   volatile; a number is only incremented, and increments are lost; several threads write what is read after all of
+    ///   them have finished;
+    /// - `low`: all accesses hold a lock that is stored next to the data, but the analysis cannot prove that it is the same
+    ///   lock; several threads write what no thread reads; a cache of a number or an immutable object that any thread may
+    ///   fill, as in `String.hashCode`. Shown with `--level low` only.
     ///
-    /// In a large program not all objects can be told apart. What cannot be told from dozens of other classes, what is
-    /// one of many in a collection, and what each thread of a kind has for itself, is `medium` at most, and only if most
-    /// of the accesses hold a lock that was taken for them; else it is `low`. So are fields of iterators there. Static
-    /// fields, the only object of a class, and what these and threads keep in fields of their own are graded as above.
+    /// In a large program the analysis cannot distinguish all objects. An object that it cannot distinguish from dozens of
+    /// other classes, one of many elements of a collection, and an object that each thread of a kind has for itself, is
+    /// `medium` at most, and only if most accesses hold a lock that was acquired for them; otherwise it is `low`. So are
+    /// fields of iterators there. Static fields, the only instance of a class, and what these and threads keep in their own
+    /// fields are graded as above.
     ///
-    /// `--strict` reports without recognising these idioms, and elements of arrays too, which are one variable for the
-    /// analysis: threads that work on different parts of one array look like threads that work on the same part.
+    /// `--strict` reports without recognising these idioms, and includes the elements of arrays. All elements of an array are
+    /// one variable for the analysis: threads that work on different parts of an array are reported as well.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// It looks at the whole program: every thread that is started or submitted, or that a framework is known to run, and
-    /// all objects that more than one of them may know. It takes for safe what is done to an object before others know
-    /// it, before a thread is started and after it was waited for, by threads on their own object, under one lock,
-    /// through volatile and atomic variables, latches, barriers and queues. Objects that the program keeps apart in
-    /// ways that the code does not show (a pool that lends each object to one thread, a semaphore made by hand, numbers
-    /// that decide who works on what) are reported all the same: suppress those, with the reason. Reflection, native
-    /// code and missing classes can hide accesses.
+    /// The analysis covers the whole program: every thread that is started or submitted, or that a framework is known to
+    /// run, and all objects that more than one of them may reach. It treats as safe what is done to an object before other
+    /// threads can reach it, before a thread is started and after it was joined, by each thread on its own object, under a
+    /// common lock, and through volatile and atomic variables, latches, barriers and queues. Objects that the program
+    /// separates in ways that the code does not show (a pool that lends each object to one thread, a hand-written semaphore,
+    /// indices that decide which thread works on what) are reported although they are safe: suppress these findings and state
+    /// the reason. Reflection, native code and missing classes can hide accesses.
     static RULE = {
         name: "data-race",
         on_by_default: true,
@@ -85,8 +85,8 @@ super::rule! {
         message: "data race on `{variable}` in `{blame}`: {why}",
         roles: &[
             ("first", "`{thread}` {verb} `{subject}` here"),
-            ("second", "`{thread}` {verb} it here, perhaps at the same time"),
+            ("second", "`{thread}` {verb} it here, possibly at the same time"),
         ],
-        advice: "guard every access to `{variable}` with the same lock, or make it volatile if each access stands for itself",
+        advice: "guard every access to `{variable}` with the same lock, or make it volatile if each access is independent",
     }
 }

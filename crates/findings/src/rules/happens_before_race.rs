@@ -5,14 +5,14 @@ use crate::Severity;
 super::rule! {
     /// # happens-before-race
     ///
-    /// In an observed run, two threads accessed the same variable, at least one of them wrote it, and
-    /// nothing ordered the two accesses.
+    /// In an observed run, two threads accessed the same variable, at least one of them wrote it, and nothing ordered
+    /// the two accesses.
     ///
     /// ## Why it matters
     ///
-    /// Without an order the reader may see the old value for as long as it likes, or parts of an object
-    /// that is not ready yet; the compiler and the processor may rearrange the code on either side.
-    /// That the accesses came in a harmless order this time means nothing for the next time.
+    /// Without an order, the reader can see the old value indefinitely, or an object that is only partly
+    /// initialised; the compiler and the processor may reorder the code on either side. That the accesses happened in a
+    /// harmless order this time says nothing about the next run.
     ///
     /// ## Example
     ///
@@ -21,7 +21,7 @@ super::rule! {
     ///     private boolean stopped;
     ///
     ///     public void run() {
-    ///         while (!stopped) { step(); }     // may never see that it was stopped
+    ///         while (!stopped) { step(); }     // may never see the write
     ///     }
     ///
     ///     void stop() { stopped = true; }
@@ -30,19 +30,19 @@ super::rule! {
     ///
     /// ## Fix
     ///
-    /// Guard the variable with one lock, make it `volatile`, or hand it over through something that
-    /// orders: a queue, a latch, `Thread.start` and `join`.
+    /// Guard the variable with one lock, make it `volatile`, or transfer it through something that orders the
+    /// accesses: a queue, a latch, `Thread.start` and `join`.
     ///
     /// ```java
     /// private volatile boolean stopped;
     /// ```
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// It sees one run, and takes the order that locks happened to be taken in for an order of the accesses.
-    /// After the first race on a variable others on the same variable may be missed. Synchronisation inside
-    /// library code is known through models; where a model is missing, a race may be reported that the
-    /// library prevents.
+    /// It judges one run, and treats the order in which locks happened to be acquired as an order of the accesses.
+    /// After the first race on a variable, further races on the same variable can be missed. Synchronisation inside
+    /// library code is known through models; where a model is missing, a race may be reported that the library
+    /// prevents.
     static RULE = {
         name: "happens-before-race",
         on_by_default: true,
@@ -51,7 +51,7 @@ super::rule! {
         message: "data race on `{variable}` in `{blame}`: nothing orders two accesses, one of them a write",
         roles: &[
             ("first", "`{thread}` {verb} `{subject}` here"),
-            ("second", "`{thread}` {verb} it here, and nothing puts that after the first"),
+            ("second", "`{thread}` {verb} it here, and nothing orders this after the first access"),
         ],
         advice: "guard every access to `{variable}` with the same lock, or make it volatile",
     }

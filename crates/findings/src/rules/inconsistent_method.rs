@@ -5,14 +5,14 @@ use crate::Severity;
 super::rule! {
     /// # inconsistent-method
     ///
-    /// A method takes a lock twice, one time after the other, for data that others treat as one: between the two,
-    /// another thread can change it, and the method sees or leaves behind a mixture.
+    /// A method acquires a lock twice, one time after the other, for data that other threads treat as a unit. Between the
+    /// two, another thread can change the data, and the method sees or leaves an inconsistent state.
     ///
     /// ## Why it matters
     ///
-    /// Each access is locked, so there is no data race; and yet the method is not atomic. A decision is taken on what is
-    /// no longer true, two halves of a pair belong to different moments, an entry is added to what was
-    /// just closed.
+    /// Each access holds the lock, so there is no data race; and yet the method is not atomic. It acts on a condition that is
+    /// no longer true, reads two halves of a pair that belong to different states, or adds an entry to a container that was
+    /// closed in between.
     ///
     /// ## Example
     ///
@@ -27,7 +27,7 @@ super::rule! {
     ///
     ///     Entry load(String key) {
     ///         checkClosed();          // open so far
-    ///         return lookup(key);     // closed by now: the entry is added after the end
+    ///         return lookup(key);     // closed by now: the entry is added to a closed registry
     ///     }
     /// }
     /// ```
@@ -45,35 +45,34 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: a variable is read, and then written under the same lock taken again, depending on what was read (lost
+    /// - `high`: a variable is read, and then written under the same lock acquired again, depending on what was read (lost
     ///   update, check-then-act);
-    /// - `medium`: different variables that another thread treats as one: a pair that is read or written in two
+    /// - `medium`: different variables that another thread treats as a unit: a pair that is read or written in two
     ///   halves;
     /// - `low`: the same variables are only read, or written and then read, or written without a visible dependence
-    ///   on what was read; the method waits for others by design; the accesses lie deep below it; or it is not clear
-    ///   that it is one object both times. Not shown unless asked for with `--level low`.
+    ///   on what was read; the method waits for other threads by design; the accesses are many calls below it; or it is not
+    ///   certain that it is the same object both times. Shown with `--level low` only.
     ///
-    /// What is meant to be atomic is what the specification says: by default all methods but private ones, `main` and
-    /// the bodies of threads and tasks. Of several methods that call each other the innermost is blamed.
+    /// The specification says which methods are meant to be atomic: by default all but private methods, `main` and the bodies
+    /// of threads and tasks. Of several methods that call each other, the innermost is blamed.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// Two equal steps, each of which updates the same variables, count as independent: `stale-value` finds those where
-    /// one depends on the other. Streams are silent: nobody expects several prints to be one. Data that is
-    /// written once and only read afterwards, and methods that are never called at the same time, may be
-    /// reported. `--strict` reports streams, too. In a large program, code that is reached in very many ways, with
-    /// other locks each time, is left out.
+    /// Two equal operations, each of which updates the same variables, count as independent: `stale-value` finds those where
+    /// one depends on the other. Output streams are not reported, since several prints are rarely meant to be one; `--strict`
+    /// reports them too. Data that is written once and only read afterwards, and methods that are never called at the same
+    /// time, may be reported. In a large program, code that is reached in very many ways, each with other locks, is left out.
     static RULE = {
         name: "inconsistent-method",
         on_by_default: true,
         default_level: Severity::Medium,
-        summary: "a method takes a lock twice for data that other threads treat as one",
-        message: "`{blame}` is not atomic: it takes `{lock}` twice for {fields}, and another thread can come in between",
+        summary: "a method acquires a lock twice for data that other threads treat as a unit",
+        message: "`{blame}` is not atomic: it acquires `{lock}` twice for {fields}, and another thread can run in between",
         roles: &[
             ("block", "the method is meant to be atomic"),
-            ("first", "{fields} are touched under `{lock}` here, which is then given back"),
-            ("second", "and again here, when `{lock}` is taken again"),
-            ("interferes", "another thread changes or sees them in between, here"),
+            ("first", "first access to {fields} under `{lock}`, which is then released"),
+            ("second", "second access, after `{lock}` is acquired again"),
+            ("interferes", "another thread can access {fields} here in between"),
         ],
         advice: "hold `{lock}` in `{blame}` from the first access to the last",
     }

@@ -5,11 +5,11 @@ use crate::Severity;
 super::rule! {
     /// # indefinite-wait
     ///
-    /// A thread waits on an object, without a time limit, and no other thread ever signals that object.
+    /// A thread waits on an object, without a timeout, and no other thread ever notifies that object.
     ///
     /// ## Why it matters
     ///
-    /// The thread never goes on; what it holds and what it should have done is lost with it.
+    /// The thread never continues, and keeps the locks it holds.
     ///
     /// ## Example
     ///
@@ -26,14 +26,14 @@ super::rule! {
     ///
     ///     synchronized void open() {
     ///         isOpen = true;
-    ///         notifyAll();            // wakes those who wait on the gate, and nobody does
+    ///         notifyAll();            // notifies `this`, on which no thread waits
     ///     }
     /// }
     /// ```
     ///
     /// ## Fix
     ///
-    /// Signal the object that is waited on, whenever the condition may have become true:
+    /// Notify the object that is waited on, whenever the condition may have become true:
     ///
     /// ```java
     /// void open() {
@@ -46,23 +46,22 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `medium`: nobody signals;
-    /// - `low`: code that is not part of the program knows the object, and may signal it. Not shown unless
-    ///   asked for with `--level low`.
+    /// - `medium`: no thread notifies the object;
+    /// - `low`: code outside the program can reach the object and may notify it. Shown with `--level low` only.
     ///
-    /// Waits with a time limit are silent, and so are waits on threads, whose end wakes everybody.
+    /// Waits with a timeout are not reported, and neither are waits on threads, which notify when they end.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// A notification that exists but is not given, or is given too early, is not missed here. A thread that is only
-    /// meant to be interrupted is reported.
+    /// A notification that exists but is not sent, or is sent too early, is not detected. A thread that is only meant to be
+    /// interrupted is reported.
     static RULE = {
         name: "indefinite-wait",
         on_by_default: true,
         default_level: Severity::Medium,
-        summary: "a thread waits for a notification that nobody gives",
-        message: "`{blame}` waits on `{object}`, and nobody signals it",
-        roles: &[("waits", "the thread waits here, without a time limit")],
-        advice: "signal `{object}` where the condition becomes true, or wait with a time limit",
+        summary: "a thread waits for a notification that no thread sends",
+        message: "`{blame}` waits on `{object}`, and no thread notifies it",
+        roles: &[("waits", "the thread waits here, without a timeout")],
+        advice: "notify `{object}` where the condition becomes true, or wait with a timeout",
     }
 }

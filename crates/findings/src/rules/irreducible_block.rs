@@ -5,16 +5,16 @@ use crate::Severity;
 super::rule! {
     /// # irreducible-block
     ///
-    /// In an observed run, a block that is meant to be atomic did something after which other threads may
-    /// come in, and then something that others can disturb.
+    /// In an observed run, a block that is meant to be atomic performed an operation after which other threads can
+    /// interfere, and then one that such an interference can affect.
     ///
     /// ## Why it matters
     ///
-    /// A block is surely atomic if it first only takes locks, then does at most one thing that others can
-    /// see, and then only gives locks back; what it does to data that is guarded by locks may stand anywhere.
-    /// Whatever other threads do in the middle of such a block could as well have happened before or
-    /// after it. A block that does not have this shape may be split, in another order of the same run.
-    /// That need not have happened, and need not do harm: `not-serializable` says when it did.
+    /// A block is certainly atomic if it first only acquires locks, then performs at most one operation that other
+    /// threads can observe, and then only releases locks; accesses to data that is guarded by locks may occur anywhere.
+    /// Whatever other threads do during such a block could as well have happened before or after it (Lipton's
+    /// reduction). A block without this shape may be split in another order of the same run. That need not have happened
+    /// and need not do harm: `not-serializable` reports when it did.
     ///
     /// ## Example
     ///
@@ -26,8 +26,8 @@ super::rule! {
     ///     synchronized void setBalance(int amount) { balance = amount; }
     ///
     ///     void deposit(int amount) {
-    ///         int before = balance();        // first: gives the lock back
-    ///         setBalance(before + amount);   // second: takes it again
+    ///         int before = balance();        // first: releases the lock
+    ///         setBalance(before + amount);   // second: acquires it again
     ///     }
     /// }
     /// ```
@@ -42,35 +42,33 @@ super::rule! {
     /// }
     /// ```
     ///
-    /// If the block is not meant to be atomic, say so: with `@NotAtomic`, or under `[atomic]` in
-    /// `scission.toml`.
+    /// If the block is not meant to be atomic, say so with `@NotAtomic`, or under `[atomic]` in `scission.toml`.
     ///
-    /// ## When it looks
+    /// ## How to enable it
     ///
-    /// The monitor is not on by default: `scission run --monitor atomizer` chooses it, also beside others.
+    /// The checker is off by default: `scission run --monitor atomizer` enables it, alone or together with others.
     ///
     /// ## How findings are graded
     ///
-    /// - `medium`: the innermost block that does not have the shape; the blocks around it are listed;
-    /// - `low`: the block gives its lock back to wait, and so is split on purpose.
+    /// - `medium`: the innermost block that does not have the shape; the enclosing blocks are listed;
+    /// - `low`: the block releases its lock to wait, and so is split on purpose.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// It takes data for guarded if a lock was held at every access so far. Data that is handed over by a
-    /// volatile flag, by starting a thread or by a queue seems unguarded, and blocks that use it are
-    /// reported although nothing can split them. A block that ran before its data met a second thread
-    /// is judged by what was known then.
+    /// Data counts as guarded if a lock was held at every access so far. Data that is transferred through a volatile
+    /// flag, a thread start or a queue looks unguarded, and blocks that use it are reported although nothing can split
+    /// them. A block that ran before a second thread accessed its data is judged by what was known then.
     static RULE = {
         name: "irreducible-block",
         on_by_default: true,
         default_level: Severity::Low,
         summary: "a block that is meant to be atomic could have been split in another order of an observed run",
-        message: "`{blame}` may not be atomic: other threads can come in between its use of `{first}` and its use of `{second}`",
+        message: "`{blame}` may not be atomic: other threads can run between its use of `{first}` and its use of `{second}`",
         roles: &[
             ("block", "this block is meant to be atomic"),
-            ("first", "`{thread}` {verb} `{subject}` here; from here on, what other threads do can come in between"),
-            ("second", "`{thread}` {verb} `{subject}` here, which other threads can have changed"),
-            ("outer", "this block around it has the same problem"),
+            ("first", "`{thread}` {verb} `{subject}` here; other threads can interfere from here on"),
+            ("second", "`{thread}` {verb} `{subject}` here, which other threads may have changed"),
+            ("outer", "this enclosing block has the same problem"),
         ],
         advice: "hold one lock from the first use to the second, or mark the block as not atomic if it need not be",
     }

@@ -5,14 +5,13 @@ use crate::Severity;
 super::rule! {
     /// # lock-order-cycle
     ///
-    /// Threads take the same locks in different orders: each can end up holding what the next one wants, and
-    /// then none of them ever goes on.
+    /// Threads acquire the same locks in different orders: each can hold the lock that the next one needs, and then none of
+    /// them ever continues.
     ///
     /// ## Why it matters
     ///
-    /// A deadlock needs the right moment, so it passes tests and waits for load. When it happens, nothing fails: the
-    /// threads just stop, then everybody who needs their locks, and in the end the program has to be
-    /// killed.
+    /// A deadlock depends on timing: tests pass, and it happens under load. Nothing fails when it happens: the threads
+    /// stop, then every thread that needs their locks, and in the end the program has to be killed.
     ///
     /// ## Example
     ///
@@ -24,7 +23,7 @@ super::rule! {
     ///
     ///     synchronized void transfer(Account to, int amount) {
     ///         balance -= amount;
-    ///         to.deposit(amount);     // wants the lock of `to` while it holds its own
+    ///         to.deposit(amount);     // needs the lock of `to` while it holds its own
     ///     }
     /// }
     /// ```
@@ -34,7 +33,7 @@ super::rule! {
     ///
     /// ## Fix
     ///
-    /// Take the locks in one order everywhere, for instance by a number that each object has; or do not
+    /// Acquire the locks in one order everywhere, for instance by a number that each object has; or do not
     /// call into other objects while holding a lock:
     ///
     /// ```java
@@ -46,38 +45,38 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: two locks, and no doubt which they are: there is one of each, or each is the object whose
+    /// - `high`: two locks that are known exactly: there is one instance of each, or each is the object whose
     ///   method is running;
-    /// - `medium`: the locks are some of many, or more than two take part;
-    /// - `low`: two objects of one kind, and the code does not tell how they relate. Not shown unless asked
-    ///   for with `--level low`.
+    /// - `medium`: the locks are some of many instances, or more than two take part;
+    /// - `low`: two instances of one class, and the code does not show how they relate. Shown with `--level low`
+    ///   only.
     ///
-    /// Silent are cycles that cannot close: all in one thread; under another lock that both sides hold; between
+    /// Cycles that cannot deadlock are not reported: all in one thread; under another lock that both sides hold; between
     /// threads that never run at the same time; between readers of a read-write lock; and through `tryLock`,
-    /// which gives up. So are two objects of one kind when a comparison of the two decides which is
+    /// which does not block. Neither are two instances of one class when a comparison of the two decides which is
     /// locked first, or when one is reached through the other in one direction only.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
     /// Cycles of more than four locks, and those through joins, latches, queues and class initialisers, are not
-    /// found. Paths are not compared: a cycle whose parts never happen in one program is reported all the
-    /// same, and so are objects that the analysis cannot tell apart although no two threads share them.
+    /// found. Paths are not compared: a cycle whose parts never happen in one execution is reported, and so are objects that
+    /// the analysis cannot distinguish although no two threads share them.
     static RULE = {
         name: "lock-order-cycle",
         on_by_default: true,
         default_level: Severity::Medium,
-        summary: "threads take the same locks in different orders and can block each other for ever",
-        message: "`{blame}` can deadlock: {locks} are taken in different orders",
+        summary: "threads acquire the same locks in different orders and can deadlock",
+        message: "`{blame}` can deadlock: {locks} are acquired in different orders",
         roles: &[
-            ("holds.1", "one thread takes `{held1}` here"),
-            ("wants.1", "and wants `{wanted1}` here, while it holds `{held1}`"),
-            ("holds.2", "another thread takes `{held2}` here"),
-            ("wants.2", "and wants `{wanted2}` here, while it holds `{held2}`"),
-            ("holds.3", "a third thread takes `{held3}` here"),
-            ("wants.3", "and wants `{wanted3}` here, while it holds `{held3}`"),
-            ("holds.4", "a fourth thread takes `{held4}` here"),
-            ("wants.4", "and wants `{wanted4}` here, while it holds `{held4}`"),
+            ("holds.1", "one thread acquires `{held1}` here"),
+            ("wants.1", "and needs `{wanted1}` here, while it holds `{held1}`"),
+            ("holds.2", "another thread acquires `{held2}` here"),
+            ("wants.2", "and needs `{wanted2}` here, while it holds `{held2}`"),
+            ("holds.3", "a third thread acquires `{held3}` here"),
+            ("wants.3", "and needs `{wanted3}` here, while it holds `{held3}`"),
+            ("holds.4", "a fourth thread acquires `{held4}` here"),
+            ("wants.4", "and needs `{wanted4}` here, while it holds `{held4}`"),
         ],
-        advice: "take {locks} in one order everywhere, or give the first one back before the second is taken",
+        advice: "acquire {locks} in one order everywhere, or release the first before acquiring the second",
     }
 }

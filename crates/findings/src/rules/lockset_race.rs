@@ -10,10 +10,9 @@ super::rule! {
     ///
     /// ## Why it matters
     ///
-    /// Where every access to shared data holds the same lock, no two of them can meet. Where none is
-    /// held at all of them, some other order of the same run may let two accesses meet, even if they were far
-    /// apart this time. That is why this rule finds what `happens-before-race` only finds in the unlucky
-    /// run.
+    /// If every access to shared data holds the same lock, no two of them can happen at the same time. If no lock is held
+    /// at all of them, another order of the same run may let two accesses race, even if they were far apart this time.
+    /// That is why this rule finds what `happens-before-race` finds only in an unlucky run.
     ///
     /// ## Example
     ///
@@ -35,31 +34,31 @@ super::rule! {
     /// synchronized void reset() { count = 0; }
     /// ```
     ///
-    /// A read-write lock will do: it must be held exclusively to write, and in any way to read. What is
-    /// handed from thread to thread without a lock is better made `volatile`, or passed through a queue.
+    /// A read-write lock works too: writes must hold it exclusively, reads in any mode. Data that is transferred from thread
+    /// to thread without a lock should be `volatile`, or pass through a queue.
     ///
-    /// ## When it looks
+    /// ## How to enable it
     ///
-    /// The monitor is not on by default: `scission run --monitor eraser` chooses it, also beside others.
-    /// A variable may be set up by one thread without a lock, and be read by all without a lock if nobody
-    /// writes it any more.
+    /// The checker is off by default: `scission run --monitor eraser` enables it, alone or together with others.
+    /// One thread may initialise a variable without a lock, and all may read it without a lock if no thread writes it any
+    /// more.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// It knows locks and nothing else. Data that is handed over by starting or joining a thread, by a queue,
-    /// a latch or a volatile flag is reported although nothing can go wrong: look whether
-    /// `happens-before-race` agrees. It misses what the first thread does without the lock before a second
-    /// one comes. Volatile fields and atomics are not looked at.
+    /// The rule considers locks and nothing else. Data that is transferred by starting or joining a thread, by a queue,
+    /// a latch or a volatile flag is reported although nothing can go wrong: check whether `happens-before-race` reports it
+    /// as well. Accesses of the first thread without the lock, before a second thread uses the variable, are missed. Volatile
+    /// fields and atomics are not checked.
     static RULE = {
         name: "lockset-race",
         on_by_default: true,
         default_level: Severity::Medium,
         summary: "several threads used a variable in an observed run, and no lock was held at every access",
-        message: "no lock guards `{variable}`, which several threads use: with this access in `{blame}` none was held at all of them",
+        message: "no lock guards `{variable}`, which several threads use: after this access in `{blame}`, none was held at all of them",
         roles: &[
             ("first", "`{thread}` {verb} `{subject}` here"),
             ("second", "`{thread}` {verb} it here, and no lock was held at every access so far"),
         ],
-        advice: "hold the same lock at every access to `{variable}`, or make it volatile if it is only handed over",
+        advice: "hold the same lock at every access to `{variable}`, or make it volatile if it is only passed between threads",
     }
 }

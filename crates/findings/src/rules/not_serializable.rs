@@ -5,14 +5,14 @@ use crate::Severity;
 super::rule! {
     /// # not-serializable
     ///
-    /// In an observed run, what other threads did came in between the operations of a block that is
-    /// meant to be atomic, and no order of whole blocks explains the outcome.
+    /// In an observed run, operations of other threads came between the operations of a block that is
+    /// meant to be atomic, and no serial order of whole blocks explains the result.
     ///
     /// ## Why it matters
     ///
-    /// The block did not happen all at once, and what it did depends on it: the operations of the other
-    /// threads can be moved neither before the block nor after it. This was seen to happen; it is not a
-    /// guess about another order. No data race is needed for it.
+    /// The block did not execute atomically, and the result depends on that: the operations of the other
+    /// threads can be moved neither before the block nor after it. This happened in the run; it is not a
+    /// prediction about another order. No data race is needed for it.
     ///
     /// ## Example
     ///
@@ -43,29 +43,29 @@ super::rule! {
     /// }
     /// ```
     ///
-    /// If the block is not meant to be atomic, say so: with `@NotAtomic`, or under `[atomic]` in
+    /// If the block is not meant to be atomic, say so with `@NotAtomic`, or under `[atomic]` in
     /// `scission.toml`.
     ///
     /// ## How findings are graded
     ///
     /// - `high`: the blamed block is the innermost one that was split: no equivalent run executes it
     ///   without interruption;
-    /// - `medium`: the blocks of the cycle exclude each other, but each of them alone could have happened
-    ///   at once: no single block is to blame, and the one that completed the cycle is named;
-    /// - `low`: the block gives its lock back to wait, and so is split on purpose.
+    /// - `medium`: the blocks of the cycle cannot all be serial, but each of them alone can: no single block is to blame,
+    ///   and the one that completed the cycle is named;
+    /// - `low`: the block releases its lock to wait, and so is split on purpose.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// It sees one run. A block that can be split and was not is not reported. Accesses in code that is not
-    /// watched (the platform's classes, native code, excluded classes) are known through models or not at
-    /// all, which can hide findings and makes none. Two accesses that truly race may be seen in the
-    /// other order than the one in which they happened.
+    /// It judges one run. A block that can be split and was not is not reported. Accesses in code that is not
+    /// watched (classes of the platform, native code, excluded classes) are known through models or not at
+    /// all, which can hide findings but causes no false ones. Two accesses that race may be observed in the opposite of
+    /// the order in which they happened.
     static RULE = {
         name: "not-serializable",
         on_by_default: true,
         default_level: Severity::Low,
         summary: "a block that is meant to be atomic was split by other threads in an observed run",
-        message: "`{blame}` is not atomic: another thread came between its use of `{first}` and its use of `{second}`",
+        message: "`{blame}` is not atomic: another thread ran between its use of `{first}` and its use of `{second}`",
         roles: &[
             ("block", "this block is meant to be atomic"),
             ("first", "first, `{thread}` {verb} `{subject}` here"),

@@ -7,18 +7,18 @@ super::rule! {
     ///
     /// While one lock (the *context*) is held, a second lock is acquired and released, and after
     /// that a third, different one. This is the relaxed form of `reacquired-lock`; it is off unless
-    /// asked for with `--rule reacquired-lock-pair`.
+    /// enabled with `--rule reacquired-lock-pair`.
     ///
     /// ## Why it matters
     ///
-    /// The block may rely on a snapshot of what both inner locks guard, but there is no moment at
-    /// which both are held: the first may change while the second is read.
+    /// The block may rely on a snapshot of what both inner locks guard, but they are never held together:
+    /// the first may change while the second is read.
     ///
     /// ## Example
     ///
     /// ```java
     /// synchronized long total() {
-    ///     long sum = checking.balance();   // locks checking, and gives it back
+    ///     long sum = checking.balance();   // acquires the lock of checking, and releases it
     ///     sum += savings.balance();        // a transfer in between is counted twice, or not at all
     ///     return sum;
     /// }
@@ -26,7 +26,7 @@ super::rule! {
     ///
     /// ## Fix
     ///
-    /// Take both inner locks, in one fixed order, before reading either:
+    /// Acquire both inner locks, in one fixed order, before reading either:
     ///
     /// ```java
     /// synchronized (checking) {
@@ -36,21 +36,21 @@ super::rule! {
     /// }
     /// ```
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// Everything said of `reacquired-lock` holds here too, and much code that locks two unrelated
-    /// objects one after the other is right: read these findings as hints where to look.
+    /// The limitations of `reacquired-lock` apply. Much code that locks two unrelated objects one after the other is
+    /// correct: read these findings as hints.
     static RULE = {
         name: "reacquired-lock-pair",
         on_by_default: false,
         default_level: Severity::Low,
-        summary: "two locks are taken one after the other inside a block that is meant to be atomic",
-        message: "`{blame}` has no consistent view of `{first}` and `{second}`: they are locked one after the other while `{context}` is held",
+        summary: "two locks are acquired one after the other inside a block that is meant to be atomic",
+        message: "`{blame}` has no consistent view of `{first}` and `{second}`: they are acquired one after the other while `{context}` is held",
         roles: &[
             ("context", "`{context}` is held from here: the block is meant to be atomic"),
-            ("first", "`{first}` is locked and released here"),
-            ("second", "`{second}` is locked here, when `{first}` may already have changed"),
+            ("first", "`{first}` is acquired and released here"),
+            ("second", "`{second}` is acquired here, when `{first}` may already have changed"),
         ],
-        advice: "take `{first}` and `{second}` together, in one fixed order, before reading what either guards",
+        advice: "acquire `{first}` and `{second}` together, in one fixed order, before reading what either guards",
     }
 }

@@ -5,13 +5,13 @@ use crate::Severity;
 super::rule! {
     /// # unsafe-publication
     ///
-    /// A new object becomes known to other threads through a variable that they read without any order: they may see
-    /// the object before they see what was written into it.
+    /// A new object is published to other threads through a variable that they read without synchronisation: they may see
+    /// the reference before they see what was written into the object.
     ///
     /// ## Why it matters
     ///
-    /// Nothing makes the writes of a constructor visible together with the reference. A thread that finds the
-    /// reference may read fields that are still zero or `null`; compilers and processors do reorder these writes.
+    /// Nothing makes the writes of a constructor visible together with the reference. A thread that reads the
+    /// reference may find fields that are still zero or `null`; compilers and processors do reorder these writes.
     ///
     /// ## Example
     ///
@@ -35,33 +35,33 @@ super::rule! {
     ///
     /// ## Fix
     ///
-    /// Make the variable volatile, which makes everything visible that was done before:
+    /// Make the variable volatile, which makes everything visible that was written before:
     ///
     /// ```java
     /// private static volatile Registry instance;
     /// ```
     ///
-    /// Or let a class initialiser do it (a holder class), hold the lock at every read, or make all fields of the
-    /// object `final`: these are visible with the reference, whatever the order.
+    /// Or let a class initialiser create the object (the holder idiom), hold the lock at every read, or make all fields of
+    /// the object `final`: final fields are visible with the reference.
     ///
     /// ## How findings are graded
     ///
-    /// All are `medium`. One finding is made of each variable, with one read of what may not be there yet; the variable
-    /// itself is a `data-race`. Where that race is harmless, as in a cache of immutable objects, nothing is said.
+    /// All are `medium`. There is one finding per variable, with one read of a field that may not be visible yet; the
+    /// variable itself is a `data-race`. Where that race is harmless, as in a cache of immutable objects, nothing is
+    /// reported.
     ///
-    /// ## What it misses, and where it is wrong
+    /// ## Limitations
     ///
-    /// Only the object that is published is looked at, not what it leads to, and only publication through fields. A
-    /// reader that certainly came much later is reported all the same. It rests on what `data-race` finds, and is
-    /// wrong where that is.
+    /// Only the published object itself is checked, not the objects it refers to, and only publication through fields. A
+    /// reader that certainly runs much later is reported too. The rule builds on `data-race` and shares its limitations.
     static RULE = {
         name: "unsafe-publication",
         on_by_default: false,
         default_level: Severity::Medium,
-        summary: "a new object becomes known to other threads before what was written into it",
-        message: "`{blame}` makes an object known through `{variable}`, and nothing makes `{part}` visible with it",
+        summary: "a new object is published to other threads before what was written into it is visible",
+        message: "`{blame}` publishes an object through `{variable}`, and nothing makes `{part}` visible with it",
         roles: &[
-            ("first", "`{thread}` makes the new object known through `{variable}` here"),
+            ("first", "`{thread}` publishes the new object through `{variable}` here"),
             ("second", "`{thread}` reads `{part}` here, and may not see what `{written}` wrote"),
         ],
         advice: "make `{variable}` volatile, read it under the lock that its writes hold, or make `{part}` final",
