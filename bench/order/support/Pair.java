@@ -5,7 +5,7 @@
 final class Pair {
     private static final int REPETITIONS = 5;
     private static final long PAUSE_NANOSECONDS = 4_000_000L;
-    private static final long MOST_NANOSECONDS = 8_000_000_000L;
+    private static final long MOST_NANOSECONDS = 20_000_000_000L;
 
     private Pair() {
     }
