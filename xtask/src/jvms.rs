@@ -59,6 +59,11 @@ pub(crate) fn ensure_all() -> Result<()> {
     Ok(())
 }
 
+/// The releases of Java that there is a runtime of.
+pub(crate) fn releases() -> impl Iterator<Item = u32> {
+    RUNTIMES.iter().map(|runtime| runtime.release)
+}
+
 /// The home of a fetched runtime.
 pub(crate) fn home(release: u32) -> Result<PathBuf> {
     Ok(target_directory()?.join("jvms").join(release.to_string()))

@@ -14,6 +14,7 @@ mod generated_run;
 mod jdk;
 mod jvms;
 mod mutants;
+mod order_bench;
 mod program_run;
 mod real_programs;
 mod rule_pages;
@@ -30,6 +31,7 @@ use anyhow::{Context, Result, bail};
 
 use agent_bench::Rounds;
 use checker_bench::Length;
+use order_bench::Jvms;
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -45,6 +47,8 @@ usage: cargo xtask COMMAND
                  events a second of each checker, on generated runs of 100 million or 10 million events
   bench mutants [PROGRAM]...
                  how many locks can be taken out of programs without anybody noticing
+  bench order [--all-jvms] [tuned | blind | PROGRAM]...
+                 correct programs in which no race may be found, and their twins in which one must be
   bench transactions
                  how many transactions Velodrome makes and keeps on the programs of bench agent
   bench soak     the memory of the agent under very many threads and events
@@ -69,6 +73,8 @@ fn main() -> ExitCode {
         }
         ["bench", "checkers", names @ ..] => checker_bench::measure(Length::Full, names),
         ["bench", "mutants", names @ ..] => mutants::measure(names),
+        ["bench", "order", "--all-jvms", names @ ..] => order_bench::measure(Jvms::All, names),
+        ["bench", "order", names @ ..] => order_bench::measure(Jvms::Own, names),
         ["bench", "transactions"] => transactions::count(),
         ["bench", "soak"] => soak::soak(),
         ["real-programs"] => real_programs::check_all(),
