@@ -150,6 +150,17 @@ impl Jvmti {
         if error == jvmtiError::NONE { (count.max(0) as usize).min(room.len()) } else { 0 }
     }
 
+    /// Whether a thread runs, or waits for a limited time.
+    pub(crate) fn can_run(self, thread: jobject) -> bool {
+        const RUNNABLE: jint = 0x4;
+        const WAITING_WITH_TIMEOUT: jint = 0x20;
+        let Some(get) = self.functions().GetThreadState else { return false };
+        let mut state = 0;
+        // SAFETY: a thread that the JVM gave us, and a place to write to.
+        let error = unsafe { get(self.0, thread, &raw mut state) };
+        error == jvmtiError::NONE && state & (RUNNABLE | WAITING_WITH_TIMEOUT) != 0
+    }
+
     /// What a method is called. The caller is on a thread of the JVM, in a native method.
     pub(crate) fn method(self, method: jmethodID) -> Option<Method> {
         let functions = self.functions();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use agent_protocol::ConfigurationWord;
 use events::{Context, SiteId, StackEntry, ThreadId};
-use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jstring};
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject, jstring};
 
 use crate::agent_state::AgentState;
 use crate::jvm::Jni;
@@ -65,7 +65,7 @@ pub(crate) fn failures(jni: Jni) -> (u32, u32) {
 }
 
 /// Tells the Java half that a thread has ended.
-pub(crate) fn thread_ended(jni: Jni, thread: jvmti_bindings::sys::jni::jobject) {
+pub(crate) fn thread_ended(jni: Jni, thread: jobject) {
     if let Some(class) = jni.find(c"java/lang/ScissionEpochs") {
         jni.call_static(class, c"threadEnd", c"(Ljava/lang/Thread;)V", Some(thread));
     }
@@ -197,6 +197,11 @@ extern "system" fn add_stack(
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_pause")]
 extern "system" fn pause(_: *mut JNIEnv, _: jclass) {
     std::thread::sleep(PAUSE);
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_canRun")]
+extern "system" fn can_run(_: *mut JNIEnv, _: jclass, thread: jobject) -> jboolean {
+    with_state(false, |agent| agent.jvmti.can_run(thread)).into()
 }
 
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_slice")]

@@ -30,7 +30,8 @@ import static java.lang.ScissionSites.entry;
  *
  * <p><b>What holds for every hook.</b> It throws nothing: what goes wrong inside, where there is no memory or stack left
  * above all, is caught in the hook itself and counted in {@link ScissionFailures}. Only what is thrown at a thread from
- * outside passes, as {@code Thread.stop} does. It runs no code of the program, takes no lock while it calls out, and
+ * outside passes, as {@code Thread.stop} does. Hooks that are compiled into everything catch only what can
+ * happen anywhere, since every class that is caught makes their code longer; what they call catches the rest. It runs no code of the program, takes no lock while it calls out, and
  * uses no class that the agent rewrites. Operands that no compiler makes, such as a null object or a number that is no
  * site, do no harm; but the object of an access must be one that has the field of the site, which the verifier of
  * the JVM has made sure of.
@@ -56,7 +57,7 @@ public final class Scission {
                 || !ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
                 ScissionAccesses.readOther(object, object.getClass(), site);
             }
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }
@@ -76,7 +77,7 @@ public final class Scission {
             } else {
                 ScissionAccesses.writeOther(object, object.getClass(), site);
             }
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }
@@ -93,7 +94,7 @@ public final class Scission {
             } else if (s == null || !isQuietOtherStatic(s, entry, site)) {
                 ScissionAccesses.readOther(null, owner, site);
             }
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }
@@ -119,7 +120,7 @@ public final class Scission {
             } else {
                 ScissionAccesses.writeOther(null, owner, site);
             }
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }
@@ -159,7 +160,7 @@ public final class Scission {
                 }
                 ScissionArrays.read(s, array, index, site & SITES - 1);
             }
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (RuntimeException | VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }
@@ -174,7 +175,7 @@ public final class Scission {
                 }
                 ScissionArrays.write(s, array, index, site & SITES - 1);
             }
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (RuntimeException | VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }
@@ -248,7 +249,7 @@ public final class Scission {
     public static void begin(int site) {
         try {
             ScissionBlocks.begin(current(), site);
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }
@@ -257,7 +258,7 @@ public final class Scission {
     public static void end(int site) {
         try {
             ScissionBlocks.end(current(), site);
-        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+        } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
     }

@@ -23,60 +23,76 @@ final class ScissionAccesses {
     /** A read of a field with words, after the common cases. */
     @DontInline
     static void readWords(ScissionThread s, Object object, long entry, int site) {
-        long r = wordOfReads(entry);
-        long w = wordOfWrites(entry);
-        usesClass(s, object, site);
-        if (!ScissionFilters.noteRead(s, object, r, w, site)) {
-            ScissionFilters.reportRead(s, object, r, w, site, owner(s, object, site), variable(object, site));
+        try {
+            long r = wordOfReads(entry);
+            long w = wordOfWrites(entry);
+            usesClass(s, object, site);
+            if (!ScissionFilters.noteRead(s, object, r, w, site)) {
+                ScissionFilters.reportRead(s, object, r, w, site, owner(s, object, site), variable(object, site));
+            }
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
         }
     }
 
     /** A write of a field with words, after the common cases. */
     @DontInline
     static void writeWords(ScissionThread s, Object object, long entry, int site) {
-        long r = wordOfReads(entry);
-        long w = wordOfWrites(entry);
-        usesClass(s, object, site);
-        if (!ScissionFilters.noteWrite(s, object, r, w, site)) {
-            ScissionFilters.reportWrite(s, object, r, w, site, owner(s, object, site), variable(object, site));
+        try {
+            long r = wordOfReads(entry);
+            long w = wordOfWrites(entry);
+            usesClass(s, object, site);
+            if (!ScissionFilters.noteWrite(s, object, r, w, site)) {
+                ScissionFilters.reportWrite(s, object, r, w, site, owner(s, object, site), variable(object, site));
+            }
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
         }
     }
 
     /** A read of a volatile field, of one without words, or the first one at its site. */
     @DontInline
     static void readOther(Object object, Class<?> from, int site) {
-        ScissionThread s = ScissionEpochs.current();
-        long entry = entry(s, object, from, site);
-        if (hasWords(entry, object)) {
-            readWords(s, object, entry, site);
-        } else if (isVolatile(entry, object)) {
-            ScissionVolatile.reportRead(
-                s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
-        } else if (entry == IS_VOLATILE) {
-            ScissionVolatile.read(s, site, owner(s, object, site), variable(object, site));
-        } else if (entry == HAS_NO_WORDS) {
-            usesClass(s, object, site);
-            report(s, EVENT_READ, site, owner(s, object, site), variable(object, site));
-        } else if (object == null && entry <= FINAL_OF_CLASS && entry > Integer.MIN_VALUE) {
-            uses(s, (int) (FINAL_OF_CLASS - entry), site);
+        try {
+            ScissionThread s = ScissionEpochs.current();
+            long entry = entry(s, object, from, site);
+            if (hasWords(entry, object)) {
+                readWords(s, object, entry, site);
+            } else if (isVolatile(entry, object)) {
+                ScissionVolatile.reportRead(
+                    s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
+            } else if (entry == IS_VOLATILE) {
+                ScissionVolatile.read(s, site, owner(s, object, site), variable(object, site));
+            } else if (entry == HAS_NO_WORDS) {
+                usesClass(s, object, site);
+                report(s, EVENT_READ, site, owner(s, object, site), variable(object, site));
+            } else if (object == null && entry <= FINAL_OF_CLASS && entry > Integer.MIN_VALUE) {
+                uses(s, (int) (FINAL_OF_CLASS - entry), site);
+            }
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
         }
     }
 
     /** A write of a volatile field, of one without words, or the first one at its site. */
     @DontInline
     static void writeOther(Object object, Class<?> from, int site) {
-        ScissionThread s = ScissionEpochs.current();
-        long entry = entry(s, object, from, site);
-        if (hasWords(entry, object)) {
-            writeWords(s, object, entry, site);
-        } else if (isVolatile(entry, object)) {
-            ScissionVolatile.reportWrite(
-                s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
-        } else if (entry == IS_VOLATILE) {
-            ScissionVolatile.write(s, site, owner(s, object, site), variable(object, site));
-        } else if (entry == HAS_NO_WORDS) {
-            usesClass(s, object, site);
-            report(s, EVENT_WRITE, site, owner(s, object, site), variable(object, site));
+        try {
+            ScissionThread s = ScissionEpochs.current();
+            long entry = entry(s, object, from, site);
+            if (hasWords(entry, object)) {
+                writeWords(s, object, entry, site);
+            } else if (isVolatile(entry, object)) {
+                ScissionVolatile.reportWrite(
+                    s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
+            } else if (entry == IS_VOLATILE) {
+                ScissionVolatile.write(s, site, owner(s, object, site), variable(object, site));
+            } else if (entry == HAS_NO_WORDS) {
+                usesClass(s, object, site);
+                report(s, EVENT_WRITE, site, owner(s, object, site), variable(object, site));
+            }
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
         }
     }
 

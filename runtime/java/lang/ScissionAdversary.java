@@ -184,8 +184,7 @@ final class ScissionAdversary {
                 return true;
             }
             Thread thread = other.thread.get();
-            Thread.State state = thread == null ? Thread.State.TERMINATED : thread.getState();
-            if (state == Thread.State.RUNNABLE || state == Thread.State.TIMED_WAITING) {
+            if (thread != null && ScissionNatives.canRun(thread)) {
                 return true;
             }
         }

@@ -34,6 +34,9 @@ final class ScissionNatives {
     /** Lets some time pass until the ring has room. */
     static native void pause();
 
+    /** Whether a thread runs, or will do so by itself after some time. Its class may override {@code getState}. */
+    static native boolean canRun(Thread thread);
+
     /** Lets one slice of a hold pass. */
     static native void slice();
 

@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use agent_protocol::{Ending, Hook};
 use libtest_mimic::Failed;
 
 use crate::Case;
-use crate::jvm::{Run, assert_recorded, assert_same, torture_classes};
+use crate::jvm::{Run, Seen, assert_recorded, assert_same, torture_classes};
 use crate::setup::{Requirement, Setup};
 
 const RELEASES: [u32; 4] = [11, 17, 21, 25];
@@ -41,12 +42,33 @@ const NO_FILTERS: &str = "ownership-filter=false,epoch-filter=false";
 /// Threads are held back wherever something looks suspicious, for a short time.
 const ADVERSARIAL: &str = "monitor=velodrome,adversarial=true,seed=1,hold-for=8,holds-per-site=3";
 
+/// What hooks are called with hostile operands under.
+const HOSTILE_OPTIONS: [(&str, &str); 3] = [
+    ("filters", "arrays=true,branches=true,collections=true"),
+    ("no-filters", "arrays=true,branches=true,ownership-filter=false,epoch-filter=false"),
+    (
+        "checkers",
+        "arrays=true,collections=true,monitor=velodrome,monitor=happens-before,monitor=eraser,\
+         adversarial=true,seed=1,hold-for=2,holds-per-site=2,hold-budget=2",
+    ),
+];
+
 /// Everybody looks at the events, which takes longer than to make them.
 const CHECKERS: &str = "monitor=velodrome,monitor=happens-before,monitor=eraser,monitor=atomizer";
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for release in RELEASES {
+        for (name, options) in HOSTILE_OPTIONS {
+            let name = format!("java{release}/hostile-hooks/{name}");
+            cases.push(Case::new(name, [Requirement::Jvm(release)], move |setup: &Setup| {
+                hostile_hooks(setup, release, options)
+            }));
+        }
+        let name = format!("java{release}/huge-array");
+        cases.push(Case::new(name, [Requirement::Jvm(release)], move |setup: &Setup| {
+            huge_array(setup, release)
+        }));
         let mut add =
             |name: String, program: &'static str, arguments: &'static [&'static str], options| {
                 cases.push(Case::new(name, [Requirement::Jvm(release)], move |setup: &Setup| {
@@ -114,6 +136,54 @@ fn compare(
         all_options.push_str(options);
     }
     let run = with_program(run.watched("", &all_options), program, arguments)?;
+    assert_same(&expected, &run.finish()?)?;
+    assert_recorded(&run)
+}
+
+/// Calls every hook with operands that no compiler makes: nothing is thrown, no method of the operands is called, and the
+/// results are there in the end.
+fn hostile_hooks(setup: &Setup, release: u32, options: &str) -> Result<(), Failed> {
+    let row = |hook: &Hook| {
+        let kinds: Vec<String> =
+            hook.parameters().iter().map(|(_, what)| format!("{what:?}")).collect();
+        format!("{}:{}", hook.name(), kinds.join(","))
+    };
+    let table: Vec<String> = Hook::ALL.iter().map(row).collect();
+    let run = Run::new(setup.jvm(release).join("bin/java"))?;
+    let results = run.folder.path().join("results");
+    fs::create_dir(&results)?;
+    let options = format!("{},results={},{options}", run.recording(), results.display());
+    let run = run
+        .watched("", &options)
+        .arguments(["-Xverify:all", "-Xmx256m", "-Xss512k"])
+        .argument("--add-opens=java.base/java.lang=ALL-UNNAMED");
+    let run = with_program(run, "HostileHooks", &[&table.join(";")])?;
+    let seen = run.finish()?;
+    let calls = Hook::ALL.len() * 600 * 5;
+    let expected = Seen {
+        code: Some(0),
+        output: format!("{} hooks, {calls} calls, called: null\n", Hook::ALL.len()),
+        error: String::new(),
+    };
+    assert_same(&expected, &seen)?;
+    assert_recorded(&run)?;
+    let (left, _) = agent_protocol::read_directory(&results)?;
+    if left.iter().any(|jvm| jvm.ending != Ending::Complete) || left.is_empty() {
+        return Err("the agent has left no results, or none that are complete".into());
+    }
+    Ok(())
+}
+
+/// An array whose words would take many times the memory there is.
+fn huge_array(setup: &Setup, release: u32) -> Result<(), Failed> {
+    let plain = || -> Result<Run, Failed> {
+        Ok(Run::new(setup.jvm(release).join("bin/java"))?.argument("-Xmx1g"))
+    };
+    let arguments = ["200000000"];
+    let expected = with_program(plain()?, "HugeArray", &arguments)?.finish()?;
+    let run = plain()?;
+    let options = format!("{},arrays=true", run.recording());
+    let run = with_program(run.watched("", &options), "HugeArray", &arguments)?;
     assert_same(&expected, &run.finish()?)?;
     assert_recorded(&run)
 }
