@@ -47,7 +47,7 @@ pub enum SiteTarget {
     Array,
 }
 
-/// How one object is another face of a second.
+/// How one object is a view of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// Locking the first locks the second, in whichever mode.

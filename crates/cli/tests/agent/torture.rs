@@ -6,7 +6,7 @@ use agent_protocol::{Ending, Hook};
 use libtest_mimic::Failed;
 
 use crate::Case;
-use crate::jvm::{Run, Seen, assert_recorded, assert_same, torture_classes};
+use crate::jvm::{ProcessOutput, Run, assert_recorded, assert_same, torture_classes};
 use crate::setup::{Requirement, Setup};
 
 const RELEASES: [u32; 4] = [11, 17, 21, 25];
@@ -160,7 +160,7 @@ fn hostile_hooks(setup: &Setup, release: u32, options: &str) -> Result<(), Faile
     let run = with_program(run, "HostileHooks", &[&table.join(";")])?;
     let seen = run.finish()?;
     let calls = Hook::ALL.len() * 600 * 5;
-    let expected = Seen {
+    let expected = ProcessOutput {
         code: Some(0),
         output: format!("{} hooks, {calls} calls, called: null\n", Hook::ALL.len()),
         error: String::new(),

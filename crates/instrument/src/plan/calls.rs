@@ -54,7 +54,7 @@ enum When {
 struct Reports {
     before: Vec<(Op, Source)>,
     after: Vec<(Op, Source, When)>,
-    /// The first is another face of the second.
+    /// The first is a view of the second.
     aliases: Vec<(Source, Source, Relation)>,
 }
 
@@ -492,12 +492,12 @@ fn atomic_update(reports: &mut Reports, source: Source, when: Option<When>) {
     }
 }
 
-fn alias(reports: &mut Reports, call: &Call<'_>, face: Operand, of: Operand, relation: Relation) {
+fn alias(reports: &mut Reports, call: &Call<'_>, view: Operand, of: Operand, relation: Relation) {
     for of in call.tasks(of) {
-        if let Some(face) = call.source(face)
+        if let Some(view) = call.source(view)
             && of != Source::Result
         {
-            reports.aliases.push((face, of, relation));
+            reports.aliases.push((view, of, relation));
         }
     }
 }
@@ -597,7 +597,7 @@ impl MethodPlan<'_, '_> {
             // Only what the new object wraps is reported: before the call it is no object yet.
             reports.before.retain(|(_, source)| *source != Source::Position(0));
             reports.after.clear();
-            reports.aliases.retain(|(face, ..)| *face == Source::Position(0));
+            reports.aliases.retain(|(view, ..)| *view == Source::Position(0));
             reports.aliases.truncate(1);
         }
         if reports.is_empty() {
@@ -666,7 +666,7 @@ impl MethodPlan<'_, '_> {
             .after
             .iter()
             .map(|(_, source, _)| *source)
-            .chain(reports.aliases.iter().flat_map(|(face, of, _)| [*face, *of]))
+            .chain(reports.aliases.iter().flat_map(|(view, of, _)| [*view, *of]))
             .filter_map(position);
         let deepest_after = needed_after.min();
         let deepest = needed_before.chain(deepest_after).min();
@@ -727,10 +727,10 @@ impl MethodPlan<'_, '_> {
                 }
             }
         }
-        for (face, of, _) in &reports.aliases {
+        for (view, of, _) in &reports.aliases {
             // A new object is on the stack already.
-            if !(call.is_constructor && *face == Source::Position(0)) {
-                self.push(&mut after, call, *face, &slots)?;
+            if !(call.is_constructor && *view == Source::Position(0)) {
+                self.push(&mut after, call, *view, &slots)?;
             }
             self.push(&mut after, call, *of, &slots)?;
             self.call(&mut after, Hook::Alias, &[site])?;

@@ -7,10 +7,10 @@ use models::language;
 use crate::error::LeftAloneReason;
 use crate::surgery::cursor::Cursor;
 use crate::surgery::frames::{self, HandlerFrames, Slot};
+use crate::surgery::handler_copies::HandlerCopies;
 use crate::surgery::handlers;
 use crate::surgery::layout::{Layout, Scratch};
 use crate::surgery::pool::PoolEditor;
-use crate::surgery::shield::Shields;
 use crate::surgery::snippet::MethodEdits;
 use crate::surgery::tables::TableCopy;
 
@@ -57,8 +57,8 @@ pub(super) fn rewrite<'a>(
     let original = cursor.take(code_length as usize)?;
     let rows = handlers::read(&mut cursor, code_length)?;
 
-    let shields = if rows.is_empty() {
-        Shields::default()
+    let handler_copies = if rows.is_empty() {
+        HandlerCopies::default()
     } else {
         let descriptor = pool.text(method.descriptor).unwrap_or_default();
         let this = (!method.is_static).then(|| Slot::Object(pool.class_name(this_class)));
@@ -67,10 +67,10 @@ pub(super) fn rewrite<'a>(
             pool,
             parameters: frames::parameters(descriptor, this),
         };
-        Shields::plan(&rows, original, edits, &frames)?
+        HandlerCopies::plan(&rows, original, edits, &frames)?
     };
-    let layout = Layout::make(original, edits, &shields, scratch)?;
-    let (new_rows, moved_rows) = handlers::relocate(&rows, original, &layout, &shields)?;
+    let layout = Layout::make(original, edits, &handler_copies, scratch)?;
+    let (new_rows, moved_rows) = handlers::relocate(&rows, original, &layout, &handler_copies)?;
 
     let mut out = Vec::with_capacity(layout.code.len() + 64);
     let exit_stack = edits.exit.as_ref().map_or(0, |exit| exit.stack() + 1);

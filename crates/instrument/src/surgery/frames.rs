@@ -49,8 +49,8 @@ pub(super) fn relocate_table(
         let place = layout
             .target(offset)
             .ok_or_else(|| cursor.fail("a stack map frame between instructions"))?;
-        let shield = layout.shield(offset);
-        let mut last_type = writer.begin(tag, shield.unwrap_or(place));
+        let handler_copy = layout.handler_copy(offset);
+        let mut last_type = writer.begin(tag, handler_copy.unwrap_or(place));
         match tag {
             64..=127 | SAME_LOCALS_ONE_STACK_EXTENDED => {
                 types(&mut cursor, 1, layout, writer.out)?;
@@ -66,8 +66,8 @@ pub(super) fn relocate_table(
             }
             _ => {}
         }
-        if shield.is_some() {
-            // A handler has one word on the stack, and its shield has the same local variables.
+        if handler_copy.is_some() {
+            // A handler has one word on the stack, and its copy has the same local variables.
             let thrown = writer.out[last_type..].to_vec();
             if !matches!(thrown.as_slice(), [OBJECT, _, _]) {
                 return Err(cursor.fail("a handler without an exception on its stack").into());
@@ -111,7 +111,7 @@ pub(super) fn relocate_old_table(
             .target(offset)
             .ok_or_else(|| cursor.fail("a stack map frame between instructions"))?;
         let frame = cursor.clone();
-        for place in layout.shield(offset).into_iter().chain([place]) {
+        for place in layout.handler_copy(offset).into_iter().chain([place]) {
             new_count += usize::from(place != layout.target(offset).unwrap_or(place));
             cursor = frame.clone();
             push_u16(place, out);

@@ -2,8 +2,8 @@
 
 use crate::error::LeftAloneReason;
 use crate::surgery::cursor::Cursor;
+use crate::surgery::handler_copies::{HandlerChange, HandlerCopies};
 use crate::surgery::layout::{Layout, invalid, opcode};
-use crate::surgery::shield::{Cure, Shields};
 
 /// One row of an exception table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +59,9 @@ pub(super) fn relocate(
     rows: &[Row],
     original: &[u8],
     layout: &Layout<'_>,
-    shields: &Shields,
+    handler_copies: &HandlerCopies,
 ) -> Result<(Vec<Row>, Vec<u16>), LeftAloneReason> {
-    let ranges = Ranges { original, layout, shields };
+    let ranges = Ranges { original, layout, handler_copies };
     let mut new_rows = Vec::with_capacity(rows.len() + 1);
     let mut moved = Vec::with_capacity(rows.len());
     for (number, row) in rows.iter().enumerate() {
@@ -81,7 +81,7 @@ pub(super) fn relocate(
 struct Ranges<'r> {
     original: &'r [u8],
     layout: &'r Layout<'r>,
-    shields: &'r Shields,
+    handler_copies: &'r HandlerCopies,
 }
 
 impl Ranges<'_> {
@@ -89,8 +89,8 @@ impl Ranges<'_> {
     fn relocate(&self, number: usize, row: &Row, new_rows: &mut Vec<Row>) -> Option<()> {
         let &Row { start, end, target, catch_type } = row;
         let new_target = self.layout.target(target)?;
-        let Some(cure) = self.shields.of(target) else {
-            let start = if self.shields.is_shielded(start) {
+        let Some(change) = self.handler_copies.of(target) else {
+            let start = if self.handler_copies.is_copied(start) {
                 self.layout.end_before(start)?
             } else {
                 self.start(start)?
@@ -101,21 +101,21 @@ impl Ranges<'_> {
         let outside = if row.covers_itself() {
             start..target
         } else {
-            start..self.shields.end_of_row(number, row)
+            start..self.handler_copies.end_of_row(number, row)
         };
         if !outside.is_empty() {
             let (start, end) = (self.start(outside.start)?, self.end(outside.end)?);
             new_rows.push(Row { start, end, target: new_target, catch_type });
         }
-        if let Cure::Shield { released, .. } = cure {
-            let shield = self.layout.end_before(target)?;
-            if !new_rows.iter().any(|row| row.target == shield) {
+        if let HandlerChange::Copy { released, .. } = change {
+            let handler_copy = self.layout.end_before(target)?;
+            if !new_rows.iter().any(|row| row.target == handler_copy) {
                 let end = self.end(released)?;
-                new_rows.push(Row { start: new_target, end, target: shield, catch_type });
+                new_rows.push(Row { start: new_target, end, target: handler_copy, catch_type });
             }
             if row.covers_itself() {
-                let end = shield + (end - target);
-                new_rows.push(Row { start: shield, end, target: shield, catch_type });
+                let end = handler_copy + (end - target);
+                new_rows.push(Row { start: handler_copy, end, target: handler_copy, catch_type });
             }
         }
         Some(())
@@ -132,9 +132,9 @@ impl Ranges<'_> {
     }
 
     /// Where a range ends. What is inserted behind `monitorexit` runs without the monitor, and must not
-    /// be in the range that releases it. A shield belongs to the handler behind it.
+    /// be in the range that releases it. A copy belongs to the handler behind it.
     fn end(&self, offset: u32) -> Option<u32> {
-        if self.is_behind(opcode::MONITOREXIT, offset) || self.shields.is_shielded(offset) {
+        if self.is_behind(opcode::MONITOREXIT, offset) || self.handler_copies.is_copied(offset) {
             self.layout.end_before(offset)
         } else {
             self.layout.target(offset)

@@ -8,7 +8,7 @@ use classes::bytecode::{Layout as Operands, OPCODES};
 use classes::{ReadError, ReadErrorKind};
 
 use crate::error::LeftAloneReason;
-use crate::surgery::shield::Shields;
+use crate::surgery::handler_copies::HandlerCopies;
 use crate::surgery::snippet::MethodEdits;
 
 /// The opcodes that this crate must know one by one.
@@ -33,7 +33,7 @@ const LONGEST_CODE: usize = 65_535;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// Where the instruction before it ends, or [`Place::INSIDE`] when no instruction begins here.
-    /// What is inserted after that instruction comes next, then the shield of a handler.
+    /// What is inserted after that instruction comes next, then the copy of a handler.
     end: u32,
     /// Where branches to the instruction go: the first byte that is inserted before it.
     target: u32,
@@ -71,7 +71,7 @@ pub(super) struct Scratch {
 #[derive(Debug)]
 pub(super) struct Layout<'s> {
     places: &'s [Place],
-    shields: &'s Shields,
+    handler_copies: &'s HandlerCopies,
     pub(super) code: Vec<u8>,
     /// Where the original code begins: behind what runs once a call.
     pub(super) body: u32,
@@ -86,7 +86,7 @@ impl<'s> Layout<'s> {
     pub(super) fn make(
         original: &[u8],
         edits: &MethodEdits,
-        shields: &'s Shields,
+        handler_copies: &'s HandlerCopies,
         scratch: &'s mut Scratch,
     ) -> Result<Layout<'s>, LeftAloneReason> {
         let Scratch { places, branches } = scratch;
@@ -136,7 +136,7 @@ impl<'s> Layout<'s> {
                 if !is_last {
                     extra_stack = extra_stack.max(before.net() + after.stack());
                 }
-                shields.emit(at, original, &mut code);
+                handler_copies.emit(at, original, &mut code);
                 places[at].target = code.len() as u32;
                 code.extend_from_slice(before.code());
                 emit_exit(edits, opcode, before.net(), &mut code, &mut extra_stack);
@@ -145,7 +145,7 @@ impl<'s> Layout<'s> {
                 places[at + length].end = code.len() as u32;
                 code.extend_from_slice(after_code);
             } else {
-                shields.emit(at, original, &mut code);
+                handler_copies.emit(at, original, &mut code);
                 places[at].target = code.len() as u32;
                 emit_exit(edits, opcode, 0, &mut code, &mut extra_stack);
                 places[at].instruction = code.len() as u32;
@@ -177,7 +177,7 @@ impl<'s> Layout<'s> {
         if code.len() > LONGEST_CODE {
             return Err(LeftAloneReason::CodeTooLarge(code.len()));
         }
-        let layout = Layout { places, shields, code, body, exit_handler, extra_stack };
+        let layout = Layout { places, handler_copies, code, body, exit_handler, extra_stack };
         layout.with_distances(branches)
     }
 
@@ -217,9 +217,9 @@ impl<'s> Layout<'s> {
         self.boundary(offset).map(|place| place.end)
     }
 
-    /// Where the shield of the handler at an original offset begins, if it has one.
-    pub(super) fn shield(&self, handler: u32) -> Option<u32> {
-        if self.shields.is_shielded(handler) { self.end_before(handler) } else { None }
+    /// Where the copy of the handler at an original offset begins, if it has one.
+    pub(super) fn handler_copy(&self, handler: u32) -> Option<u32> {
+        if self.handler_copies.is_copied(handler) { self.end_before(handler) } else { None }
     }
 
     /// Where an original instruction itself is, as `new` in stack maps and annotations name it.
@@ -229,11 +229,11 @@ impl<'s> Layout<'s> {
 
     /// Where something that concerns an original instruction and what is inserted before it begins:
     /// a source line, or the life of a variable. What runs on entry belongs to the first
-    /// instruction, and a shield to its handler.
+    /// instruction, and a copy to its handler.
     pub(super) fn begin(&self, offset: u32) -> Option<u32> {
         match offset {
             0 => Some(0),
-            _ if self.shields.is_shielded(offset) => self.end_before(offset),
+            _ if self.handler_copies.is_copied(offset) => self.end_before(offset),
             _ => self.places.get(offset as usize).map(|place| place.target),
         }
     }

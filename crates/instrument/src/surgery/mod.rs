@@ -11,10 +11,10 @@ mod code;
 mod cursor;
 mod editor;
 mod frames;
+mod handler_copies;
 mod handlers;
 mod layout;
 mod pool;
-mod shield;
 mod snippet;
 mod tables;
 

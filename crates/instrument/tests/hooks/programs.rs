@@ -318,7 +318,7 @@ fn the_same_class_gives_the_same_bytes() {
     }
 }
 
-/// Whatever the bytes, there is an answer.
+/// Whatever the bytes, instrumentation ends with a result.
 #[test]
 fn damaged_classes_are_refused_or_left_alone() {
     let config = Config { arrays: true, branches: true, collections: true, ..Config::default() };

@@ -1,4 +1,4 @@
-//! Keeping HotSpot's compilers willing: handlers that cover themselves.
+//! Handlers that cover themselves, and what HotSpot's compilers need of them when something is inserted.
 //!
 //! A `synchronized` block compiles to a handler that releases the monitor and throws again, and whose
 //! range covers that very release, so that the handler is its own handler:
@@ -24,13 +24,13 @@
 //!    right behind `monitorenter` takes in what is inserted there, and a range that ends right behind
 //!    `monitorexit` does not: see [`crate::surgery::handlers`].
 //!
-//! The cure for 1 is a shield: the handler is copied as it was, without insertions, to the place before
-//! the handler. The insertions in the handler are covered by the shield, and the shield by itself, as the
-//! handler was. Standing right before the handler, a shield lies in every range that covers the handler,
+//! The remedy for 1 is a copy of the handler: it is copied as it was, without insertions, to the place before
+//! the handler. The insertions in the handler are covered by the copy, and the copy by itself, as the
+//! handler was. Standing right before the handler, a copy lies in every range that covers the handler,
 //! and its frame is that of the handler.
 //!
 //! The compilers of Kotlin and Scala do not let the handler cover its `monitorexit`, so that 2 applies to
-//! what is inserted there: such a handler gets a shield too. Kotlin's range also ends before the `aload`
+//! what is inserted there: such a handler gets a copy too. Kotlin's range also ends before the `aload`
 //! and `monitorexit` of the block itself, where 2 applies as well: it is made to end behind them, as
 //! javac's does, when the verifier will take the local variables there for those of the handler.
 //!
@@ -46,7 +46,7 @@ use crate::surgery::layout::{falls_through, instruction_length, opcode};
 use crate::surgery::snippet::MethodEdits;
 
 /// A handler is copied when it is no longer than this. Those of compilers take five instructions.
-const LONGEST_SHIELD: u32 = 64;
+const LONGEST_COPY: u32 = 64;
 
 /// Methods with more handlers than this are left to the interpreter, so that no input makes the search
 /// for handlers take long.
@@ -54,12 +54,12 @@ const MOST_ROWS: usize = 4_096;
 
 /// What is done about a handler that covers itself, or releases a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cure {
+pub(super) enum HandlerChange {
     /// The handler is copied, and the copy handles what the insertions throw.
-    Shield {
+    Copy {
         /// Where the code to copy ends.
         end: u32,
-        /// Where the monitor has been released, and the shield is no longer needed.
+        /// Where the monitor has been released, and the copy is no longer needed.
         released: u32,
         /// The local variable that holds the object whose monitor is released.
         lock: Option<u16>,
@@ -73,23 +73,23 @@ pub(super) enum Cure {
 
 /// What is done about the handlers of one method that cover themselves, by where they begin.
 #[derive(Debug, Default)]
-pub(super) struct Shields {
-    cures: Vec<(u32, Cure)>,
+pub(super) struct HandlerCopies {
+    changes: Vec<(u32, HandlerChange)>,
     /// The rows whose ranges are made longer: their numbers, and where they end then.
     extended: Vec<(usize, u32)>,
 }
 
-impl Shields {
+impl HandlerCopies {
     /// Finds the handlers of a method that cover themselves and get something inserted there.
     pub(super) fn plan(
         rows: &[Row],
         original: &[u8],
         edits: &MethodEdits,
         frames: &HandlerFrames<'_, '_>,
-    ) -> Result<Shields, LeftAloneReason> {
-        let mut cures: Vec<(u32, Cure)> = Vec::new();
+    ) -> Result<HandlerCopies, LeftAloneReason> {
+        let mut changes: Vec<(u32, HandlerChange)> = Vec::new();
         if rows.len() > MOST_ROWS || edits.at.is_empty() {
-            return Ok(Shields::default());
+            return Ok(HandlerCopies::default());
         }
         let has_insertions = |start: u32, end: u32| {
             edits
@@ -99,39 +99,39 @@ impl Shields {
         };
         for row in rows.iter().filter(|row| row.covers_itself() || row.catch_type == 0) {
             let handler = row.target;
-            if !has_insertions(handler, row.end.max(handler + LONGEST_SHIELD))
-                || cures.iter().any(|(known, _)| *known == handler)
+            if !has_insertions(handler, row.end.max(handler + LONGEST_COPY))
+                || changes.iter().any(|(known, _)| *known == handler)
             {
                 continue;
             }
-            let Some(cure) = cure(handler, rows, original)? else { continue };
-            let end = match cure {
-                Cure::Shield { released, .. } => released,
-                Cure::LeaveOut { end } => end,
+            let Some(change) = change(handler, rows, original)? else { continue };
+            let end = match change {
+                HandlerChange::Copy { released, .. } => released,
+                HandlerChange::LeaveOut { end } => end,
             };
             if has_insertions(handler, end) {
-                cures.push((handler, cure));
+                changes.push((handler, change));
             }
         }
-        cures.sort_by_key(|(handler, _)| *handler);
-        let mut shields = Shields { cures, extended: Vec::new() };
-        shields.drop_those_entered_from_above(original)?;
-        shields.extend_ranges(rows, original, frames)?;
-        Ok(shields)
+        changes.sort_by_key(|(handler, _)| *handler);
+        let mut handler_copies = HandlerCopies { changes, extended: Vec::new() };
+        handler_copies.drop_those_entered_from_above(original)?;
+        handler_copies.extend_ranges(rows, original, frames)?;
+        Ok(handler_copies)
     }
 
-    /// A shield stands where nothing may fall through into the handler.
+    /// A copy stands where nothing may fall through into the handler.
     fn drop_those_entered_from_above(&mut self, original: &[u8]) -> Result<(), LeftAloneReason> {
-        if self.cures.is_empty() {
+        if self.changes.is_empty() {
             return Ok(());
         }
         let mut at = 0;
         while at < original.len() {
             let next = at + instruction_length(original, at)?;
             if falls_through(original, at)
-                && let Some(Cure::Shield { .. }) = self.of(next as u32)
+                && let Some(HandlerChange::Copy { .. }) = self.of(next as u32)
             {
-                self.cures.retain(|(handler, _)| *handler as usize != next);
+                self.changes.retain(|(handler, _)| *handler as usize != next);
             }
             at = next;
         }
@@ -147,7 +147,7 @@ impl Shields {
     ) -> Result<(), LeftAloneReason> {
         let mut candidates: Vec<(u32, usize, u32)> = Vec::new();
         for (number, row) in rows.iter().enumerate() {
-            if let Some(Cure::Shield { lock: Some(lock), .. }) = self.of(row.target)
+            if let Some(HandlerChange::Copy { lock: Some(lock), .. }) = self.of(row.target)
                 && !row.covers_itself()
                 && let Some((loaded, length)) = loaded_reference(original, row.end as usize)
                 && loaded == lock
@@ -186,23 +186,23 @@ impl Shields {
     }
 
     /// What is done about the handler that begins at an offset.
-    pub(super) fn of(&self, handler: u32) -> Option<Cure> {
-        if self.cures.is_empty() {
+    pub(super) fn of(&self, handler: u32) -> Option<HandlerChange> {
+        if self.changes.is_empty() {
             return None;
         }
-        let found = self.cures.binary_search_by_key(&handler, |(handler, _)| *handler).ok()?;
-        self.cures.get(found).map(|(_, cure)| *cure)
+        let found = self.changes.binary_search_by_key(&handler, |(handler, _)| *handler).ok()?;
+        self.changes.get(found).map(|(_, change)| *change)
     }
 
-    /// Whether the handler that begins at an offset has a shield before it.
-    pub(super) fn is_shielded(&self, handler: u32) -> bool {
-        matches!(self.of(handler), Some(Cure::Shield { .. }))
+    /// Whether the handler that begins at an offset has a copy before it.
+    pub(super) fn is_copied(&self, handler: u32) -> bool {
+        matches!(self.of(handler), Some(HandlerChange::Copy { .. }))
     }
 
-    /// Emits the shield that stands before an original instruction, if there is one. It has no
+    /// Emits the copy that stands before an original instruction, if there is one. It has no
     /// branches, so that its bytes are those of the handler.
     pub(super) fn emit(&self, at: usize, original: &[u8], code: &mut Vec<u8>) {
-        if let Some(Cure::Shield { end, .. }) = self.of(at as u32) {
+        if let Some(HandlerChange::Copy { end, .. }) = self.of(at as u32) {
             code.extend_from_slice(&original[at..end as usize]);
         }
     }
@@ -210,7 +210,11 @@ impl Shields {
 
 /// What can be done about a handler; nothing when something in the part that covers itself can throw
 /// already, or when the handler is not one that releases a monitor and throws again.
-fn cure(handler: u32, rows: &[Row], original: &[u8]) -> Result<Option<Cure>, LeftAloneReason> {
+fn change(
+    handler: u32,
+    rows: &[Row],
+    original: &[u8],
+) -> Result<Option<HandlerChange>, LeftAloneReason> {
     let own = || rows.iter().filter(|row| row.target == handler && row.covers_itself());
     let covered_end = own().map(|row| row.end).max().unwrap_or(handler);
     let mut at = handler as usize;
@@ -220,7 +224,7 @@ fn cure(handler: u32, rows: &[Row], original: &[u8]) -> Result<Option<Cure>, Lef
         let opcode = original.get(at).copied();
         let is_simple =
             opcode == Some(opcode::MONITOREXIT) || opcode.is_some() && cannot_throw(original, at);
-        if !is_simple || at as u32 - handler > LONGEST_SHIELD {
+        if !is_simple || at as u32 - handler > LONGEST_COPY {
             break at as u32;
         }
         let load = loaded_reference(original, at).map(|(slot, _)| slot);
@@ -233,13 +237,13 @@ fn cure(handler: u32, rows: &[Row], original: &[u8]) -> Result<Option<Cure>, Lef
     };
     let Some(released) = released else {
         return Ok((handler < covered_end && covered_end <= end)
-            .then_some(Cure::LeaveOut { end: covered_end }));
+            .then_some(HandlerChange::LeaveOut { end: covered_end }));
     };
     let throws_again = original.get(end as usize) == Some(&opcode::ATHROW);
     if !throws_again || covered_end > end {
         return Ok(None);
     }
-    // A shield is covered by all that covers the handler, so nothing may cover half of it; and the
+    // A copy is covered by all that covers the handler, so nothing may cover half of it; and the
     // handler must catch everything.
     let end = end + 1;
     let fits = rows.iter().all(|row| {
@@ -249,7 +253,7 @@ fn cure(handler: u32, rows: &[Row], original: &[u8]) -> Result<Option<Cure>, Lef
             row.end <= handler || row.start >= end || (row.start <= handler && row.end >= end)
         }
     });
-    Ok(fits.then_some(Cure::Shield { end, released: released.max(covered_end), lock }))
+    Ok(fits.then_some(HandlerChange::Copy { end, released: released.max(covered_end), lock }))
 }
 
 /// Whether an instruction is one of the simple ones that cannot throw: constants, loads, stores, and
