@@ -44,7 +44,7 @@ fn page(binary: &Path) -> Result<String> {
 }
 
 /// The page with another table between the marks.
-fn with_table(page: &str, table: &str) -> Option<String> {
+pub(crate) fn with_table(page: &str, table: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}{table}{END}{after}"))

@@ -22,6 +22,7 @@ mod soak;
 mod suite;
 mod test_programs;
 mod timed_run;
+mod trace_page;
 mod transactions;
 
 use std::path::{Path, PathBuf};
@@ -39,7 +40,8 @@ usage: cargo xtask COMMAND
   demo           build, and run `scission check` on the small program in demo/
   test           everything the build machine runs
   prepare        get the JVMs and the programs that the tests of the agent need
-  docs           write the rule pages in docs/rules/ and the keys in docs/configuration.md
+  docs           write the rule pages in docs/rules/, the keys in docs/configuration.md and the events in
+                 docs/trace-format.md
   bench static   time and memory of `scission check` on java.base, and how they grow
   bench agent [--quick] [PROGRAM]...
                  what the agent costs in time and heap, in five rounds or in one
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         ["prepare"] => test_programs::prepare(),
         ["docs"] => release_binary().and_then(|binary| {
             rule_pages::write(&binary)?;
+            trace_page::write()?;
             configuration_page::write(&binary)
         }),
         ["bench", "static"] => bench::measure_static(),

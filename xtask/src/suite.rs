@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use crate::agent::Agent;
 use crate::{
     cargo, configuration_page, documents, jdk, progress, release_binary, rule_pages, run,
-    test_programs,
+    test_programs, trace_page,
 };
 
 pub(crate) fn test_everything() -> Result<()> {
@@ -33,6 +33,7 @@ pub(crate) fn test_everything() -> Result<()> {
     let binary = release_binary()?;
     rule_pages::check(&binary)?;
     configuration_page::check(&binary)?;
+    trace_page::check()?;
     progress("all is well");
     Ok(())
 }
