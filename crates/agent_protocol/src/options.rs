@@ -235,12 +235,12 @@ impl fmt::Display for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
     /// A name that is no option's.
-    #[error("unknown option `{name}`; did you mean `{nearest}`?")]
+    #[error("unknown option `{name}`{suggestion}")]
     Unknown {
         /// What was written.
         name: String,
-        /// The option whose name is nearest.
-        nearest: &'static str,
+        /// The option whose name is nearest, as the end of the sentence; empty when none is near.
+        suggestion: String,
     },
     /// A value that says neither yes nor no.
     #[error("option `{name}` is `true` or `false`, and not `{value}`")]
@@ -289,7 +289,8 @@ impl FromStr for Options {
                 None => (item, None),
             };
             let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-                return Err(OptionsError::Unknown { name: name.into(), nearest: nearest(name) });
+                let suggestion = findings::did_you_mean(name, KEYS.iter().map(|key| key.name));
+                return Err(OptionsError::Unknown { name: name.into(), suggestion });
             };
             key.take(value, &mut options)?;
         }
@@ -328,18 +329,6 @@ impl Key {
         }
         Ok(())
     }
-}
-
-/// The option whose name is most like this one; the first of the list when none is.
-fn nearest(name: &str) -> &'static str {
-    let mut best = (f64::MIN, "");
-    for key in KEYS {
-        let likeness = strsim::jaro_winkler(name, key.name);
-        if likeness > best.0 {
-            best = (likeness, key.name);
-        }
-    }
-    best.1
 }
 
 #[cfg(test)]
