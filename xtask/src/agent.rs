@@ -15,7 +15,7 @@ const OTHER_LIBRARY: &str = "SCISSION_AGENT";
 pub(crate) enum Mode {
     /// No agent at all.
     Plain,
-    /// Classes are rewritten and hooks and filters run, and nobody listens to the events.
+    /// Classes are rewritten, hooks and filters run, and events are discarded.
     HooksOnly,
     /// Every event goes to a file.
     Recording,

@@ -130,7 +130,7 @@ pub(crate) struct Program {
     include: &'static [&'static str],
 }
 
-/// What one run said.
+/// The output of one run.
 struct ProgramOutput {
     checksum: String,
     wall_micros: u64,

@@ -135,14 +135,14 @@ fn style_name(style: Style) -> &'static str {
     }
 }
 
-/// What one checker took.
+/// The cost of one checker.
 #[derive(Clone, Debug)]
 struct Cost {
     checker: &'static str,
     time: Duration,
 }
 
-/// What a run took.
+/// The cost of a run.
 #[derive(Clone, Debug)]
 struct Measured {
     events: usize,
@@ -187,7 +187,7 @@ fn run(shape: Shape, length: usize) -> Result<Measured> {
     Ok(Measured { events, costs, statistics, violations, growth_mib, growth_of_others_mib })
 }
 
-/// What some checkers took for a run.
+/// The cost of some checkers for a run.
 struct PassResult {
     events: usize,
     costs: Vec<Cost>,

@@ -18,7 +18,7 @@ pub(crate) fn write(binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails when the table is not what the command says today.
+/// Fails if the table is out of date.
 pub(crate) fn check(binary: &Path) -> Result<()> {
     progress("configuration page");
     if page(binary)? != fs::read_to_string(file())? {

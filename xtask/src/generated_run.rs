@@ -1,4 +1,4 @@
-//! Runs that no program made, for measuring checkers: threads that do what the programs of the Velodrome
+//! Synthetic runs for measuring checkers: threads that do what the programs of the Velodrome
 //! paper do, interleaved by a deterministic scheduler, and reported whole or as the agent reports.
 //!
 //! Every run can happen: a lock has one holder, a barrier opens when all have come, a thread does nothing
@@ -33,11 +33,11 @@ pub(crate) enum Work {
     Sor,
     /// Particles that all read, then each thread writes its own, with barriers in between.
     MolDyn,
-    /// Transactions on new objects that nobody else sees, and a list of results.
+    /// Transactions on new objects of one thread, and a list of results.
     MonteCarlo,
     /// Nested blocks on new objects and on a warehouse, mostly one's own, with two locks.
     Jbb,
-    /// Transactions that read a scene which nobody writes any more, and a counter of rows.
+    /// Transactions that read an immutable scene, and a counter of rows.
     Mtrt,
     /// Transactions that hold the locks of two neighbouring slots.
     Multiset,
@@ -383,7 +383,7 @@ impl GeneratedRun {
         operations.extend((1..self.shape.threads).map(Op::Fork));
     }
 
-    /// Reads and writes of what nobody else uses.
+    /// Reads and writes of the thread's own data.
     fn write_own_work(&mut self, me: u32, round: u64, accesses: u32, operations: &mut Vec<Op>) {
         for number in 0..accesses {
             let record = self.own_record(me, round as u32 + number / 2);

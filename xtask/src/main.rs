@@ -1,6 +1,5 @@
-//! Everything a developer or the build machine does with this repository, as one command:
-//! `cargo xtask NAME`. A fresh machine needs Rust and nothing else; where a JDK is missing it is
-//! installed, or the command says what to install.
+//! The commands for developers and for the build machine: `cargo xtask NAME`. A new machine needs Rust
+//! only; if a JDK is missing, it is installed, or the command says what to install.
 
 mod agent;
 mod agent_bench;
@@ -39,20 +38,20 @@ usage: cargo xtask COMMAND
 
   demo           build, and run `scission check` on the small program in demo/
   test           everything the build machine runs
-  prepare        get the JVMs and the programs that the tests of the agent need
+  prepare        download the JVMs and the programs that the tests of the agent need
   docs           write the rule pages in docs/rules/, the keys in docs/configuration.md and the events in
                  docs/trace-format.md
   bench static   time and memory of `scission check` on java.base, and how they grow
   bench agent [--quick] [PROGRAM]...
-                 what the agent costs in time and heap, in five rounds or in one
+                 the cost of the agent in time and heap, in five rounds or in one
   bench checkers [--quick] [RUN]...
-                 events a second of each checker, on generated runs of 100 million or 10 million events
+                 events per second of each checker, on generated runs of 100 or 10 million events
   bench mutants [PROGRAM]...
-                 how many locks can be taken out of programs without anybody noticing
+                 the share of removed locks that a single run detects
   bench order [--all-jvms] [tuned | blind | PROGRAM]...
                  correct programs in which no race may be found, and their twins in which one must be
   bench transactions
-                 how many transactions Velodrome makes and keeps on the programs of bench agent
+                 how many transactions Velodrome creates and keeps, on the programs of bench agent
   bench soak     the memory of the agent under very many threads and events
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
@@ -138,7 +137,7 @@ fn release_binary() -> Result<PathBuf> {
     Ok(binary)
 }
 
-/// Where cargo builds: this very program lies in a folder of it, whatever the configuration says.
+/// The target directory of cargo, found from the path of this program.
 fn target_directory() -> Result<PathBuf> {
     let own = std::env::current_exe().context("this program does not know where it is")?;
     let target = own.parent().and_then(Path::parent).context("this program lies at the root")?;

@@ -1,6 +1,6 @@
 //! `cargo xtask bench mutants`: defect injection, as in section 6 of the paper on Velodrome. Each contended
-//! lock is taken out of a correct program, one at a time, and one run without it is watched, plain and with
-//! threads held back: is its loss noticed? See `bench/README.md`.
+//! lock is removed from a correct program, one at a time, and one run without it is watched, plain and with
+//! delayed threads: is the defect detected? See `bench/README.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -35,19 +35,19 @@ const LEAST_ADVERSARIAL: f64 = 85.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Plain,
-    /// Threads are held back, by this seed.
+    /// Threads are delayed, with this seed.
     Adversarial(u64),
 }
 
 /// What came of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
-    /// A block was split: Velodrome says so.
+    /// Velodrome reports a split block.
     Split,
     /// Only happens-before has found something.
     RaceOnly,
     Nothing,
-    /// A thread waited or notified without the lock, and the JVM noticed by itself.
+    /// A thread waited or notified without the lock, and the JVM threw an exception.
     Died,
 }
 
@@ -68,7 +68,7 @@ struct Lock {
     name: String,
     /// For people: the method and the line.
     title: String,
-    /// Whether a lock that is taken here was taken by two threads.
+    /// Whether two threads acquired its lock.
     is_contended: bool,
 }
 
@@ -80,7 +80,7 @@ struct Mutant {
     adversarial: Detection,
 }
 
-/// Tries every contended lock of these programs, or of all; too little noticed is a failure.
+/// Removes every contended lock of these programs, or of all; fails if too few are detected.
 pub(crate) fn measure(names: &[&str]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| !PROGRAMS.contains(name)) {
         bail!("there is no program {unknown}, only {}", PROGRAMS.join(", "));
@@ -136,7 +136,7 @@ impl MutantDirectory {
         Ok(MutantDirectory { scission, java: home.join("bin/java"), folder })
     }
 
-    /// Runs a program watched. Its own output is thrown away; what it says on standard error is kept in a
+    /// Runs a program with the agent. Its standard output is discarded; its standard error is kept in a
     /// file beside the report.
     fn run_with_agent(&self, program: &str, flags: &[&str]) -> Result<String> {
         let errors = self.folder.join("standard-error");
@@ -154,7 +154,7 @@ impl MutantDirectory {
         Ok(String::from_utf8_lossy(&fs::read(&errors)?).into_owned())
     }
 
-    /// The report of a run, and what the program said on standard error.
+    /// The report of a run, and the standard error of the program.
     fn report(&self, program: &str, mode: Mode, flags: &[&str]) -> Result<(Value, String)> {
         let file = self.folder.join("report.json");
         let path = file.display().to_string();
@@ -167,7 +167,7 @@ impl MutantDirectory {
             all.extend(["--adversarial", "--seed", seed]);
         }
         all.extend(flags);
-        // A report of the run before must not be taken for one of this.
+        // The report of an earlier run must not be read as this one's.
         fs::write(&file, "")?;
         let errors = self.run_with_agent(program, &all)?;
         let report = serde_json::from_str(&fs::read_to_string(&file)?)
@@ -191,7 +191,7 @@ impl MutantDirectory {
         Ok(())
     }
 
-    /// The locks that a recorded run took, in the order of their names.
+    /// The locks that a recorded run acquired, in the order of their names.
     fn locks(&self, program: &str) -> Result<Vec<Lock>> {
         let trace = self.folder.join("recorded.trace");
         let path = trace.display().to_string();
@@ -229,7 +229,7 @@ fn rules(report: &Value) -> BTreeSet<&str> {
     findings.iter().filter_map(|finding| finding["rule"].as_str()).collect()
 }
 
-/// Every `synchronized` of the program whose lock was taken in a recorded run. Locks of the library have
+/// Every `synchronized` of the program whose lock was acquired in a recorded run. Locks of the library have
 /// other sites, those of calls, and are no monitors that could be dropped.
 fn locks_in(trace: &Path) -> Result<Vec<Lock>> {
     let mut reader = TraceReader::new(BufReader::new(File::open(trace)?))?;
@@ -292,13 +292,13 @@ fn print_share(name: &str, share: Share) {
 }
 
 impl Mutant {
-    /// Whether it lived long enough to be noticed.
+    /// Whether it ran to its end.
     fn counts(&self) -> bool {
         self.plain != Detection::Died && self.adversarial != Detection::Died
     }
 }
 
-/// How much was noticed, in per cent.
+/// The share of detected mutants, in per cent.
 struct Share {
     mutants: usize,
     plain: f64,

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-/// What one run cost and said.
+/// The cost and the report of one run.
 pub(crate) struct Measured {
     /// The JSON report.
     pub(crate) report: Value,
     pub(crate) wall: Duration,
-    /// The largest resident set; 0 where the system does not tell.
+    /// The largest resident set; 0 if the system does not report it.
     pub(crate) peak_kib: u64,
 }
 

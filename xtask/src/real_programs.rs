@@ -1,4 +1,4 @@
-//! `cargo xtask real-programs`: `scission check` on programs that nobody here wrote, from Debian,
+//! `cargo xtask real-programs`: `scission check` on programs from Debian,
 //! and on the JDK. The reports stay in `target/real-programs/` to be read; what was learnt from
 //! reading them is written down in `docs/real-programs.md`.
 

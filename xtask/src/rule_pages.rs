@@ -1,5 +1,5 @@
 //! `docs/rules/`: the user page of each rule, as `scission explain` prints it. The page is the doc
-//! comment of the rule; nobody edits these files by hand.
+//! comment of the rule; do not edit these files by hand.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) fn write(binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails when a page is missing, left over, or not what the rule says today.
+/// Fails if a page is missing, left over, or out of date.
 pub(crate) fn check(binary: &Path) -> Result<()> {
     progress("rule pages");
     if pages(binary)? != existing()? {

@@ -62,7 +62,7 @@ const LOADS: [Load; 4] = [
 ];
 
 const MOST_TIME: Duration = Duration::from_secs(1800);
-/// Fewer samples than this say nothing.
+/// Fewer samples than this are not significant.
 const LEAST_SAMPLES: usize = 16;
 /// The heap has one size from the first moment on, and all of it is touched, so what grows is something else.
 const JVM_FLAGS: [&str; 4] = ["-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"];
@@ -180,7 +180,7 @@ impl Memory {
     }
 }
 
-/// How many events the agent says it has seen, over all result files.
+/// How many events the agents report, over all result files.
 fn events_in(results: &Path) -> Result<u64> {
     let mut events = 0;
     let mut files: Vec<PathBuf> =

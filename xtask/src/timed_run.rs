@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// What a program said, and how long it took.
+/// The output of a program, and its time.
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
     pub(crate) output: String,

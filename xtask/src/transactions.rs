@@ -51,7 +51,7 @@ pub(crate) fn count() -> Result<()> {
     Ok(())
 }
 
-/// What Velodrome says of a trace, without and with merging.
+/// Velodrome on one trace, without and with merging.
 struct Row {
     events: u64,
     unmerged: Velodrome,

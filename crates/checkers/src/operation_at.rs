@@ -58,7 +58,7 @@ impl OperationAt {
     }
 }
 
-/// What a number stands for.
+/// The blocks of a context number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Blocks {
     innermost: Context,
@@ -71,7 +71,7 @@ struct Blocks {
 pub(crate) struct Contexts {
     by_number: Vec<Blocks>,
     numbers: FxHashMap<Blocks, ContextId>,
-    /// What entering a block leads to: what was worked out once is looked up here.
+    /// A cache: the context after entering a block.
     entered: FxHashMap<(ContextId, Block), ContextId>,
 }
 

@@ -1,4 +1,4 @@
-//! Which of the stacks that were taken tells best how a thread got to a place.
+//! Chooses the recorded stack that shows best how a thread reached a site.
 
 use events::{Context, SiteId, StackEntry, Tables, ThreadId};
 use findings::{Site, Stack};
@@ -32,7 +32,7 @@ impl<'a> Stacks<'a> {
         let is_through = |entry: &StackEntry| {
             through.is_some_and(|block| entry.frames.iter().any(|frame| is_same(frame, block)))
         };
-        // Of those that are as good, the one that was taken first.
+        // Of equally good ones, the first that was recorded.
         let best = taken.iter().rev().max_by_key(|entry| {
             let in_context = context == Some(entry.context);
             (in_context, entry.thread == thread, is_through(entry))
@@ -44,7 +44,7 @@ impl<'a> Stacks<'a> {
     }
 }
 
-/// Stacks do not tell the parameters of methods.
+/// Stacks do not have the parameter types of methods.
 fn is_same(frame: &Site, block: &Site) -> bool {
     (&frame.class, &frame.method) == (&block.class, &block.method)
 }

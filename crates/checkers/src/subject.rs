@@ -3,7 +3,7 @@
 use events::{ClassId, ObjectId, SiteId, Tables, ThreadId, Variable};
 use findings::Site;
 
-/// What two steps have to do with each other.
+/// What orders two operations, or what they race on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Subject {
     /// They are of one thread.
@@ -23,7 +23,7 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// What it is called: `Account#3.balance`. Where the object is not known, what the place says it is
+    /// Its name in a run: `Account#3.balance`. If the object is not known, what the site says it is
     /// about.
     pub(crate) fn name(self, tables: &Tables, site: SiteId) -> String {
         let object = |object| object_name(tables, object);
@@ -56,7 +56,7 @@ impl Subject {
         found.unwrap_or_else(|| self.stable_name(tables, site))
     }
 
-    /// What it is called in every run: numbers of objects and names of threads are left out.
+    /// Its name in every run, without numbers of objects and names of threads.
     pub(crate) fn stable_name(self, tables: &Tables, site: SiteId) -> String {
         let said = || tables.sites.get(site.0 as usize).map_or("", |entry| entry.subject.as_str());
         let or = |kind: &str| {
@@ -100,8 +100,8 @@ fn object_name(tables: &Tables, object: ObjectId) -> Option<String> {
     Some(format!("{}#{}", simple_name(&class.name), entry.ordinal))
 }
 
-/// The name of a class as its source says it, without the package and the classes around it. The JVM's
-/// names of arrays are spelt out.
+/// The name of a class as in the source, without package and enclosing classes. Array types are
+/// written as in Java.
 fn simple_name(class: &str) -> String {
     let element = class.trim_start_matches('[');
     let dimensions = class.len() - element.len();
@@ -121,15 +121,15 @@ fn simple_name(class: &str) -> String {
     let element = element.split('/').next().unwrap_or(element);
     let name = element.rsplit('.').next().unwrap_or(element);
     let inner = name.rsplit('$').next().unwrap_or(name);
-    // The classes that have no name of their own are told by where they are.
+    // Classes without a name are identified by their enclosing class.
     let has_name = inner.chars().next().is_some_and(|first| !first.is_ascii_digit());
     let is_lambda = name.contains("$$");
     let name = if has_name && !is_lambda { inner } else { name };
     format!("{name}{}", "[]".repeat(dimensions))
 }
 
-/// What the threads of a finding are called. A program may give several threads the same name: in a finding
-/// they are told apart by their numbers.
+/// The names of the threads of a finding. Threads with the same name are distinguished by their
+/// numbers.
 #[derive(Debug)]
 pub(crate) struct ThreadNames<'a> {
     tables: &'a Tables,
@@ -166,7 +166,7 @@ impl<'a> ThreadNames<'a> {
     }
 }
 
-/// The place with this number; a place that says so where it is not known.
+/// The site with this number; a site called `unknown` if it is not in the table.
 pub(crate) fn site_of(tables: &Tables, site: SiteId) -> Site {
     match tables.sites.get(site.0 as usize) {
         Some(entry) => entry.site.clone(),

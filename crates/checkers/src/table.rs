@@ -1,9 +1,9 @@
-//! A hash table for what threads meet at: variables, locks and the like.
+//! A hash table for the state of variables and synchronisation objects.
 //!
 //! Open addressing in one array, because a look-up that misses the cache costs more than all the rest of an
-//! event: a value lies beside its key, and the fields of an object and the neighbours of an array element
-//! lie near each other. Nothing is removed one by one. A table that is full is told what can be forgotten,
-//! and grows only if that was not enough, so that its size depends on what is in use.
+//! event: a value is stored beside its key, and the fields of an object and neighbouring array elements
+//! are close to each other. Nothing is removed one by one. The owner of a full table says what can be dropped,
+//! and it grows only if that was not enough, so that its size depends on what is in use.
 
 use events::{ClassId, ObjectId, Variable};
 
@@ -161,7 +161,7 @@ impl<V: Default> Table<V> {
         self.buckets.len() / 8 * 5
     }
 
-    /// Whether it is time to ask what can be forgotten.
+    /// Whether the owner should drop what is not needed.
     pub(crate) fn is_full(&self) -> bool {
         self.len >= self.most() && self.buckets.len() >= LEAST_ROOM_TO_SWEEP
     }
@@ -170,7 +170,7 @@ impl<V: Default> Table<V> {
     pub(crate) fn make_room(&mut self, mut keep: impl FnMut(&mut V) -> bool) {
         let mut buckets = std::mem::take(&mut self.buckets);
         buckets.retain_mut(|bucket| bucket.key != Key::NONE && keep(&mut bucket.value));
-        // Twice as many keys find room before this is asked again.
+        // Twice as many keys fit before the next sweep.
         let room = (buckets.len() * 2 * 8).div_ceil(5).next_power_of_two();
         self.refill(buckets, room.max(LEAST_ROOM_TO_SWEEP));
     }

@@ -112,7 +112,7 @@ impl Timeline {
 pub(crate) struct ThreadSlots {
     by_thread: FxHashMap<ThreadId, ThreadSlot>,
     threads: Vec<ThreadId>,
-    /// Threads that were asked for, by the last bits of their number.
+    /// Recently used threads, by the last bits of their number.
     recent: Box<[(ThreadId, ThreadSlot); RECENT]>,
     /// ThreadSlots of threads that have ended, in the order in which they did.
     ended: Vec<ThreadSlot>,
@@ -192,5 +192,5 @@ impl ThreadSlots {
     }
 }
 
-/// How many ended threads are asked whether their slot may be reused.
+/// How many slots of ended threads are considered for reuse.
 const MOST_CANDIDATES: usize = 64;

@@ -1,9 +1,9 @@
-//! What operations are called in findings: the words of the table of events.
+//! The words for operations in findings, from the table of events.
 
 use events::{Action, Kind};
 
-/// What a thread does to something, as a report says it: `reads`, `acquires`. The number of a kind of events, or one
-/// beyond them for an operation of which nothing but its place in the order is known.
+/// An operation, in the words of a report: `reads`, `acquires`. The number of a kind of event, or one
+/// beyond them for an operation of which only the order is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Verb(u8);
 

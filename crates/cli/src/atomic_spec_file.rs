@@ -1,12 +1,12 @@
-//! A specification that is learned: which methods are not atomic, from what runs have shown.
+//! The file of `--learn-spec`: methods that runs have shown not to be atomic.
 //!
-//! Most code that is split was never meant to be atomic, and nobody writes down beforehand what is. So each
-//! run excludes what the runs before it have refuted, until one is silent: what is left is a specification
-//! that the program keeps. The paper's experiments (Velodrome, section 5) begin with such a list.
+//! Most code that is split was never meant to be atomic, and few programs say what is. So each run excludes
+//! what earlier runs have refuted, until a run has no findings: the rest is a specification that the
+//! program satisfies. The experiments of the paper (Velodrome, section 5) start with such a list.
 //!
 //! Only blocks that a run refuted are learned: those of findings `not-serializable` of high severity, the
-//! blamed block and the blocks around it that the same cycle refutes. A cycle that no single block is to
-//! blame for refutes none, and a block that waits gives its lock back knowingly.
+//! blamed block and the blocks around it that the same cycle refutes. A cycle without a single block to
+//! blame refutes none, and a block that waits releases its lock on purpose.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ const HEAD: &str = "\
 # Delete an entry when its method has been mended: the next run looks at it again.
 ";
 
-/// What a file says, and what runs have added to it.
+/// The entries of a file, and those that runs have added.
 #[derive(Debug)]
 pub(crate) struct LearnedSpec {
     path: PathBuf,
@@ -76,7 +76,7 @@ impl LearnedSpec {
         self.path.display()
     }
 
-    /// Adds what findings refute, and says how many methods are new.
+    /// Adds the methods that findings refute; returns how many are new.
     pub(crate) fn learn<'a>(&mut self, findings: impl Iterator<Item = &'a Finding>) -> usize {
         let before = self.methods.len();
         for finding in findings.filter(|finding| refutes(finding)) {
@@ -96,7 +96,7 @@ impl LearnedSpec {
         self.methods.keys().any(|known| Pattern::new(known).matches(method))
     }
 
-    /// Writes the file, unless it says this already. It is whole or as it was.
+    /// Writes the file atomically, unless it is up to date.
     pub(crate) fn write(&self) -> anyhow::Result<()> {
         let mut text = Vec::new();
         self.render(&mut text)?;

@@ -1,10 +1,10 @@
-//! Ctrl-C: the first one asks the work to stop, the second one stops the process.
+//! Ctrl-C: the first one stops the analysis, the second one the process.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the user has asked to stop. Long work looks at it between pieces and returns what it
+/// Whether the user has pressed Ctrl-C. Long-running work checks it regularly and returns what it
 /// has; only the signal handler sets it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancel(Arc<AtomicBool>);

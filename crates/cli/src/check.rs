@@ -23,7 +23,7 @@ use crate::watch_list_file;
 
 pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let started = Instant::now();
-    // Before the long work: what is wrong with the configuration is better said at once.
+    // Errors in the configuration are reported before the analysis starts.
     let settings = CheckSettings::new(flags)?;
     let sources = open_sources(&settings.triage)?;
     let baseline = read_baseline(&settings.triage)?;

@@ -1,10 +1,10 @@
-//! A program that runs in our place: it has our input and output, and the signals that were meant for it.
+//! Runs the user's program as a child process: it inherits input and output, and signals are forwarded to it.
 
 use std::io;
 use std::process::{Command, ExitStatus};
 
-/// Runs a program to its end. Signals that ask to end are left to it, or passed on where only this
-/// process got them, so that it decides, and what it has done can still be reported.
+/// Runs a program to its end. Termination signals are left to it, or forwarded if only this process
+/// received them, so that the program decides, and its findings can still be reported.
 pub(crate) fn run(command: &mut Command) -> io::Result<Ended> {
     let signals = signals::CaughtSignals::begin()?;
     let mut child = command.spawn()?;
@@ -17,11 +17,11 @@ pub(crate) fn run(command: &mut Command) -> io::Result<Ended> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) process: u32,
-    /// Its exit code; 128 and the number of the signal that killed it, as shells say it.
+    /// Its exit code, or 128 plus the number of the signal that killed it, as in shells.
     pub(crate) code: u8,
 }
 
-/// Exit codes are bytes where signals exist; elsewhere what does not fit is a failure all the same.
+/// Exit codes are bytes on Unix; on other systems, values that do not fit become 255.
 fn exit_code(status: ExitStatus) -> u8 {
     match status.code() {
         Some(code) => u8::try_from(code).unwrap_or(u8::MAX),
@@ -41,16 +41,16 @@ mod signals {
     use nix::unistd::{Pid, getpgrp, tcgetpgrp};
     use signal_hook::iterator::{Handle, Signals};
 
-    /// The signals that ask a program to end.
+    /// The signals that terminate a program by default.
     const TERMINATION_SIGNALS: [Signal; 4] =
         [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
 
-    /// Signals that are heard, and end this process no longer.
+    /// Signals that this process catches, so that they do not terminate it.
     pub(super) struct CaughtSignals(Signals);
 
     impl CaughtSignals {
-        /// Begins to hear signals. One that this process was started to ignore stays ignored, for the
-        /// child too: that is what `nohup` is for.
+        /// Starts to catch signals. A signal that this process was started to ignore stays ignored, also
+        /// for the child: `nohup` relies on that.
         pub(super) fn begin() -> io::Result<CaughtSignals> {
             let ignored = ignored_signals();
             let caught = TERMINATION_SIGNALS.iter().map(|signal| *signal as i32);
@@ -58,7 +58,7 @@ mod signals {
                 .map(CaughtSignals)
         }
 
-        /// Passes them on to a process.
+        /// Forwards them to a process.
         pub(super) fn forward_to(self, process: u32) -> SignalForwarding {
             let CaughtSignals(mut signals) = self;
             let handle = signals.handle();
@@ -78,7 +78,7 @@ mod signals {
         }
     }
 
-    /// Signals are passed on for as long as this lives.
+    /// Signals are forwarded until this is dropped.
     pub(super) struct SignalForwarding(Handle);
 
     impl Drop for SignalForwarding {
@@ -87,13 +87,13 @@ mod signals {
         }
     }
 
-    /// What is typed at a terminal goes to every process in the foreground, and so has reached the child.
+    /// Ctrl-C at a terminal goes to the whole foreground process group, and so has reached the child.
     fn was_sent_to_process_group(signal: Signal) -> bool {
         matches!(signal, Signal::SIGINT | Signal::SIGQUIT)
             && File::open("/dev/tty").is_ok_and(|tty| tcgetpgrp(&tty) == Ok(getpgrp()))
     }
 
-    /// A bit for each signal that is ignored; none where the system does not tell.
+    /// A bit for each ignored signal; none if the system does not say.
     fn ignored_signals() -> u64 {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -110,7 +110,7 @@ mod signals {
     use std::io;
     use std::process::ExitStatus;
 
-    /// Nothing is passed on: a console tells every process in it.
+    /// Nothing is forwarded: a console notifies all its processes.
     pub(super) struct CaughtSignals;
 
     impl CaughtSignals {

@@ -1,8 +1,8 @@
-//! `scission.toml`: what a project wants checked, and what it has decided to live with.
+//! `scission.toml`: the settings and suppressions of a project.
 //!
-//! The tables of keys below are the one description of the file: they read it, refuse what they do not
-//! know, and are the reference in `docs/configuration.md`. What is wrong is said in one sentence with
-//! the line it stands on.
+//! The tables of keys below are the only description of the file: they parse it, reject unknown keys, and
+//! generate the reference in `docs/configuration.md`. An error is one sentence with the line that it is
+//! about.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -22,13 +22,13 @@ use toml::de::{DeTable, DeValue};
 use crate::flags::{CheckerChoice, FailOn, Level, checker_named, checker_names, pattern};
 use crate::settings::Levels;
 
-/// What the file is called, wherever it lies.
+/// The name of the file.
 const FILE_NAME: &str = "scission.toml";
 
 /// Stands for the name of a rule among the keys.
 const RULE: &str = "RULE";
 
-/// What a `scission.toml` says. Paths are relative to the working directory, wherever the file lies.
+/// The contents of a `scission.toml`. Paths are relative to the working directory, wherever the file is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfigFile {
     pub(crate) paths: Option<Vec<PathBuf>>,
@@ -101,7 +101,7 @@ enum KeyKind<T> {
     /// A value for an option of the agent.
     AgentOption(&'static OptionRow, fn(&mut T, &'static OptionRow, OptionValue)),
     Table(fn(&mut T, &Reader<'_>, &DeTable<'_>) -> anyhow::Result<()>),
-    /// A table of an array of tables, and where it stands.
+    /// A table of an array of tables, and its position.
     Tables(fn(&mut T, &Reader<'_>, &DeTable<'_>, Range<usize>) -> anyhow::Result<()>),
 }
 
@@ -316,7 +316,7 @@ pub(crate) fn parse(text: &str, path: &Path) -> anyhow::Result<ConfigFile> {
     Ok(file)
 }
 
-/// What a file excludes from the atomicity specification, when it says nothing else.
+/// What a file excludes from the atomicity specification, if it has nothing else.
 pub(crate) fn parse_exclusions(text: &str, path: &Path) -> anyhow::Result<Vec<Pattern>> {
     let mut excluded = Vec::new();
     fill(text, path, EXCLUSIONS, &mut excluded)?;
@@ -366,8 +366,8 @@ impl Reader<'_> {
         before.filter(|byte| **byte == b'\n').count() + 1
     }
 
-    /// Puts what a table says into its target, key by key in the order of the file, so that the
-    /// first mistake is the one that is told.
+    /// Stores the values of a table in its target, in the order of the file, so that the
+    /// first error is reported.
     fn fill<T>(&self, keys: &[Key<T>], table: &DeTable<'_>, target: &mut T) -> anyhow::Result<()> {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
@@ -421,7 +421,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A path is meant from where the file lies; a module of the JDK lies nowhere.
+    /// A path is relative to the file; a module of the JDK has no path.
     fn path(&self, text: &str) -> PathBuf {
         if text.starts_with("jrt:") {
             return text.into();
@@ -448,7 +448,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One of the values that a flag of the command line takes.
+    /// One of the values that a flag of the command line accepts.
     fn choice<T: ValueEnum>(
         &self,
         what: &str,
@@ -475,7 +475,7 @@ impl<T> Key<T> {
 }
 
 impl<T> KeyKind<T> {
-    /// What a user is told to write.
+    /// The expected value, for error messages.
     fn description(&self) -> &'static str {
         match self {
             KeyKind::Flag(_) => "`true` or `false`",
@@ -502,7 +502,7 @@ impl<T> KeyKind<T> {
         }
     }
 
-    /// Takes a value over, or says what is wrong with it.
+    /// Stores a value, or returns what is wrong with it.
     fn take(
         &self,
         reader: &Reader<'_>,

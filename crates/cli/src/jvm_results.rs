@@ -100,9 +100,9 @@ fn name(jvm: &agent_protocol::Results) -> String {
     }
 }
 
-/// The name that agents are told to record to, where more than one may: the user's own, with the process
-/// id in it. A pipe, a socket or a descriptor takes one recording and has no neighbours: agents record into the
-/// directory of the results, if there is one. A device takes them all.
+/// The name that agents record to if there may be several: the user's name, with the process
+/// id in it. For a pipe, a socket or a descriptor, which accepts one recording only, agents record into the
+/// directory of the results, if there is one. A device accepts all of them.
 pub(crate) fn name_for_each_process(record: &Path, results: Option<&Path>) -> PathBuf {
     if has_process_id(record) || output_file::is_device(record) {
         return record.to_path_buf();

@@ -1,8 +1,8 @@
 //! How a program is started so that its JVMs are watched.
 //!
-//! A `java` launcher is given the agent as its first argument, which leaves no trace in what the program
-//! prints. Whatever else starts JVMs hands the environment on to them, and every JVM reads
-//! `JAVA_TOOL_OPTIONS`; it says so in one line on standard error.
+//! A `java` launcher gets the agent as its first argument, which does not change what the program
+//! prints. Other launchers pass their environment to the JVMs that they start, and every JVM reads
+//! `JAVA_TOOL_OPTIONS`; it prints one line about it to standard error.
 
 use std::env::{self, consts};
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ const ENVIRONMENT: &str = "JAVA_TOOL_OPTIONS";
 /// Names the agent library where `--agent` does not.
 const AGENT_VARIABLE: &str = "SCISSION_AGENT";
 
-/// The agent library, which is there.
+/// An agent library that exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Agent {
     /// Absolute, since programs change their directory.
@@ -28,7 +28,7 @@ pub(crate) struct Agent {
 
 impl Agent {
     /// The library that `--agent` names, else `SCISSION_AGENT`, else the one beside this command. If it
-    /// is not there, or cannot be used, the sentence that says so.
+    /// is missing or cannot be used, returns the error message.
     pub(crate) fn find(named: Option<&Path>) -> Result<Agent, String> {
         let variable = env::var_os(AGENT_VARIABLE).filter(|value| !value.is_empty());
         let given = named.map(Path::to_path_buf).or(variable.map(PathBuf::from));
@@ -120,7 +120,7 @@ fn is_java_launcher(command: &OsStr) -> bool {
             .is_some_and(|path| is_java(&path))
 }
 
-/// The file that a command is, looked for as the system does.
+/// The executable file of a command, searched for on the path.
 fn resolved(command: &OsStr) -> Option<PathBuf> {
     let path = Path::new(command);
     if path.components().count() > 1 {

@@ -1,7 +1,8 @@
 //! The `scission` command: flags, wiring, progress and exit codes.
 //!
-//! Exit codes: 0 nothing found that counts (`--fail-on`), 1 findings, 2 the work could not be done, 130
-//! interrupted before anything was found; `run` keeps the code of the program it ran. One sentence on standard error says why the work could not be done.
+//! Exit codes: 0 no findings that count (`--fail-on`), 1 findings, 2 error, 130 interrupted before
+//! anything was found; `run` keeps the exit code of the program. One sentence on standard error explains an
+//! error.
 
 mod agent_flags;
 mod assemble;

@@ -1,5 +1,4 @@
-//! Where results go: standard output, or a file that is either whole or not there. What a name may stand for is
-//! the business of `output_file`.
+//! Writes reports to standard output, or atomically to a file. `output_file` handles devices, pipes and links.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use report::{Detail, Format, Options, Sources};
 
 use crate::flags::{self, Color, PresentationFlags};
 
-/// Columns for excerpts where no terminal says how wide it is.
+/// The width of excerpts if there is no terminal.
 const DEFAULT_WIDTH: usize = 140;
 
 /// Where a report goes.
@@ -60,7 +59,7 @@ impl Style {
         }
     }
 
-    /// The same, for a report that says where the graphs of its cycles are.
+    /// The same, for a report that names the files with the graphs of its cycles.
     pub(crate) fn with_graphs(self, directory: Option<&Path>) -> Style {
         Style { graphs: directory.map(Path::to_path_buf), ..self }
     }
@@ -102,8 +101,8 @@ impl Screen {
     }
 }
 
-/// Writes the report. When its file cannot be written the findings go to the screen as text, so
-/// that minutes of work are not lost to a full disk; it is a failure all the same.
+/// Writes the report. If its file cannot be written, the findings go to the screen as text, so
+/// that they are not lost, and an error is returned.
 pub(crate) fn deliver(
     results: &Results,
     destination: &Destination,
@@ -128,7 +127,7 @@ pub(crate) fn deliver(
     ))
 }
 
-/// Writes an output that is either whole or not there, or to what takes it as it comes.
+/// Writes an output: atomically to a file, or as a stream to a device, pipe or socket.
 pub(crate) fn write_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -194,7 +193,7 @@ mod tests {
 
     use findings::{Evidence, Finding, Severity, Site};
 
-    /// A screen whose text can be looked at afterwards.
+    /// A screen whose text a test can read.
     #[derive(Clone, Default)]
     struct Buffer(Arc<Mutex<Vec<u8>>>);
 

@@ -1,7 +1,7 @@
 //! `scission run`: start a program with an agent in its JVMs, wait for it, report what they found.
 //!
-//! The program comes first. It has the input and output that we were started with, its exit code is kept,
-//! and what cannot be watched runs all the same unless the user wants otherwise.
+//! The program has priority: it inherits our input and output, its exit code is kept, and it runs even
+//! if it cannot be watched, unless the user requires the agent.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::settings::RunSettings;
 use crate::{FAILED, Outcome};
 
 pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
-    // Before the program runs: what is wrong with the command line is better said at once.
+    // Errors in the command line are reported before the program runs.
     let mut settings = RunSettings::new(flags)?;
     let observed = ObservedReport::prepare(
         &settings.report,
@@ -90,7 +90,7 @@ impl ResultsDirectory {
     }
 }
 
-/// What the agents are told.
+/// The options for the agents.
 fn options(
     flags: &RunFlags,
     settings: &RunSettings,
@@ -155,7 +155,7 @@ fn not_started(program: &std::ffi::OsStr, error: &std::io::Error) -> anyhow::Err
     }
 }
 
-/// What it takes to report.
+/// Everything a report needs.
 struct Report<'a> {
     flags: &'a RunFlags,
     /// Whether a run in which nobody could look is a failure.

@@ -63,10 +63,10 @@ pub(crate) struct CheckSettings {
     pub(crate) models: Models,
     pub(crate) analysis: analyses::Config,
     pub(crate) triage: TriageSettings,
-    /// Whether the command line names other paths than the configuration does: what is not found
-    /// may then only not have been looked at.
+    /// Whether the command line names other paths than the configuration: what is not found
+    /// may then not have been checked.
     pub(crate) has_other_paths: bool,
-    /// Whether the command line narrows in any way what the configuration wants checked.
+    /// Whether the command line narrows what the configuration checks.
     pub(crate) is_narrowed: bool,
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct RunSettings {
     pub(crate) report: ReportSettings,
 }
 
-/// Everything that was decided before `scission trace` lets checkers look at a trace.
+/// The settings of `scission trace --monitor`.
 #[derive(Debug)]
 pub(crate) struct TraceSettings {
     pub(crate) checkers: Vec<&'static str>,
@@ -172,7 +172,7 @@ pub(crate) struct ReportSettings {
     pub(crate) triage: TriageSettings,
 }
 
-/// A seed that nobody chose, short enough to be typed.
+/// A random seed, short enough to be typed.
 fn any_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
 }
@@ -242,7 +242,7 @@ impl RunSettings {
     }
 }
 
-/// Reads the configuration that counts, and says to whoever wants to know which it is.
+/// Reads the configuration; with `--verbose`, prints its path.
 fn configuration(
     triage: &TriageFlags,
     presentation: &PresentationFlags,
@@ -262,7 +262,7 @@ fn configuration(
     Ok((path, file))
 }
 
-/// The checkers asked for, else those that are on by default, each once.
+/// The selected checkers, else the default ones, each once.
 fn chosen_checkers(asked_for: &[CheckerChoice]) -> Vec<&'static str> {
     let is_chosen = |checker: &&Registration| {
         if asked_for.is_empty() {
@@ -283,8 +283,8 @@ fn either<T: Clone>(flags: &[T], file: Option<Vec<T>>) -> Vec<T> {
     if flags.is_empty() { file.unwrap_or_default() } else { flags.to_vec() }
 }
 
-/// The rules asked for, else those that are on by default, in the order of the list of rules. Only those
-/// that this command can find count; a file that names none of them says nothing to it.
+/// The selected rules, else the default ones, in the order of the list of rules. Only those
+/// that this command can find count; a list in the file that names none of them is ignored.
 fn chosen_rules(
     flags: &[&'static Rule],
     file: Option<&[&'static Rule]>,
@@ -306,7 +306,7 @@ fn chosen_rules(
 /// The lowest severity that is shown, by rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Levels {
-    /// For rules without a level of their own; absent for what each rule says itself.
+    /// For rules without a level of their own; absent for the default level of each rule.
     pub(crate) default: Option<Severity>,
     /// By the name of the rule.
     pub(crate) by_rule: BTreeMap<String, Severity>,

@@ -1,4 +1,4 @@
-//! `scission trace`: what is in a trace, and the same in another form. What checkers say to it is in
+//! `scission trace`: counts the events of a trace, and converts it. Running checkers on it is in
 //! `recorded.rs`.
 
 use std::fs::File;
@@ -16,7 +16,7 @@ use crate::flags::{self, TraceFlags, TraceForm, TriageFlags};
 use crate::output::{self, Destination};
 use crate::trace_checkers;
 
-/// A damaged trace may have more to say than anybody reads.
+/// A damaged trace may have very many notes; the others are counted.
 const SHOWN_NOTES: usize = 20;
 
 pub(crate) type Trace = TraceReader<Box<dyn Read>>;
@@ -141,7 +141,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Writes to a file or to standard output, and tells failures of the trace from those of the output.
+/// Writes to a file or to standard output, and distinguishes errors of the trace from those of the output.
 fn deliver(
     destination: &Destination,
     trace: &Path,
@@ -172,7 +172,7 @@ fn count(trace: &mut Trace, mut stats: Option<&mut Stats>) -> Result<(), TraceEr
     Ok(())
 }
 
-/// Writes the trace in another form, and says what was lost on the way.
+/// Writes the trace in another format; returns notes on what was lost.
 fn convert(
     trace: &mut Trace,
     form: TraceForm,

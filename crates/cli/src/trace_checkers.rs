@@ -20,10 +20,10 @@ use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::TraceSettings;
 use crate::trace::{Trace, input, unreadable};
 
-/// How many events are looked at before somebody may say stop, or is told how far it is.
+/// How many events are processed between checks for cancellation and updates of the progress.
 const STEP: u64 = 1 << 18;
 
-/// A damaged trace may have more to say than anybody reads.
+/// A damaged trace may have very many notes; the others are counted.
 const SHOWN_NOTES: usize = 20;
 
 pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
@@ -134,7 +134,7 @@ impl CheckerRun {
 /// Which blocks of the trace are meant to be atomic.
 struct Blocks {
     excluded: Vec<Pattern>,
-    /// Whether the block of a site is left out, as far as that was asked.
+    /// Whether the block of a site is excluded, for the sites seen so far.
     left_out: FxHashMap<SiteId, bool>,
     /// The blocks that are open in each thread, and whether they are left out.
     open: FxHashMap<ThreadId, Vec<(SiteId, bool)>>,

@@ -11,7 +11,7 @@ use report::{Baseline, Sources};
 use crate::config::Suppression;
 use crate::settings::{CheckSettings, TriageSettings};
 
-/// Opens what excerpts are taken from.
+/// Opens the sources for excerpts.
 pub(crate) fn open_sources(settings: &TriageSettings) -> anyhow::Result<Sources> {
     let mut sources = Sources::default();
     for path in &settings.source {
@@ -23,9 +23,9 @@ pub(crate) fn open_sources(settings: &TriageSettings) -> anyhow::Result<Sources>
     Ok(sources)
 }
 
-/// Sorts what was found into the results. `program` knows the annotations of the code, where it is
-/// known. `looked` is what was looked for, when that was done to the end; without it, nothing can be said
-/// of what was not found.
+/// Sorts the findings into the results. `program` has the annotations of the code, if it is known.
+/// `looked` is set if the analysis was complete; otherwise nothing can be said about findings of the
+/// baseline that were not found.
 pub(crate) fn triage(
     mut found: Vec<Finding>,
     program: Option<&Program>,
@@ -75,8 +75,7 @@ pub(crate) fn triage(
     }
 }
 
-/// Who wants a finding not to be shown, and why. Every suppression that matches counts as one that
-/// is needed.
+/// What suppresses a finding, and the reason. Every suppression that matches counts as used.
 fn suppressed(
     finding: &Finding,
     program: Option<&Program>,

@@ -1,4 +1,4 @@
-//! The command as a user or a script meets it: exit codes, what is said where, broken pipes.
+//! End-to-end tests of the command: exit codes, messages, broken pipes.
 
 use std::io::pipe;
 use std::process::{Command, Output};

@@ -1,4 +1,4 @@
-//! What must be found in real code that nobody here wrote: the JDK's own `java.base`, all of it.
+//! Known patterns that must be found in the JDK's `java.base`.
 
 use std::process::Command;
 use std::sync::OnceLock;

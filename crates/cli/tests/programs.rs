@@ -211,7 +211,7 @@ fn inspect_shows_a_method_in_every_form() {
     );
 }
 
-/// Ctrl-C in the middle of the work prints what was found so far and says that it was cut short.
+/// Ctrl-C during the analysis prints the findings so far and says that it was interrupted.
 #[test]
 fn an_interrupt_still_prints_a_report() {
     let child = Command::new(env!("CARGO_BIN_EXE_scission"))

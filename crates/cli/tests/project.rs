@@ -293,7 +293,7 @@ fn suppressed_findings_are_counted_and_listed_with_their_reason() {
         (&"external".into(), &"one till".into())
     );
 
-    // A run that looks at less than the project cannot tell what is dead.
+    // A check of less than the whole project cannot tell which suppressions are unused.
     project.check(&["classes/shop/Stock.class"]).assert(0, &["nothing found"], &[dead]);
     project.check(&["--exclude", "shop.Stock"]).assert(0, &["2 suppressed"], &[dead]);
     project.check(&["--rule", "reacquired-lock-pair"]).assert(0, &["nothing found"], &[dead]);
@@ -478,7 +478,7 @@ fn a_baseline_survives_everything_but_a_new_defect() {
         &["note: 1 finding of the baseline no longer found\n  shop.Shop.sell(shop.Stock, int): [reacquired-lock] `shop.Shop.sell` releases"],
         &[],
     );
-    // Nobody looked for it: it may still be there.
+    // It was not searched for: it may still exist.
     let others = ["classes", "--baseline", "known.json", "--rule", "reacquired-lock-pair"];
     project.check(&others).assert(0, &["nothing new, 0 in the baseline, 1 gap"], &["gone"]);
     let others = ["classes", "--baseline", "known.json", "--exclude", "shop.Shop"];

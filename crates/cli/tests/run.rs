@@ -1,4 +1,4 @@
-//! `scission run` as a user or a script meets it: what the program gets, what is said where, exit codes.
+//! End-to-end tests of `scission run`: the environment of the program, messages, exit codes.
 //!
 //! Most tests need no JVM: a script that is called `java` stands for one, and leaves the results that an
 //! agent would. The tests at the end need the agent itself and are passed over where it is not built.
@@ -23,7 +23,7 @@ results=$(printf '%s' "$1" | sed -n 's/.*results=\([^,]*\).*/\1/p')
 leave() { sed "s/4711/$$/g" "$here/$1" > "$results/$$.json"; }
 "#;
 
-/// A directory with an agent library that nobody loads, and no configuration above it.
+/// A directory with a fake agent library, and without a configuration above it.
 struct TestDirectory(tempfile::TempDir);
 
 impl TestDirectory {

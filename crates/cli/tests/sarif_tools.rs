@@ -1,4 +1,4 @@
-//! SARIF is only right if a consumer that nobody here wrote accepts it: PyPI's `sarif-tools`, and
+//! SARIF must be accepted by independent consumers: PyPI's `sarif-tools`, and
 //! PyPI's `jsonschema` for the JSON format. Both are installed once, below the target directory.
 
 use std::collections::BTreeMap;

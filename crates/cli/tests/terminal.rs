@@ -1,4 +1,4 @@
-//! What a terminal gets and a pipe does not: colours, progress and the time it took; and the manual and
+//! Output on a terminal that a pipe does not get: colours, progress and the time; and the manual and
 //! completions that are made of the table of flags.
 
 use std::fs;

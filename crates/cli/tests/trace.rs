@@ -53,7 +53,7 @@ impl Folder {
         String::from_utf8(output.stdout).expect("what is printed is text")
     }
 
-    /// What a command that fails says.
+    /// The error message of a command that fails.
     fn refused(&self, arguments: &[&str]) -> String {
         let output = self.trace(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -249,7 +249,7 @@ fn standard_input_is_read_and_a_closed_pipe_is_no_failure() {
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
 
-/// What checkers say to a trace, as JSON, and the exit code.
+/// The JSON report of checkers on a trace, and the exit code.
 fn checked(folder: &Folder, arguments: &[&str]) -> (Value, Option<i32>) {
     let arguments: Vec<&str> =
         arguments.iter().copied().chain(["--no-config", "--format", "json"]).collect();
@@ -357,7 +357,7 @@ fn what_stands_before_the_damage_is_reported() {
     assert_eq!((outline(&report).len(), code), (1, Some(1)));
     let remark = report["remarks"][0].as_str().unwrap();
     assert!(remark.starts_with("the trace is not complete"), "{remark}");
-    // All events are gone with the last byte of their block.
+    // Without the last byte of its block, all events of the block are lost.
     folder.write("cut.trace", &whole[..whole.len() - 33]);
     let (report, code) = checked(&folder, &["cut.trace", "--monitor", "velodrome"]);
     assert_eq!((outline(&report).len(), code), (0, Some(0)));
@@ -427,7 +427,7 @@ exclude = [
 ]
 ";
     assert!(learned.ends_with(entries), "{learned}");
-    // The same trace, with what was learned: nothing more to say, and nothing more to learn.
+    // With the learned specification, the same trace has no findings and adds nothing.
     let output = folder.trace(&learn);
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
     assert_eq!(String::from_utf8(folder.read("learned.toml")).unwrap(), learned);

@@ -1,20 +1,20 @@
 //! The closed vocabulary of events. The kinds of events are the rows of the table in `agent_protocol`.
 //!
 //! **Order.** The events of a stream are in one total order. The events of one thread are in program
-//! order; an acquisition stands after it was granted, and a release before it was given; a volatile
-//! write stands before it was made, and a volatile read after. So whatever synchronises in the run is
-//! ordered the same way in the stream. Two ordinary accesses that truly race may stand in either
+//! order; an acquisition is recorded after it succeeded, and a release before it takes effect; a volatile
+//! write is recorded before it is made, and a volatile read after. So whatever synchronises in the run is
+//! ordered the same way in the stream. Two ordinary accesses that race may be recorded in either
 //! order.
 //!
-//! **Epochs.** Every thread counts epochs: stretches of its execution in which it begins no atomic
+//! **Epochs.** Every thread counts epochs: intervals of its execution in which it begins no atomic
 //! block, receives no edge from another thread and sends none. Epoch numbers are unique in a run and
 //! grow along each thread. An event that can receive an edge carries a later epoch than everything
 //! before it in its thread, and what follows an event that can send one carries a later epoch than it.
-//! Repeated accesses to a variable in one epoch say nothing new and are left out.
+//! Repeated accesses to a variable in one epoch are redundant and left out.
 //!
 //! **Earlier accesses.** An access that can receive no edge from another thread, because the last
-//! accesses that conflict with it are the thread's own, is not reported when it happens, only noted
-//! beside the variable. When another thread comes to conflict with it, it is reported then, as
+//! accesses that conflict with it are the thread's own, is not reported when it happens, only stored
+//! beside the variable. When another thread conflicts with it, it is reported as
 //! [`Action::EarlierRead`] or [`Action::EarlierWrite`], with the epoch in which it happened. It belongs before every event of its
 //! thread that has a later epoch. The same access may be reported twice. A volatile read is left to be
 //! reported late in the same way when the thread has read the variable since its last write: what it
@@ -23,7 +23,7 @@
 //! **Blocks.** The beginning of an atomic block is reported when something in it is first reported;
 //! its event carries the epoch that began with it. An earlier access of the same thread with that epoch
 //! or a later one, up to the end of the block, happened inside the block. A block in which nothing was
-//! reported leaves no trace.
+//! reported is not in the stream.
 
 use crate::operand::{Operand, Operands};
 use agent_protocol::EventKind as Kind;
@@ -64,7 +64,7 @@ pub enum Variable {
     Static(FieldId),
     /// An element of an array.
     Element(ObjectId, u32),
-    /// What a library object keeps, taken as one variable: a collection, a buffer, an atomic.
+    /// The contents of a library object as one variable: a collection, a buffer, an atomic.
     Contents(ObjectId),
 }
 
@@ -73,14 +73,14 @@ pub enum Variable {
 pub enum Mode {
     /// By one thread at a time.
     Exclusive,
-    /// By any number of threads, but not beside an exclusive holder.
+    /// By any number of threads, but not while it is held exclusively.
     Shared,
 }
 
 /// A read or a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
-    /// The variable is looked at.
+    /// The variable is read.
     Read,
     /// The variable is changed.
     Write,

@@ -1,7 +1,7 @@
 //! What a run did: one closed vocabulary of events, and traces of them.
 //!
 //! The agent makes events from a running JVM, `trace` reads them from a file, tests write them as
-//! text; every checker sees the same [`Event`]s and cannot tell the difference.
+//! text; every checker receives the same [`Event`]s from all of them.
 
 pub mod binary;
 mod event;

@@ -1,4 +1,4 @@
-//! Puts what was reported later than it happened back into its place.
+//! Moves events that are reported later than they happened to their place.
 //!
 //! A stream holds accesses that are reported when another thread comes to conflict with them, and
 //! begins of blocks that are reported with the first event in them; the head of `event.rs` says what
@@ -12,8 +12,8 @@
 //! among the events of the epoch does not matter to what may have come before it; but what the thread
 //! released in the epoch may have been released after the access or before. It is put first: before
 //! everything in its epoch but the event that began the epoch, which is a begin of a block or something
-//! that receives an edge. So an access is never taken for one after a release that it came before;
-//! one that truly came after a release in the same epoch is taken for an earlier one.
+//! that receives an edge. So an access is never placed after a release that it came before;
+//! one that came after a release in the same epoch may be placed before it.
 //! If the thread has reported nothing since, the access stays where it was reported, directly before what
 //! conflicts with it.
 //!
@@ -29,7 +29,7 @@ use crate::{Action, Epoch, Event, ThreadId, Variable};
 /// What was reported at once, by one thread.
 #[derive(Debug, Default)]
 struct History {
-    /// Where it stands in the stream.
+    /// Its position in the stream.
     positions: Vec<usize>,
     /// The greatest epoch up to there. It is the event's own if the stream is as it should be.
     epochs: Vec<u64>,
@@ -43,7 +43,7 @@ struct LateAccess {
     reported_at: usize,
 }
 
-/// Where something is put: beside the event with this number.
+/// Where a late event is moved: before or after the event with this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct TargetPosition {
     beside: usize,
@@ -117,7 +117,7 @@ fn position_late_events(
     is_moved: &mut [bool],
     moved: &mut Vec<(TargetPosition, usize)>,
 ) {
-    // From the last epoch to the first: what happened before something must not stand after it.
+    // From the last epoch to the first: what happened earlier must not be placed later.
     history.late.sort_by_key(|late| std::cmp::Reverse(late.epoch));
     let mut limit: Option<TargetPosition> = None;
     let mut next_limit: Option<TargetPosition> = None;

@@ -4,11 +4,10 @@ use std::io;
 
 use crate::{Event, Tables};
 
-/// Takes the events of a run, in their order: a trace that is written, a checker, a counter.
+/// Receives the events of a run, in order: a trace writer, a checker, a counter.
 ///
 /// Rows of `tables` are there before the first event that names them, and never change. After an
-/// error, and after [`Sink::finish`], a sink takes further events without doing anything: whoever
-/// feeds it may go on without asking.
+/// error, and after [`Sink::finish`], a sink ignores further events, so that callers need not check.
 pub trait Sink {
     /// Takes one event.
     ///
@@ -26,7 +25,7 @@ pub trait Sink {
         events.iter().try_for_each(|event| self.event(event, tables))
     }
 
-    /// Makes safe what was taken so far: if the process is killed now, it is kept.
+    /// Flushes the events so far: they survive if the process is killed now.
     ///
     /// # Errors
     ///

@@ -1,27 +1,27 @@
-//! The form that other tools read and write: `T0|acq(L3)|12`, a thread, what it did to what, and a
-//! number for the place.
+//! The std format of other tools: `T0|acq(L3)|12`, a thread, an operation, and the number of a
+//! location.
 //!
-//! **Reading.** Names of any spelling are taken as they are. `r`, `w`, `acq`, `rel`, `fork`, `join`,
+//! **Reading.** Names are arbitrary. `r`, `w`, `acq`, `rel`, `fork`, `join`,
 //! `begin` and `end` become events; an acquisition of a lock that the thread holds already, and its
 //! release, become none; `req`, `branch`, `enter`, `exit` and `dummy` are left out and counted. Place
 //! 0 is "not known".
 //!
-//! `begin` and `end` mean two things: atomic blocks to some tools, the life of a thread to others. One
-//! file means one of them. An operand that says it decides for its line: `B…` is a block, the thread
-//! itself is the thread. Otherwise the file is about threads when no `begin` has a place, and in each
-//! thread nothing stands before a `begin` but other ones; and about blocks when not. Ends say nothing:
-//! threads are seen to do things after the end that a tool recorded. A file without places in which
-//! every thread has one single block, at its very beginning, is read as one about threads.
+//! `begin` and `end` mean atomic blocks in some tools, and the begin and end of a thread in others; in one
+//! file they mean the same. The operand decides for its line if it can: `B…` is a block, the thread
+//! itself is the thread. Otherwise they mean threads if no `begin` has a location and no thread has another
+//! event before its `begin`, and blocks if not. `end` does not help: some tools record operations of a
+//! thread after its end. A file without locations in which every thread has a single block, at its very
+//! beginning, is read as one about threads.
 //!
-//! **Writing.** Threads, variables and locks are numbered as they appear. What the form has no
-//! word for is written as what orders the same events:
+//! **Writing.** Threads, variables and locks are numbered in the order of appearance. Other events are
+//! written as operations that order the same events:
 //!
-//! 1. Volatile accesses and atomic updates stand between an acquisition and a release of a lock that
+//! 1. Volatile accesses and atomic updates are written between an acquisition and a release of a lock that
 //!    only this variable has.
 //! 2. Shared acquisitions and releases of a lock are an acquisition and a release each; so are what
 //!    publishes and receives, tasks, barriers, latches and class initialisation, each with a lock of
-//!    its own. All of these order more than the run did, so a tool that looks for races may miss some
-//!    and is led to no false one.
+//!    its own. All of these order more than the run did, so a race detector may miss races
+//!    and reports no false ones.
 //! 3. A wait is a release, and the end of a wait an acquisition.
 //! 4. Notifications, begins and ends of threads, escapes and branches are left out and counted.
 //! 5. Accesses that are reported later than they happened are written where they are reported;
@@ -45,7 +45,7 @@ const WORDS: [&str; 8] = ["r", "w", "acq", "rel", "fork", "join", "begin", "end"
 /// The words that are left out.
 const LEFT_OUT: [&str; 5] = ["req", "branch", "enter", "exit", "dummy"];
 
-/// One line, taken apart.
+/// One parsed line.
 #[derive(Clone, Copy, Debug)]
 struct Line<'a> {
     thread: &'a str,
@@ -90,7 +90,7 @@ impl<'a> Line<'a> {
         Ok(line)
     }
 
-    /// What `begin` or `end` is about here, where the operand says so.
+    /// What `begin` or `end` means here, if the operand decides it.
     fn named_use(&self) -> Option<BeginUse> {
         if self.operand == self.thread {
             Some(BeginUse::Threads)
@@ -128,7 +128,7 @@ impl Reader {
         Reader { text, next: 0, line: 0, begin_use, names: Names::default(), left_out: 0 }
     }
 
-    /// What `begin` and `end` are taken for where their operand does not say.
+    /// What `begin` and `end` mean if their operand does not decide it.
     #[must_use]
     pub fn begin_use(&self) -> BeginUse {
         self.begin_use

@@ -94,7 +94,7 @@ impl Context {
     }
 }
 
-/// A row of the stack table: how a place was reached. One is taken the first time that something is reported
+/// A row of the stack table: how a site was reached. It is recorded the first time that something is reported
 /// at a place in a context, and one the first time that the place is reached at all.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StackEntry {
@@ -163,7 +163,7 @@ impl ObjectTable {
     }
 }
 
-/// All names of a run. Rows are added while the run goes on and never change.
+/// All names of a run. Rows are added during the run and never change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {
     /// By [`crate::SiteId`]; row 0 is the unknown site and stands for itself.
@@ -174,14 +174,14 @@ pub struct Tables {
     pub classes: Vec<ClassEntry>,
     /// By [`crate::ThreadId`].
     pub threads: ThreadTable,
-    /// In the order in which they were taken.
+    /// In the order in which they were recorded.
     pub stacks: Vec<StackEntry>,
     /// By [`crate::ObjectId`]. No rows of a trace: the events have it.
     pub objects: ObjectTable,
 }
 
 impl Tables {
-    /// Takes from an event what it tells of names. To be called for every event of a run, in their order.
+    /// Notes the names that an event gives to objects. Must be called for every event of a run, in order.
     #[inline]
     pub fn note(&mut self, event: &Event) {
         if let Action::Escape(object, class) = event.action {

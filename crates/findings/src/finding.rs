@@ -41,12 +41,12 @@ impl Severity {
     }
 }
 
-/// A lock held at a step, with the place where it was taken.
+/// A lock held at a step, with the site where it was acquired.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct HeldLock {
     /// The lock as the source would write it: `this`, `point`, `Config.class`.
     pub lock: String,
-    /// Where it was taken.
+    /// Where it was acquired.
     pub taken_at: Site,
 }
 
@@ -94,7 +94,7 @@ pub struct ThreadAction {
 pub struct Stack {
     /// Innermost first: the place itself, then where it was called from.
     pub frames: Vec<Site>,
-    /// Whether the stack was taken by the same thread in the same blocks; otherwise it is one that was
+    /// Whether the stack was recorded in the same thread and the same blocks; otherwise it is one that was
     /// seen at the same place another time.
     pub is_same_context: bool,
 }
@@ -273,7 +273,7 @@ pub struct BaselineEntry {
     pub fingerprint: Fingerprint,
 }
 
-/// What a baseline says of a run.
+/// The comparison of a run with a baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Comparison {
     /// Findings that the baseline has too, in the order of findings.

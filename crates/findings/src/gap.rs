@@ -18,7 +18,7 @@ pub enum GapKind {
     MissingClass,
     /// A method body that could not be turned into IR.
     UnreadableMethod,
-    /// Locks that are not released in the block structure they were taken in.
+    /// Locks that are not released in the block structure in which they were acquired.
     UnstructuredLocking,
     /// A native method: its effects are unknown.
     NativeMethod,

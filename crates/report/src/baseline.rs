@@ -1,4 +1,4 @@
-//! The baseline: what was found before, so that a run can say what is new.
+//! The baseline: earlier findings, so that a run can show what is new.
 //!
 //! A JSON file for people to keep under version control. Each finding is one line, sorted by the
 //! blamed method, so that differences read well and merges rarely conflict; a merge that leaves lines
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::words;
 
-/// What the file says it is.
+/// The identification in the file.
 const FORMAT: &str = "scission-baseline";
 
 /// Grows when an older reader would misunderstand the file, or the fingerprints change.
@@ -32,7 +32,7 @@ pub enum BaselineError {
     /// No JSON, or not of the documented shape.
     #[error("it is damaged ({0}); restore it, or write it anew with `--write-baseline`")]
     Damaged(#[from] serde_json::Error),
-    /// JSON that says nothing of being a baseline.
+    /// JSON that is not a baseline.
     #[error("it is not a baseline; `--write-baseline` makes one")]
     NotABaseline,
     /// A baseline of another time.
@@ -46,7 +46,7 @@ pub enum BaselineError {
     },
 }
 
-/// What tells a baseline from other JSON, and one version from the next.
+/// Identifies a baseline and its version.
 #[derive(Deserialize)]
 struct Header {
     format: Option<String>,

@@ -42,7 +42,7 @@ pub enum Format {
     Sarif,
 }
 
-/// How much a text report says beyond the findings.
+/// How much a text report contains besides the findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// The findings alone.

@@ -8,7 +8,7 @@
 //! thread, numbered in the order of execution where the cycle has one, with the stacks at each place.
 //! Gaps are notifications of the invocation, remarks on the configuration are notifications of the
 //! configuration. Suppressed findings are results with a suppression; where there is a baseline,
-//! every result says how it relates to it, and what has gone is a result that is absent.
+//! every result has its state, and findings that are no longer found are results with the state `absent`.
 
 use std::io::{self, Write};
 
@@ -78,7 +78,7 @@ fn first_paragraph(page: &str) -> String {
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What is to be shown first, then what is in the baseline, what has gone, and what is suppressed.
+/// New findings first, then those of the baseline, those no longer found, and suppressed ones.
 fn all_results(results: &Results) -> Vec<Value> {
     let mut all: Vec<(Value, &str)> =
         results.findings.iter().map(|finding| (result(finding), NEW)).collect();

@@ -48,8 +48,8 @@ pub(crate) fn render(
     Ok(())
 }
 
-/// Findings about the same locks in the same block are told as one, with the further places in a
-/// note: whoever mends the first mends them all. Verbose text tells each by itself.
+/// Findings about the same locks in the same block are reported as one, with the further places in a
+/// note, because one fix covers them all. Verbose text reports each by itself.
 fn groups(findings: &[Finding], detail: Detail) -> Vec<Vec<&Finding>> {
     let mut groups: Vec<Vec<&Finding>> = Vec::new();
     let mut positions: BTreeMap<_, usize> = BTreeMap::new();
@@ -119,7 +119,7 @@ fn level<'a>(severity: Severity) -> Level<'a> {
     }
 }
 
-/// The lines of one file that are shown, each with what is said of it.
+/// The lines of one file that are shown, with their labels.
 struct Excerpt {
     file: String,
     text: Rc<str>,

@@ -42,8 +42,8 @@ pub(crate) fn fingerprint(finding: &Finding) -> Fingerprint {
     finding.fingerprint.unwrap_or_else(|| Fingerprint::of(finding, 0))
 }
 
-/// What tells findings of one block apart that are told one by one: the subjects, as the source names them.
-/// Of what was observed, the numbers of objects do not count.
+/// What distinguishes the findings of one block: the subjects, as the source names them. For observed
+/// findings, the numbers of objects are ignored.
 pub(crate) fn distinguishing_subjects(finding: &Finding) -> Vec<&str> {
     let name = |(name, subject)| match finding.evidence {
         Evidence::Possible => subject,
@@ -54,8 +54,8 @@ pub(crate) fn distinguishing_subjects(finding: &Finding) -> Vec<&str> {
     finding.subjects.iter().map(|subject| name(subject).as_str()).collect()
 }
 
-/// Puts the names of a finding, and of one of its steps, into a template. A placeholder that nobody knows
-/// stays readable as its bare name.
+/// Puts the names of a finding, and of one of its steps, into a template. An unknown placeholder
+/// is replaced by its name.
 fn fill(template: &str, finding: &Finding, step: Option<&Step>) -> String {
     let of_step = |name: &str| -> Option<&str> {
         let step = step?;

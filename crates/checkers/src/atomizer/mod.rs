@@ -19,7 +19,7 @@
 //! | other access, volatile or atomic ones too | neither way |
 //! | acquisition, end of a wait | right |
 //! | release, begin of a wait | left |
-//! | acquisition and release of a lock that one thread alone uses, or that is taken under another lock only | both ways |
+//! | acquisition and release of a lock that one thread alone uses, or that is acquired under another lock only | both ways |
 //! | joining, passing a barrier or a latch, begin of a task | right |
 //! | starting, arriving at a barrier, counting down, end of a task | left |
 //! | publishing, receiving, notifying, initialising and using a class | both ways |
@@ -36,7 +36,7 @@
 //!    write. A volatile read synchronises, and is repeated by another one of the same variable only.
 //! 5. Class initialisation happens once, and is left out: it would make every block fail the first time.
 //! 6. Publishing and receiving are left out: one call of a concurrent collection publishes, changes and
-//!    receives, and the change stands for all of it.
+//!    receives, and the change represents all of it.
 //! 7. A block that fails is reported once for each time it runs, for the first operation that does not
 //!    fit.
 
@@ -178,7 +178,7 @@ impl Atomizer {
         thread
     }
 
-    /// How an access stands to those before.
+    /// Whether an access is guarded.
     fn classify_access(
         &mut self,
         event: &Event,
@@ -195,7 +195,7 @@ impl Atomizer {
         let status = self.classify_access(event, access, variable);
         let thread = self.thread(event);
         if status == GuardStatus::ThreadLocal {
-            // Nobody was told of it while it was the thread's own, so that it can be no repetition.
+            // Accesses are not reported while one thread uses the variable, so this repeats none.
             return;
         }
         let repeats = thread.repeats(variable, access);

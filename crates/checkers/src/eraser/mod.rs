@@ -8,7 +8,7 @@
 //! report variables that something other than a lock protects (starting and joining threads, a flag
 //! that hands them over), and misses accesses that were made without a lock before the second thread
 //! came. Unlike a happens-before race, what it reports does not depend on the order in which the locks
-//! happened to be taken.
+//! happened to be acquired.
 //!
 //! Deviations from the paper, with the reason:
 //! 1. A variable is reported once, when its GuardSet becomes empty or, empty, begins to matter; with an access
@@ -17,7 +17,7 @@
 //! 3. Accesses that are reported late ([`events::Action::EarlierRead`], [`events::Action::EarlierWrite`]) carry no locks, and refine nothing. While
 //!    hooks report late, the variable is its thread's own.
 //! 4. A table of variables that is full forgets those that were not used lately, which can miss
-//!    warnings: nothing says when an object is gone.
+//!    warnings: no event says when an object is collected.
 
 mod report;
 
@@ -47,7 +47,7 @@ struct AccessWithLocks {
     access: Access,
     thread: ThreadId,
     site: SiteId,
-    /// The locks held, where they were taken included; [`SetId::ALL`] when that is not known.
+    /// The locks held, with the sites where they were acquired; [`SetId::ALL`] if not known.
     held: SetId,
 }
 
@@ -79,7 +79,7 @@ impl RecentAccesses {
     }
 }
 
-/// What is known of a variable.
+/// The state of a variable.
 #[derive(Debug)]
 struct VariableState {
     guard: GuardState,
@@ -111,7 +111,7 @@ impl VariableState {
 pub struct Eraser {
     held_locks: HeldLocksByThread,
     sets: Sets<ObjectId>,
-    /// What was held, with the places where it was taken.
+    /// Sets of held locks, with the sites where they were acquired.
     held: Sets<Acquisition>,
     variables: BoundedTable<Variable, VariableState>,
     races: Races,
@@ -239,7 +239,7 @@ impl Checker for Eraser {
                 self.held_locks.release(event.thread, lock, Mode::Shared);
             }
             Action::ThreadEnd => self.held_locks.end(event.thread),
-            // Eraser knows of locks and of nothing else.
+            // Eraser considers locks only.
             Action::VolatileRead(_)
             | Action::VolatileWrite(_)
             | Action::AtomicUpdate(_)

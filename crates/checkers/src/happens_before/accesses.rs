@@ -56,7 +56,7 @@ impl Default for Reads {
 }
 
 impl Reads {
-    /// Adds a read. Whether it comes after the last one is only asked where that is of another thread.
+    /// Adds a read. `comes_after` is called only if the last read is of another thread.
     fn add(&mut self, access: TimedAccess, comes_after: impl Fn(ThreadTime) -> bool) {
         match self {
             Reads::OfThreads(reads) => reads.add(access),

@@ -356,7 +356,7 @@ impl HappensBefore {
 
     fn join(&mut self, event: &Event, child: ThreadId) {
         let slot = self.advance(event);
-        // A thread that did nothing still was started by somebody.
+        // A thread that did nothing still has the clock of its start.
         if let Some(clock) = self.started.get(&child) {
             self.threads[slot.index()].join_clock(clock);
         } else if let Some(child) = self.slots.find(child)

@@ -10,12 +10,12 @@ const MOST: usize = 1 << 20;
 #[derive(Debug)]
 struct Row<V> {
     value: V,
-    /// Whether it was asked for since the last sweep.
+    /// Whether it was used since the last sweep.
     is_recent: bool,
 }
 
-/// What is known of variables or locks. Nothing says when an object is gone, so that a full table forgets
-/// what was not asked for since it was last full, and everything if that is not enough.
+/// The state of variables or locks. No event says when an object is collected, so a full table forgets
+/// what was not used since it was last full, and everything if that is not enough.
 #[derive(Debug)]
 pub(crate) struct BoundedTable<K, V> {
     rows: FxHashMap<K, Row<V>>,
@@ -28,7 +28,7 @@ impl<K, V> Default for BoundedTable<K, V> {
 }
 
 impl<K: Eq + Hash, V> BoundedTable<K, V> {
-    /// What is known of a key; what `new` says if that is nothing.
+    /// The value of a key, created by `new` if there is none.
     pub(crate) fn entry(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         if self.rows.len() >= MOST {
             self.make_room();
@@ -38,12 +38,12 @@ impl<K: Eq + Hash, V> BoundedTable<K, V> {
         &mut row.value
     }
 
-    /// What is known of a key, if anything is.
+    /// The value of a key, if there is one.
     pub(crate) fn get(&self, key: &K) -> Option<&V> {
         self.rows.get(key).map(|row| &row.value)
     }
 
-    /// Everything that is known, in no order.
+    /// All values, in no order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.rows.values_mut().map(|row| &mut row.value)
     }

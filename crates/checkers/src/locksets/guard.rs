@@ -1,36 +1,36 @@
-//! What is known of how one variable is guarded.
+//! The locks that guard one variable.
 
 use events::{Access, ObjectId, ThreadId};
 
 use super::held::HeldLocks;
 use super::sets::{SetId, Sets};
 
-/// Who has used the variable. Before the first use there is no [`GuardState`].
+/// Which threads have used the variable. Before the first use there is no [`GuardState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ownership {
-    /// One thread, which needs no locks: it may be making the object.
+    /// One thread, which needs no locks: it may be initialising the object.
     Exclusive(ThreadId),
-    /// Several threads, and since the second came all of them have only read.
+    /// Several threads, which have only read since the second thread's first access.
     Shared,
-    /// Several threads, and one of them wrote since the second came.
+    /// Several threads, and one of them wrote since the second thread's first access.
     SharedModified,
 }
 
-/// How one access stands to those before it.
+/// Whether an access is guarded, given all accesses before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GuardStatus {
-    /// The variable is its thread's own.
+    /// Only this thread has used the variable.
     ThreadLocal,
-    /// Nobody writes the variable, or a lock is held that was held at every access.
+    /// No thread writes the variable, or a lock is held that was held at every access.
     Guarded,
-    /// A read that holds a lock that was held at every write: no write can come beside it, although
-    /// other reads come without a lock.
+    /// A read that holds a lock that was held at every write: no write can happen concurrently, although
+    /// other reads hold no lock.
     GuardedFromWrites,
     /// No lock was held at every access.
     Unguarded,
 }
 
-/// Who has used a variable, and its GuardSet.
+/// Which threads have used a variable, and its GuardSet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GuardState {
     ownership: Ownership,
@@ -47,7 +47,7 @@ impl GuardState {
         GuardState { ownership, guards: SetId::ALL, write_guards: SetId::ALL }
     }
 
-    /// Takes the next access.
+    /// Processes the next access.
     pub(crate) fn access(
         &mut self,
         thread: ThreadId,
@@ -77,9 +77,9 @@ impl GuardState {
         }
     }
 
-    /// Takes an access that happened before and of which the locks are not known. While it is reported
-    /// late a variable is its thread's own, so that they do not matter; from a source that reports
-    /// later ones late too, they are taken to be the right ones.
+    /// Processes an access that is reported late, without its locks. Hooks report late only while one
+    /// thread has used the variable, when locks do not matter; for other sources, the locks are assumed to
+    /// be correct.
     pub(crate) fn earlier(&mut self, thread: ThreadId, access: Access) {
         if self.ownership != Ownership::Exclusive(thread) {
             self.leave_exclusive(access);
@@ -98,7 +98,7 @@ impl GuardState {
         matches!(self.ownership, Ownership::Exclusive(_))
     }
 
-    /// Whether accesses cannot meet, as far as was seen.
+    /// Whether accesses cannot race, given those so far.
     pub(crate) fn is_guarded(&self) -> bool {
         match self.ownership {
             Ownership::Exclusive(_) | Ownership::Shared => true,

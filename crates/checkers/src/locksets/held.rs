@@ -10,7 +10,7 @@ use super::sets::{SetId, Sets};
 pub(crate) struct Acquisition {
     pub(crate) lock: ObjectId,
     pub(crate) mode: Mode,
-    /// Where it was taken.
+    /// Where it was acquired.
     pub(crate) site: SiteId,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Acquisition {
 #[derive(Debug, Default)]
 pub(crate) struct HeldLocks {
     locks: Vec<Acquisition>,
-    /// Their set, and that of those held exclusively, once somebody asked.
+    /// Their set, and that of those held exclusively, once computed.
     sets: Option<(SetId, SetId)>,
 }
 
@@ -28,7 +28,7 @@ impl HeldLocks {
     }
 
     fn add(&mut self, held: Acquisition) {
-        // Re-entrant acquisitions are not reported; one that is all the same changes nothing.
+        // Re-entrant acquisitions are not reported; if one is, it changes nothing.
         if !self.locks.iter().any(|known| (known.lock, known.mode) == (held.lock, held.mode)) {
             self.locks.push(held);
             self.sets = None;
@@ -69,12 +69,12 @@ impl HeldLocksByThread {
         self.threads.entry(thread).or_default()
     }
 
-    /// A thread has a lock from here on.
+    /// A thread acquires a lock.
     pub(crate) fn acquire(&mut self, thread: ThreadId, held: Acquisition) {
         self.of(thread).add(held);
     }
 
-    /// A thread gives a lock back. How it was held, if it was.
+    /// A thread releases a lock. Returns its acquisition, if it was held.
     pub(crate) fn release(
         &mut self,
         thread: ThreadId,

@@ -2,7 +2,7 @@
 //!
 //! Implements sections 2 and 3 of "Eraser: A Dynamic Data Race Detector for Multithreaded Programs": the
 //! GuardSet of a variable, refined by the HeldLocks of every access from the moment a second thread uses
-//! it, and the states that say from when on an empty set matters. What is known of one variable is a
+//! it, and the states that decide when an empty set matters. The state of one variable is a
 //! [`GuardState`]; everything here is a function of the events alone.
 
 mod bounded_table;

@@ -3,7 +3,7 @@
 //! A transaction that closes a cycle is not self-serializable iff an operation of it happens before an
 //! operation of another thread that happens before the one that closes the cycle. Along a path of edges
 //! this holds iff the path is increasing: it leaves each node no earlier than it enters it. Of all such
-//! paths the one with the latest root is taken, because it refutes the most blocks: those that were
+//! paths the one with the latest root is chosen, because it refutes the most blocks: those that were
 //! open at the root and still are.
 
 use rustc_hash::FxHashMap;

@@ -55,7 +55,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// An edge that stands for no operations: its ends are known by their nodes only.
+    /// An edge without operations: only the nodes at its ends are known.
     pub(super) fn of_nodes(subject: Subject) -> Label {
         let to =
             Endpoint { operation_at: OperationAt::somewhere(Verb::FOLLOWS), ..Endpoint::default() };
@@ -80,7 +80,7 @@ pub(super) struct Edge {
 /// What adding an edge did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// The edge says nothing new.
+    /// The edge is redundant.
     Nothing,
     /// The edge is there.
     Edge,
@@ -133,10 +133,10 @@ enum IntervalOwner {
     MergedAfter(ThreadTime),
 }
 
-/// The time of an edge that stands for a path of nodes, but not one of operations: it helps no blame.
+/// The time of an edge that represents a path of nodes, but not of operations: blame ignores it.
 const PATH_OF_NODES: u64 = u64::MAX;
 
-/// Beyond this many, operations that were merged elsewhere are taken for earlier than they were.
+/// Beyond this many, operations that were merged into other nodes are treated as earlier than they were.
 const MOST_MERGED_INTERVALS: usize = 16;
 
 /// Beyond this many edges into one node, those that only help blame are thinned out.
@@ -148,7 +148,7 @@ const KEPT_OF_ONE_THREAD: usize = 8;
 /// How many thread times may wait for the beginning of their transaction to be reported, for each thread.
 const MOST_TENTATIVE: usize = 256;
 
-/// How many nodes that are gone are forgotten together.
+/// How many removed nodes are dropped from the sets of ancestors at once.
 const REMOVED_TOGETHER: usize = 32;
 
 /// The graph.
@@ -158,7 +158,7 @@ pub(super) struct Graph {
     nodes: Vec<Node>,
     /// Numbers that can be used.
     free: Vec<NodeId>,
-    /// Numbers of nodes that are gone, and may still be among the ancestors of others.
+    /// Numbers of removed nodes that may still be among the ancestors of others.
     removed: Vec<NodeId>,
     intervals: Vec<VecDeque<Interval>>,
     alive: usize,
@@ -215,7 +215,7 @@ impl Graph {
         }
     }
 
-    /// The thread time that stands for a time of a thread: itself, the thread time it was merged with, or none when
+    /// The thread time that represents a time of a thread: itself, the one it was merged with, or none if
     /// it cannot be on a cycle.
     pub(super) fn thread_time_at(&self, slot: ThreadSlot, time: u64) -> ThreadTime {
         let intervals = &self.intervals[slot.index()];
@@ -228,7 +228,7 @@ impl Graph {
         }
     }
 
-    /// The thread time that stands for a time that the thread has not reported anything about: the first of
+    /// The thread time that represents a time from which nothing is reported yet: the first of
     /// a transaction, or an operation outside.
     pub(super) fn tentative_time(&mut self, slot: ThreadSlot, time: u64) -> ThreadTime {
         let intervals = &self.intervals[slot.index()];
@@ -332,8 +332,8 @@ impl Graph {
         self.release(second);
     }
 
-    /// One node is to stand for another too: unless both execute the same block, nobody knows any more which
-    /// one a thread time of it was in.
+    /// One node represents another too: unless both execute the same block, the block of a thread time is
+    /// no longer known.
     fn merge_blocks(&mut self, kept: NodeId, removed: NodeId) {
         if self.nodes[kept.index()].block != self.nodes[removed.index()].block {
             self.nodes[kept.index()].block = SiteId(0);
@@ -406,8 +406,8 @@ impl Graph {
         self.finish(node);
     }
 
-    /// An operation outside of transactions that comes after `sources`. Returns the thread time that stands
-    /// for it.
+    /// An operation outside of transactions that comes after `sources`. Returns the thread time that
+    /// represents it.
     pub(super) fn operation_outside(
         &mut self,
         slot: ThreadSlot,
@@ -417,7 +417,7 @@ impl Graph {
     ) -> ThreadTime {
         let last = self.last_non_tentative(slot, time);
         if !self.config.merge {
-            // What a thread does in one epoch is not told apart, and only the first of it can come after
+            // The operations of one epoch are not distinguished, and only the first can come after
             // something new.
             let last_begin = self.intervals[slot.index()].back().map(|last| last.begin);
             let is_unreachable =
@@ -474,7 +474,7 @@ impl Graph {
         sources: &[(ThreadTime, Label)],
     ) -> ThreadTime {
         if self.nodes[node.index()].state != State::Finished {
-            // A transaction that goes on may still receive edges, and this operation must not.
+            // A running transaction may still receive edges, and this operation must not.
             return self.add_outside_node(slot, time, last, sources);
         }
         if latest.slot() == slot {
@@ -535,8 +535,8 @@ impl Graph {
     }
 
     fn is_redundant(&self, source: ThreadTime, target: NodeId) -> bool {
-        // A later thread time of the same thread comes after this one; that there is an edge from it already
-        // says more, of the nodes as of the operations.
+        // A later thread time of the same thread comes after this one; an existing edge
+        // from it is stronger, for the nodes and for the operations.
         let mut known = self.nodes[target.index()].incoming.iter().rev();
         known
             .find(|edge| edge.source.slot() == source.slot() && edge.at != PATH_OF_NODES)
@@ -693,8 +693,8 @@ impl Graph {
         self.release(node);
     }
 
-    /// Nobody asks whether a node that is gone is an ancestor, so it is enough to forget it before its
-    /// number is used again, together with others.
+    /// Removed nodes among ancestors do no harm, so they are dropped in batches, before their numbers are
+    /// reused.
     #[cold]
     fn forget_removed(&mut self) {
         let mut removed = NodeSet::default();

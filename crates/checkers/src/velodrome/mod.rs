@@ -5,8 +5,8 @@
 //! (4.2) and blame (4.3).
 //!
 //! Property: a violation is reported iff the run, as far as it was observed, is not
-//! conflict-serializable. Sound and complete for the observed run; says nothing of other runs. What was
-//! not observed (library code without a model, native code) can hide violations and cannot make any.
+//! conflict-serializable. Sound and complete for the observed run; says nothing about other runs. What was
+//! not observed (library code without a model, native code) can hide violations, but causes no false ones.
 //!
 //! Deviations from the paper, with the reason:
 //! 1. A step of the paper is a [`ThreadTime`], a thread and a time of that thread, not a node and a time of
@@ -19,7 +19,7 @@
 //!    that, with edges for blame; or another thread's node, if nothing else comes before. The paper
 //!    ignores operations when merging, and loses blame.
 //! 3. Transactions that end are merged into the thread's last node by the same rule. When many nodes are
-//!    alive all the same, because one long transaction keeps everything alive that comes after it,
+//!    still alive, because one long transaction keeps everything alive that comes after it,
 //!    nodes that are over are condensed: what they are reached from is all that matters of them.
 //! 4. Between two nodes there may be several edges, where the paper keeps the newest: all those that
 //!    come from later and lead to later. So the increasing path with the latest root is found, and with
@@ -32,8 +32,8 @@
 //!    note.
 //! 7. A write forgets the reads before it: they come before the write.
 //! 8. Publishing and receiving give no edges. A call of a concurrent collection publishes before it changes anything, and
-//!    whoever comes in between receives that too early; the change stands for the whole call. What is
-//!    ordered by permits alone can be missed.
+//!    a thread that runs in between receives that too early; the change represents the whole call. Violations
+//!    that depend on permits alone can be missed.
 
 mod access_history;
 mod blame;
@@ -72,12 +72,12 @@ pub const CHECKER: Registration = Registration {
     start: || Box::new(Velodrome::new(Config::default())),
 };
 
-/// How much is kept. The verdicts are the same.
+/// How much state is kept. The findings do not depend on it.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Whether operations outside of transactions become part of nodes that are there.
+    /// Whether operations outside of transactions are merged into existing nodes.
     pub merge: bool,
-    /// Whether nodes are forgotten that cannot be on a cycle any more.
+    /// Whether nodes are collected that cannot be on a cycle any more.
     pub collect: bool,
     /// How many nodes may be alive before those that are over are condensed: their findings name the
     /// ends of the cycle and not all that is in between.
@@ -90,14 +90,14 @@ impl Default for Config {
     }
 }
 
-/// How many nodes a run took, as in Table 1 of the paper.
+/// How many nodes a run needed, as in Table 1 of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statistics {
     /// Nodes that were made.
     pub allocated: u64,
     /// The most nodes that were alive at a time.
     pub most_alive: usize,
-    /// Threads that there was room for: threads that have ended leave theirs to others.
+    /// The number of thread slots; those of ended threads are reused.
     pub slots: usize,
 }
 
@@ -106,13 +106,13 @@ pub struct Statistics {
 struct OpenBlock {
     block: Block,
     begin: u64,
-    /// Whether it gave a lock back to wait.
+    /// Whether it released a lock to wait.
     waits: bool,
     /// This block and those around it.
     context: ContextId,
 }
 
-/// What is known of a thread.
+/// The state of a thread.
 #[derive(Debug, Default)]
 struct Thread {
     timeline: Timeline,
@@ -186,7 +186,7 @@ impl Velodrome {
         self.shapes().flat_map(|(shape, _)| shape.refuted.iter().copied()).collect()
     }
 
-    /// How many nodes it took.
+    /// How many nodes were needed.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         Statistics {
@@ -214,8 +214,8 @@ impl Velodrome {
         slot
     }
 
-    /// An operation that comes after those in `self.sources`. Returns the thread time that stands for it, with what
-    /// is done.
+    /// An operation that comes after those in `self.sources`. Returns the operation with the thread time that
+    /// represents it.
     fn operation(&mut self, event: &Event, subject: Subject) -> TimedOperation {
         let slot = self.slot(event.thread);
         self.start(slot);
@@ -294,7 +294,7 @@ impl Velodrome {
             history.add_shared_to(&mut self.sources);
         }
         let operation = self.operation(event, Subject::Variable(variable));
-        // What cannot be on a cycle need not be remembered, but takes the place of what is.
+        // An operation that cannot be on a cycle need not be stored, but replaces the stored one.
         if !operation.thread_time.is_none() || self.variables.at(position).is_some() {
             self.variables.entry_at(position).exclusive(operation);
         }

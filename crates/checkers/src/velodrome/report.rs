@@ -37,7 +37,7 @@ pub struct Shape {
 pub(super) struct Group {
     /// How many there were.
     pub(super) count: u64,
-    /// Whether every one of them was of a block that gave its lock back to wait.
+    /// Whether in each of them the block released its lock to wait.
     pub(super) waits: bool,
     /// The operations at the places of the shape, of the first violation.
     pub(super) interferes: Vec<(Endpoint, Subject)>,

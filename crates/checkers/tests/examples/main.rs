@@ -1,5 +1,5 @@
-//! What of the papers' examples cannot be said in the comments of `fixtures/traces`, and what must not be
-//! forgotten or kept too long.
+//! Examples of the papers that the comments of `fixtures/traces` cannot express, and limits on the state that
+//! checkers keep.
 
 mod text;
 

@@ -45,7 +45,7 @@ pub(crate) const ALL: Filters = Filters {
     locksets: false,
 };
 
-/// The filters when a checker looks at the locks that are held.
+/// The filters if a checker needs the locks that are held.
 pub(crate) const LOCKSETS: Filters = Filters { locksets: true, ..ALL };
 
 /// An access as the words beside a variable hold it.

@@ -1,5 +1,5 @@
-//! Eraser and Atomizer against what their papers say, put down as statements about all operations so far:
-//! no states, no numbers for sets, nothing forgotten.
+//! Compares Eraser and Atomizer with their papers, written as statements about all operations so far:
+//! no states, no interned sets, nothing forgotten.
 
 use std::collections::BTreeSet;
 
@@ -193,7 +193,7 @@ fn open_blocks(run: &Run, at: usize) -> Vec<usize> {
     open
 }
 
-/// What Atomizer says after an operation that it did not say before.
+/// The new verdicts of Atomizer after an operation.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct CheckerVerdict {
     at: usize,

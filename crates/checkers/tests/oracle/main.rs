@@ -1,10 +1,10 @@
-//! The checkers against checkers that keep every operation and compare every pair, on random runs:
-//! reported whole, and through a model of the run-time half's filters.
+//! Compares the checkers with naive oracles that keep every operation and compare every pair, on random runs:
+//! complete, and through a model of the run-time filters.
 //!
 //! A run that has a violation keeps it, so the first operation that makes one is the verdict on every prefix.
-//! The checkers themselves are compared with all orders of small runs.
+//! The oracles themselves are compared with all orders of small runs.
 //!
-//! `CHECKER_RUNS` says how many runs, `CHECKER_SEED` which ones. A million take some ten minutes.
+//! `CHECKER_RUNS` sets the number of runs, `CHECKER_SEED` the random seed. A million take some ten minutes.
 
 mod exhaustive;
 mod filters;
@@ -28,7 +28,7 @@ use naive::Verdict;
 use random::{Random, number_from};
 use trace::{Names, Op, Operation, Run, Shape};
 
-/// What a checker says of a run, in the oracle's words.
+/// The verdict of a checker on a run, in the form of the oracle.
 #[derive(Debug, PartialEq, Eq)]
 struct CheckerVerdict {
     first_violation: Option<usize>,
@@ -190,7 +190,7 @@ fn the_blamed_block_is_broken_in_every_order() {
     assert!(refuted > 100, "the runs say little: {refuted}");
 }
 
-/// Everything that is said of a run: its violation, if any, its refuted blocks and its races.
+/// All verdicts on a run: its violation, if any, its refuted blocks and its races.
 fn all_verdicts(run: &Run, filters: Option<Filters>) -> (CheckerVerdict, Vec<(Variable, usize)>) {
     (run_velodrome(run, Config::default(), filters), run_happens_before(run, filters))
 }

@@ -1,4 +1,4 @@
-//! Threads that are held back: what only then comes to light, and what must not change.
+//! Delayed threads: defects that only they reveal, and what must not change.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
 }
 
-/// What a watched run said, and its report.
+/// The output of a watched run, and its report.
 struct AgentRun {
     process_output: ProcessOutput,
     report: Value,

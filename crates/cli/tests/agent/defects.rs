@@ -1,5 +1,5 @@
-//! Defects in programs that nobody here wrote: a driver of ours makes them happen, and a run with the agent
-//! names them. `docs/real-programs.md` tells what is wrong in each.
+//! Known defects in published programs: a driver triggers them, and a run with the agent must report them.
+//! `docs/real-programs.md` describes each.
 
 use std::fmt;
 use std::process::Command;
@@ -117,7 +117,7 @@ fn step(role: &str, class: &str, method: &str) -> (String, String) {
     (role.to_string(), format!("{class}.{method}"))
 }
 
-/// What is told of a finding.
+/// The parts of a finding that tests check.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) rule: String,

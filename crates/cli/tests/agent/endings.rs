@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new("killed", [trace], kill_at_random_moments),
         Case::new("disk-full/from-the-start", [], |setup: &Setup| {
-            // Every write to this file says that the disk is full.
+            // Every write to this file fails as on a full disk.
             let run = program(setup, "record=/dev/full")?;
             let child = run.command()?.spawn()?;
             assert_completes(&run.wait_for(child)?)

@@ -105,7 +105,7 @@ impl Run {
         self.wait_for(child)
     }
 
-    /// Waits for the end of what was started, and says what was seen.
+    /// Waits for the end of the process, and returns its output.
     pub(crate) fn wait_for(&self, mut child: Child) -> Result<ProcessOutput, Failed> {
         let deadline = Instant::now() + MOST_TIME;
         let status = loop {
@@ -158,7 +158,7 @@ fn difference(what: &str, plain: &str, watched: &str) -> Option<String> {
     ))
 }
 
-/// An agent that did nothing would change nothing: what it was asked to record must be there.
+/// An agent that does nothing would pass the other checks: the recording must exist.
 pub(crate) fn assert_recorded(run: &Run) -> Result<(), Failed> {
     match fs::metadata(run.trace()) {
         Ok(metadata) if metadata.len() > 0 => Ok(()),

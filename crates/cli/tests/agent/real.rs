@@ -1,4 +1,4 @@
-//! Programs that nobody here wrote: same results with and without the agent, and no class that the verifier
+//! Published programs: same results with and without the agent, and no class that the verifier
 //! refuses.
 
 use std::collections::BTreeMap;

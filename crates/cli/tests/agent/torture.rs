@@ -39,7 +39,7 @@ const ALL_OPTIONS: &str = "arrays=true,branches=true,collections=true";
 /// Every access is reported at once.
 const NO_FILTERS: &str = "ownership-filter=false,epoch-filter=false";
 
-/// Threads are held back wherever something looks suspicious, for a short time.
+/// Threads are delayed wherever something is suspicious, for a short time.
 const ADVERSARIAL: &str = "monitor=velodrome,adversarial=true,seed=1,hold-for=8,holds-per-site=3";
 
 /// What hooks are called with hostile operands under.
@@ -53,7 +53,7 @@ const HOSTILE_OPTIONS: [(&str, &str); 3] = [
     ),
 ];
 
-/// Everybody looks at the events, which takes longer than to make them.
+/// All checkers run, which takes longer than producing the events.
 const CHECKERS: &str = "monitor=velodrome,monitor=happens-before,monitor=eraser,monitor=atomizer";
 
 pub(crate) fn cases() -> Vec<Case> {

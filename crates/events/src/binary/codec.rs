@@ -103,7 +103,7 @@ impl CodecState {
         self.thread = 0;
     }
 
-    /// Writes an event to the beginning of `room`, and says how many bytes it took.
+    /// Writes an event to the beginning of `room`; returns the number of bytes.
     #[inline]
     pub(super) fn encode(&mut self, event: &Event, room: &mut [u8; EVENT_ROOM]) -> usize {
         let (kind, operand) = event.action.parts();
@@ -175,7 +175,7 @@ impl CodecState {
         length
     }
 
-    /// Reads an event; says what is wrong if there is none.
+    /// Reads an event, or returns what is wrong.
     #[inline]
     pub(super) fn decode(&mut self, input: &mut Input<'_>) -> Result<Event, &'static str> {
         let first = input.byte()?;

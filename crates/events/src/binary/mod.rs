@@ -1,8 +1,8 @@
-//! The binary trace: compact, written as the run goes on, and readable up to where it was cut off.
+//! The binary trace: compact, written during the run, and readable as far as it is intact.
 //!
 //! A file is a preamble and a row of blocks. Each block has a header and a checksum of its own. The
-//! rows of the tables stand in blocks of their own, before the first event that needs them; the
-//! last block says that the trace is complete. `docs/trace-format.md` describes every byte; this
+//! rows of the tables are in separate blocks, before the first event that needs them; the
+//! last block marks the trace as complete. `docs/trace-format.md` describes every byte; this
 //! file holds the numbers of it that writer and reader share.
 
 mod codec;

@@ -1,9 +1,9 @@
-//! Reads binary traces, whole ones and damaged ones.
+//! Reads binary traces, intact or damaged.
 //!
-//! Whatever can be read is read: a trace that was cut off gives the events of its complete blocks, a
-//! damaged block is left out, and what is missing is said ([`Reader::damage`]). A block whose header
-//! is whole is as long as it says; otherwise the marker of the next block is looked for. So every
-//! byte is looked at a bounded number of times, whatever the file.
+//! A truncated trace gives the events of its complete blocks, a damaged block is skipped, and
+//! [`Reader::damage`] says what is missing. The length in an intact header is trusted; otherwise the reader
+//! searches for the marker of the next block. So every byte is read a bounded number of times,
+//! whatever the file.
 
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, ErrorKind, Read};
@@ -53,7 +53,7 @@ pub enum Damage {
         /// How many bytes of an incomplete block follow.
         bytes: u64,
     },
-    /// Something stands after the end, and was left out.
+    /// There are bytes after the end, which were ignored.
     AfterEnd {
         /// Where it begins.
         offset: u64,
@@ -304,7 +304,7 @@ fn take_events(
     Ok(())
 }
 
-/// The part of the file that is looked at.
+/// The part of the file in memory.
 #[derive(Debug)]
 struct Window<R: Read> {
     input: R,
@@ -323,7 +323,7 @@ impl<R: Read> Window<R> {
         &self.bytes[self.start..]
     }
 
-    /// Tries to have so many bytes, and says whether it could.
+    /// Tries to read that many bytes; returns whether it could.
     fn fill(&mut self, wanted: usize) -> io::Result<bool> {
         while self.bytes.len() - self.start < wanted && !self.is_at_end {
             self.bytes.drain(..self.start);
