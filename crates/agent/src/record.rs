@@ -8,13 +8,21 @@ use events::{
     Variable,
 };
 
-/// The four words of a slot.
+/// The four words of a slot. The first has the kind in its highest byte, which is positive, so that it can be told
+/// from what `event_ring` keeps there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) head: u64,
     pub(crate) epoch: u64,
     pub(crate) first: u64,
     pub(crate) second: u64,
+}
+
+impl From<event_ring::Record> for Record {
+    fn from(words: event_ring::Record) -> Record {
+        let [head, epoch, first, second] = words.map(i64::cast_unsigned);
+        Record { head, epoch, first, second }
+    }
 }
 
 impl Record {
@@ -133,6 +141,7 @@ mod tests {
             assert!(source.contains(&declaration), "{declaration}");
             let record = Record { head: (number as u64) << 56, epoch: 0, first: 0, second: 0 };
             assert!(record.event().is_some(), "{kind}");
+            assert!(record.head.cast_signed() >= event_ring::FIRST_WORDS, "{kind}");
         }
         let beyond = Record { head: (KINDS.len() as u64) << 56, epoch: 0, first: 0, second: 0 };
         assert_eq!(beyond.event(), None);

@@ -10,7 +10,7 @@ use instrument::{Config, DroppedLock, NotALock, Outcome, WatchList};
 use program::AtomicSpec;
 use program::pattern::Pattern;
 
-use crate::consumer::{Consumed, Consumer, NEVER};
+use crate::consumer::{Consumed, Consumer};
 use crate::jvm::Jvmti;
 use crate::memory::Memory;
 use crate::names::{Names, Sites};
@@ -151,7 +151,7 @@ impl Watcher {
                 Ok(consumer) => *lock(&self.consumer) = Some(consumer),
                 Err(error) => {
                     // Hooks are not to wait for somebody who will not come.
-                    self.memory.set_head(NEVER);
+                    self.memory.ring().end();
                     self.note(format!("there is no thread for the events: {error}"));
                 }
             }
@@ -164,8 +164,9 @@ impl Watcher {
         let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self));
         let mut results = Results { ending: Ending::Complete, ..self.results() };
         if let Some(consumed) = consumed {
-            let Consumed { events, recording, findings } = consumed;
+            let Consumed { events, lost_events, recording, findings } = consumed;
             results.events = events;
+            results.lost_events = lost_events;
             results.recording = recording;
             results.findings = findings;
         }
