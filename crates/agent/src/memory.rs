@@ -44,13 +44,8 @@ struct Sizes {
 }
 
 /// What a JVM gets. There are notes for 64 threads, and a region that stays empty, of 2^20 variables each.
-const OF_A_JVM: Sizes = Sizes {
-    ring: 1 << 18,
-    epoch_blocks: 1 << 25,
-    sites: SITES,
-    statics: 1 << 20,
-    notes: 65 << 20,
-};
+const OF_A_JVM: Sizes =
+    Sizes { ring: 1 << 18, epoch_blocks: 1 << 25, sites: SITES, statics: 1 << 20, notes: 65 << 20 };
 
 /// The parts.
 #[derive(Debug)]
@@ -232,7 +227,10 @@ mod tests {
         assert_eq!([1, 10, 13].map(|what| memory.answer(what)), [63, 5, 3]);
         let owners: Vec<i32> = memory.owners.iter().map(|it| it.load(Ordering::Relaxed)).collect();
         assert_eq!(owners, [-1, 0, 0, 0, 0]);
-        assert_eq!([11, 12].map(|what| word_at(memory.answer(what)).load(Ordering::Relaxed)), [1, 1]);
+        assert_eq!(
+            [11, 12].map(|what| word_at(memory.answer(what)).load(Ordering::Relaxed)),
+            [1, 1]
+        );
         assert_eq!(memory.answer(3) - memory.answer(2), LINE as i64);
     }
 

@@ -311,9 +311,8 @@ impl<W: Word> Consumer<'_, W> {
     /// have drawn another ticket.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        let is_abandoned = |index: &&usize| {
-            self.ring.slots[**index][0].load(Ordering::Acquire) == ABANDONED
-        };
+        let is_abandoned =
+            |index: &&usize| self.ring.slots[**index][0].load(Ordering::Acquire) == ABANDONED;
         self.skipped - self.redrawn - self.withheld.iter().filter(is_abandoned).count() as u64
     }
 }
