@@ -54,6 +54,21 @@ import jdk.internal.vm.annotation.Stable;
  * race, at the same moment, the order may be seen wrongly, and one of them may be noted without being
  * reported.
  *
+ * <p><b>What other threads see.</b> Processors such as AArch64 let a thread see the stores of another in another
+ * order. What hooks share is right there for one of these reasons, and says which:
+ * <ol>
+ * <li>The words of a variable, and the notes of its reads, are plain stores of 64 bits, which are never seen in
+ *     halves. The store lies between the same operations of the thread as the access that it stands for. So if the
+ *     program orders two accesses, their stores are ordered too; if it does not, the accesses race, and what is
+ *     not exact is said above.
+ * <li>What a word refers to (the owner of an epoch) is stored before a fence, and the word after it. Who reads the
+ *     word uses it to find the place: no processor that runs a JVM loads from an address before it has it.
+ * <li>What is found otherwise than by what was read (the field of a site) has a fence between the two stores, and
+ *     one between the two loads.
+ * <li>The notes of volatile variables are exchanged atomically and read with volatile loads.
+ * <li>What only saves work may be seen late: who misses it looks again under the lock.
+ * </ol>
+ *
  * <p>The agent defines this class in {@code java.lang} by the boot loader, so that every class loader finds
  * it and the virtual machine trusts its annotations. Hooks throw nothing, take no lock while they call out,
  * and use no class that the agent rewrites.
@@ -213,7 +228,8 @@ public final class Scission {
     /**
      * Whether a second thread has shown itself. Before that nothing can come between two accesses, and
      * blocks inside others begin no epoch. So of the blocks that are open at that moment, a block may be
-     * blamed although a shorter one inside it would do; the verdict is the same.
+     * blamed although a shorter one inside it would do; the verdict is the same. That goes for a thread that sees
+     * it late, too: a thread that another one starts is seen by that one at once.
      */
     private static boolean hasThreads = !EPOCHS;
 
@@ -258,13 +274,15 @@ public final class Scission {
     private static void takeBlock(ScissionThread s) {
         long block = U.getAndAddLong(null, NEXT_BLOCK, 1) % EPOCH_BLOCKS;
         U.putInt(OWNERS + block * 4, s.number);
+        // Whoever sees a word with such an epoch sees whose it is.
+        U.storeFence();
         s.epoch = block << BLOCK_BITS + SITE_BITS;
     }
 
     /** The number of the thread whose epoch a word holds. */
     @ForceInline
     private static int owner(long word) {
-        // The shift to the left drops bit 63.
+        // The shift to the left drops bit 63. The address comes from the word, so it is loaded after it.
         return U.getInt(OWNERS + (word << 1 >>> SITE_BITS + BLOCK_BITS + 1 << 2));
     }
 
@@ -318,16 +336,54 @@ public final class Scission {
         }
     }
 
+    /** The low bits of a ticket are its slot, the others its lap. */
+    private static final int RING_BITS = Long.bitCount(RING_MASK);
+
+    // What the first word of a slot and HEAD say besides; see `lib.rs` of `event_ring`.
+    private static final long WITHHELD = Long.MIN_VALUE;
+    private static final long ABANDONED = -1;
+    private static final long CAREFUL = Long.MIN_VALUE / 2;
+
+    /**
+     * Writes a record. This is {@code Ring::put} of the crate {@code event_ring}, line by line, with the orderings
+     * that it has there or stronger ones. That crate has the argument and the exploration of the protocol: whoever
+     * changes one changes the other.
+     */
     private static void put(int thread, int kind, int site, long epoch, long first, long second) {
         long ticket = U.getAndAddLong(null, TAIL, 1);
-        while (ticket - U.getLongVolatile(null, HEAD) > RING_MASK) {
-            pause();
+        if (ticket - U.getLongAcquire(null, HEAD) > RING_MASK) {
+            ticket = ticketWithRoom(ticket);
         }
         long slot = RING + ((ticket & RING_MASK) << 5);
         U.putLong(slot + 8, epoch);
         U.putLong(slot + 16, first);
         U.putLong(slot + 24, second);
         U.putLongRelease(null, slot, (long) kind << 56 | (long) site << 32 | thread & 0xffffffffL);
+    }
+
+    /** Waits until a ticket has room; or draws others, until one has a slot that may be written. */
+    @DontInline
+    private static long ticketWithRoom(long ticket) {
+        while (true) {
+            long head = U.getLongAcquire(null, HEAD);
+            if (ticket - head <= RING_MASK) {
+                return ticket;
+            }
+            if (head >= 0 || ticket - (head - CAREFUL) > RING_MASK) {
+                pause();
+                continue;
+            }
+            long slot = RING + ((ticket & RING_MASK) << 5);
+            long lap = ticket >>> RING_BITS;
+            long usedFor = U.getLongOpaque(null, slot);
+            if (usedFor == lap) {
+                return ticket;
+            }
+            if (usedFor == WITHHELD + lap) {
+                U.putLongRelease(null, slot, ABANDONED);
+            }
+            ticket = U.getAndAddLong(null, TAIL, 1);
+        }
     }
 
     // ------------------------------------------------------------------ stacks
@@ -339,7 +395,7 @@ public final class Scission {
     /**
      * Where stacks were taken: hashes of a site and the four innermost blocks, with open addressing; 0 is
      * free. Never more than half full, and read by every report but written rarely, so that all threads
-     * share it and none needs a cache of its own.
+     * share it and none needs a cache of its own. Who sees a key late looks again under the lock.
      */
     private static final long[] STACKS = new long[EMIT ? 1 << STACK_BITS : 0];
     private static int stacks;
@@ -472,8 +528,9 @@ public final class Scission {
     @DontInline
     private static long claim(ScissionThread s, Object object, Shape shape) {
         long id = U.getAndAddLong(null, NEXT_OBJECT, 1);
-        if (!U.compareAndSetLong(object, shape.idOffset, 0, id)) {
-            return U.getLong(object, shape.idOffset);
+        long before = U.compareAndExchangeLong(object, shape.idOffset, 0, id);
+        if (before != 0) {
+            return before;
         }
         emit(s, ESCAPE, 0, id, shape.number);
         return id;
@@ -500,9 +557,13 @@ public final class Scission {
     private static synchronized void setEntry(int site, long entry) {
         long[] entries = ENTRIES[site >>> 12];
         if (entries == null) {
-            ENTRIES[site >>> 12] = entries = new long[1 << 12];
+            entries = new long[1 << 12];
+            // Whoever sees the array sees its zeros.
+            U.storeFence();
+            ENTRIES[site >>> 12] = entries;
         }
-        entries[site & 0xfff] = entry;
+        // Whoever sees the entry sees what was stored of the site before; see `field` and `lambdaBody`.
+        U.putLongRelease(entries, LONGS + (site & 0xfff) * 8L, entry);
     }
 
     /** A field of an object was read. */
@@ -554,6 +615,7 @@ public final class Scission {
     }
 
     private static long fieldOwner(ScissionThread s, Object object, int site) {
+        U.loadFence();
         int offset = U.getInt(SITES + (long) site * 8 + 4);
         long id = offset == 0 ? 0 : U.getLong(object, (long) offset);
         return id != 0 ? id : id(s, object);
@@ -595,7 +657,9 @@ public final class Scission {
         }
     }
 
+    /** The field of a site, whose entry this thread has seen: that was stored later, and is loaded before. */
     private static long field(int site) {
+        U.loadFence();
         return U.getInt(SITES + (long) site * 8) & 0xffffffffL;
     }
 
@@ -828,7 +892,8 @@ public final class Scission {
     }
 
     private static int sharedVariables;
-    private static int usedRegions;
+    /** A thread that looks for notes must see the regions that others had taken when they noted something. */
+    private static volatile int usedRegions;
     private static final int[] FREE_REGIONS = new int[REGIONS];
     private static int freeRegions;
 
@@ -866,8 +931,11 @@ public final class Scission {
     /** Reports and clears what all threads have noted of their reads of a variable. */
     private static void collectReads(ScissionThread s, long read, long first, long second) {
         long note = NOTES + ((read & SHARED_INDEX) << 3);
-        for (int region = 0; region < usedRegions; region++) {
-            long noted = U.getLong(null, note);
+        int regions = usedRegions;
+        for (int region = 0; region < regions; region++) {
+            // The write of a volatile variable has said that it is under way. A reader that has not seen that when
+            // it had noted its read must be found here; so this load must not go ahead of what was said.
+            long noted = U.getLongVolatile(null, note);
             if (noted != 0) {
                 noted = U.getAndSetLong(null, note, 0);
                 if (noted != 0 && owner(noted) != s.number) {
@@ -1160,6 +1228,7 @@ public final class Scission {
 
     /** The class that declares the static field of a site. */
     private static int classOfStatic(int site) {
+        U.loadFence();
         return U.getInt(SITES + (long) site * 8 + 4);
     }
 
@@ -1512,10 +1581,16 @@ public final class Scission {
         }
     }
 
+    /** The site of the body of a lambda, 0 if it is not known. Its thread may have seen only the entry of a site. */
+    private static int lambdaBody(Class<?> type) {
+        U.loadFence();
+        return (int) LAMBDA_BODY.get(type)[0];
+    }
+
     /** The number of a task: its own, or that of its body if it is a lambda. */
     private static long taskId(ScissionThread s, Object task) {
         if (task.getClass().isSynthetic()) {
-            int body = (int) LAMBDA_BODY.get(task.getClass())[0];
+            int body = lambdaBody(task.getClass());
             if (body != 0) {
                 Long known = BODY_TASKS.get(body);
                 if (known == null) {
@@ -1765,7 +1840,7 @@ public final class Scission {
     /** Notes that a body is one of a callback of a stream. */
     private static void streamStep(Object callback) {
         if (callback.getClass().isSynthetic()) {
-            int body = (int) LAMBDA_BODY.get(callback.getClass())[0];
+            int body = lambdaBody(callback.getClass());
             if (body != 0) {
                 BODY_TASKS.putIfAbsent(body, OF_STREAM);
             }

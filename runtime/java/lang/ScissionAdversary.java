@@ -48,7 +48,10 @@ final class ScissionAdversary {
 
     /** Whether threads are held back at all. */
     static final boolean IS_AT_WORK = Scission.configuration(40) != 0;
-    /** How often threads may still be held at a site: 0 where nothing is suspected, -1 for no more. */
+    /**
+     * How often threads may still be held at a site: 0 where nothing is suspected, -1 for no more. Who looks without the
+     * lock may see it late, and is then not held, or decides under the lock.
+     */
     private static final long SUSPECTS = Scission.configuration(41);
     /** Where the holds, and their slices, are counted. */
     private static final long HOLDS = Scission.configuration(42);

@@ -2,12 +2,18 @@ package java.lang;
 
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
+import jdk.internal.misc.Unsafe;
 
 /**
  * Numbers for objects that have no room for one: locks, arrays and library objects. A table of weak
  * references by identity; what nobody else holds disappears from it.
+ *
+ * <p>It is changed under the lock of a shard and read without. A reader that finds nothing looks again under the lock.
+ * An entry that a reader finds is whole: it was linked after a fence, and the reader has come to it by the link.
  */
 final class ScissionObjects {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
     /** What is known of one object. */
     static final class Entry extends WeakReference<Object> {
         final int hash;
@@ -54,6 +60,7 @@ final class ScissionObjects {
             }
             int index = hash >>> 6 & buckets.length - 1;
             Entry added = new Entry(object, hash, id, buckets[index], queue);
+            U.storeFence();
             buckets[index] = added;
             size++;
             return added;
@@ -75,7 +82,10 @@ final class ScissionObjects {
             }
         }
 
-        /** Copies the entries' chains: a reader of the old buckets may miss an entry, and then locks. */
+        /**
+         * Links the entries anew: a reader of the old buckets may miss an entry, and then locks. The fence keeps new
+         * links from being seen before those they lead to, so that a reader never goes in a circle.
+         */
         private void grow() {
             Entry[] old = buckets;
             Entry[] wider = new Entry[old.length * 4];
@@ -84,6 +94,7 @@ final class ScissionObjects {
                     Entry next = chain.next;
                     int index = chain.hash >>> 6 & wider.length - 1;
                     chain.next = wider[index];
+                    U.storeFence();
                     wider[index] = chain;
                     chain = next;
                 }
