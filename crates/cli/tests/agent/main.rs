@@ -14,6 +14,7 @@ mod real;
 mod setup;
 mod shown;
 mod stacks;
+mod suspended;
 mod torture;
 
 use std::collections::BTreeMap;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         shown::cases(),
         endings::cases(),
         adversary::cases(),
+        suspended::cases(),
     ];
     for case in all.into_iter().flatten() {
         let missing = case.missing();
