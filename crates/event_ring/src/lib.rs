@@ -33,8 +33,8 @@
 //! finds room at the first look, and each goes the slower way: it looks at its slot before it writes. If
 //! that is not free for its lap, an earlier producer still may write it, and this one draws another
 //! ticket. It cannot be free for the lap by mistake, since a slot is freed for one lap only: the next whose
-//! ticket the consumer has not passed. So a producer that never meets a skip pays nothing for all
-//! that: it looks at the same word as it would without. `head` stays low for good because a producer may have
+//! ticket the consumer has not passed. So as long as nothing was skipped, a producer does the
+//! same loads and stores as it would without all that (ARCHITECTURE.md has measurements). `head` stays low for good because a producer may have
 //! drawn its ticket while its slot was withheld, and look at `head` any time later.
 //!
 //! A record whose ticket was skipped is lost if its producer was already past its look at `head`. Otherwise the
@@ -156,6 +156,7 @@ impl<'a, W: Word> Ring<'a, W> {
     }
 
     /// Writes a record; `pause` lets some time pass until there is room.
+    #[inline]
     pub fn put(&self, record: Record, pause: impl FnMut()) {
         // The hooks that operations of a program run one after the other have tickets in that order,
         // however weak this addition is: all additions to one word have one order.
@@ -171,6 +172,8 @@ impl<'a, W: Word> Ring<'a, W> {
     }
 
     /// Waits until a ticket has room; or draws others, until one has a slot that may be written.
+    #[cold]
+    #[inline(never)]
     fn ticket_with_room(&self, mut ticket: i64, mut pause: impl FnMut()) -> i64 {
         loop {
             let head = self.head.load(Ordering::Acquire);
