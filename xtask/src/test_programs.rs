@@ -37,6 +37,8 @@ const PROGRAMS: [Program; 5] = [
 const COVERAGE_PACKAGE: &str = "libjacoco-java";
 /// A client that puts a web server under load.
 const LOAD_PACKAGE: &str = "wrk";
+/// Sees every access to memory that was not allocated.
+pub(crate) const MEMORY_CHECKER: &str = "valgrind";
 
 /// The part of the JDK's source that is compiled in tests and benchmarks: some 350 files.
 pub(crate) const JDK_PART: &str = "java.base/java/util";
@@ -46,7 +48,7 @@ pub(crate) fn prepare() -> Result<()> {
     let home = jdk::ensure()?;
     let mut packages: Vec<&str> =
         PROGRAMS.iter().flat_map(|program| program.packages).copied().collect();
-    packages.extend([COVERAGE_PACKAGE, LOAD_PACKAGE]);
+    packages.extend([COVERAGE_PACKAGE, LOAD_PACKAGE, MEMORY_CHECKER]);
     debian::ensure(&packages)?;
     jvms::ensure_all()?;
     let folder = folder()?;

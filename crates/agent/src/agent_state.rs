@@ -9,7 +9,7 @@ use findings::{Gap, GapKind};
 use instrument::{Config, DroppedLock, NotALock, Outcome, WatchList};
 use models::{AtomicSpec, Models, Pattern};
 
-use crate::consumer::{Consumed, Consumer, NEVER};
+use crate::consumer::{Consumed, Consumer};
 use crate::jvm::Jvmti;
 use crate::library_facts::LibraryFacts;
 use crate::memory::Memory;
@@ -174,7 +174,7 @@ impl AgentState {
                 Ok(consumer) => *lock(&self.consumer) = Some(consumer),
                 Err(error) => {
                     // Hooks are not to wait for somebody who will not come.
-                    self.memory.set_head(NEVER);
+                    self.memory.ring().end();
                     self.note(format!("there is no thread for the events: {error}"));
                 }
             }
@@ -187,8 +187,9 @@ impl AgentState {
         let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self));
         let mut results = Results { ending: Ending::Complete, ..self.results() };
         if let Some(consumed) = consumed {
-            let Consumed { events, recording, findings } = consumed;
+            let Consumed { events, lost_events, recording, findings } = consumed;
             results.events = events;
+            results.lost_events = lost_events;
             results.recording = recording;
             results.findings = findings;
         }

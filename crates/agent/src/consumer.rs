@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use findings::Finding;
 use output_file::Stream;
 
 use crate::agent_state::AgentState;
+use crate::record::Record;
 
 /// How many events are taken before they are handed on.
 const BATCH: usize = 4096;
@@ -24,17 +25,18 @@ const BATCH: usize = 4096;
 const IDLE: Duration = Duration::from_micros(200);
 /// After how long without events the recording is brought to the disk.
 const SETTLE: Duration = Duration::from_millis(100);
-/// How long a slot may be drawn and not written. A thread that was stopped between the two by an error
-/// never writes it.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Where the head of the ring stands when nobody takes events any more: no hook waits for room.
-pub(crate) const NEVER: i64 = i64::MAX / 2;
+/// How often an idle consumer looks for the record of a ticket before it skips it, and at the end of the JVM: some
+/// two seconds, and half a second. Looks are counted and not time, since a process may be stopped as a whole:
+/// then nobody had the time to write.
+const LOOKS: u32 = 8_000;
+const LAST_LOOKS: u32 = LOOKS / 4;
 
 /// What came of the events.
 #[derive(Debug)]
 pub(crate) struct Consumed {
     pub(crate) events: u64,
+    /// Events that hooks reported and nobody saw.
+    pub(crate) lost_events: u64,
     pub(crate) recording: Option<Recording>,
     pub(crate) findings: Vec<Finding>,
 }
@@ -55,7 +57,7 @@ impl Consumer {
         let thread = std::thread::Builder::new().name("scission".to_owned()).spawn(move || {
             catch_unwind(AssertUnwindSafe(|| work.run(&seen))).unwrap_or_else(|defect| {
                 // Threads of the program are not to wait for one that is gone.
-                agent.memory.set_head(NEVER);
+                agent.memory.ring().end();
                 resume_unwind(defect)
             })
         })?;
@@ -67,17 +69,28 @@ impl Consumer {
         self.stop.store(true, Ordering::Release);
         self.thread.join().unwrap_or_else(|_| {
             agent.note("a monitor has a defect, and its findings are lost".to_owned());
-            Consumed { events: 0, recording: None, findings: Vec::new() }
+            Consumed { events: 0, lost_events: 0, recording: None, findings: Vec::new() }
         })
     }
 }
 
 struct Work {
     agent: &'static AgentState,
+    ring: event_ring::Consumer<'static, AtomicI64>,
     tables: Tables,
     recorder: Option<Recorder>,
     monitors: Vec<Running>,
     events: u64,
+    /// Records that no hook can have written.
+    unreadable: u64,
+}
+
+/// Tickets whose records are waited for.
+struct Stall {
+    /// Those drawn before this one were drawn before the waiting began.
+    until: i64,
+    /// How often the consumer has looked since.
+    looks: u32,
 }
 
 /// A monitor at work.
@@ -109,11 +122,15 @@ impl Work {
             },
             None => None,
         };
-        if recorder.is_none() && monitors.is_empty() {
-            // Hooks go on writing; nobody stands in their way.
-            agent.memory.set_head(NEVER);
+        Work {
+            agent,
+            ring: agent.memory.ring().consumer(),
+            tables: Tables::default(),
+            recorder,
+            monitors,
+            events: 0,
+            unreadable: 0,
         }
-        Work { agent, tables: Tables::default(), recorder, monitors, events: 0 }
     }
 
     fn run(&mut self, stop: &AtomicBool) -> Consumed {
@@ -121,45 +138,52 @@ impl Work {
         let mut last = Instant::now();
         // Threads may go on while the JVM ends; what they do after the end has begun is not waited for.
         let mut end = None;
+        let mut stall: Option<Stall> = None;
         loop {
             let is_last = stop.load(Ordering::Acquire);
-            let mut until = self.agent.memory.tail();
+            let mut until = self.ring.drawn();
             if is_last {
                 until = *end.get_or_insert(until);
             }
-            if self.take(&mut batch, until, last.elapsed() > PATIENCE) {
+            // A thread between its ticket and its record is waited for; one that was stopped there by an error
+            // never writes it. Tickets that were drawn later have a waiting of their own.
+            let patience = if is_last { LAST_LOOKS } else { LOOKS };
+            let overdue = stall.as_ref().filter(|stall| stall.looks > patience);
+            if self.take(&mut batch, until, overdue.map_or(0, |stall| stall.until)) {
                 last = Instant::now();
-            } else if is_last
-                && (self.agent.memory.head() >= until || last.elapsed() > PATIENCE / 4)
-            {
-                break;
-            } else {
-                if last.elapsed() > SETTLE {
-                    self.flush();
-                }
-                std::thread::sleep(IDLE);
+                stall = None;
+                continue;
             }
+            if self.ring.position() < until {
+                stall.get_or_insert(Stall { until, looks: 0 }).looks += 1;
+            } else if is_last {
+                break;
+            }
+            if last.elapsed() > SETTLE {
+                self.flush();
+            }
+            std::thread::sleep(IDLE);
         }
         // Threads that still run are not to wait for room that nobody will make.
-        self.agent.memory.set_head(NEVER);
+        self.agent.memory.ring().end();
         self.finish()
     }
 
-    /// Takes what stands in the ring, up to a batch, and hands it on. Says whether there was anything.
-    fn take(&mut self, batch: &mut Vec<Event>, until: i64, skip_holes: bool) -> bool {
+    /// Takes what stands in the ring, up to a batch, and hands it on. Tickets before `skip_until` are not waited
+    /// for. Says whether there was anything.
+    fn take(&mut self, batch: &mut Vec<Event>, until: i64, skip_until: i64) -> bool {
         let memory = &self.agent.memory;
         batch.clear();
-        let mut ticket = memory.head();
-        let mut skipped = false;
-        while ticket < until && batch.len() < BATCH {
-            match memory.take(ticket) {
-                Some(record) => batch.extend(record.event()),
-                None if skip_holes => skipped = true,
-                None => break,
+        let before = self.ring.position();
+        while batch.len() < BATCH
+            && let Some(record) = self.ring.take(until, skip_until)
+        {
+            match Record::from(record).event() {
+                Some(event) => batch.push(event),
+                None => self.unreadable += 1,
             }
-            ticket += 1;
         }
-        memory.set_head(ticket);
+        self.ring.give_back();
         // Rows stood in the names before the events that carry their numbers were in the ring.
         self.agent.names.move_to(&mut self.tables);
         self.events += batch.len() as u64;
@@ -179,7 +203,7 @@ impl Work {
                 }
             }
         }
-        skipped || !batch.is_empty()
+        self.ring.position() > before
     }
 
     fn flush(&mut self) {
@@ -193,7 +217,8 @@ impl Work {
         let tables = &self.tables;
         let reported = self.monitors.iter().filter(|running| running.is_reported);
         let findings = reported.flat_map(|running| running.monitor.findings(tables)).collect();
-        Consumed { events: self.events, recording, findings }
+        let lost_events = self.ring.lost() + self.unreadable;
+        Consumed { events: self.events, lost_events, recording, findings }
     }
 }
 

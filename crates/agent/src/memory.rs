@@ -1,13 +1,13 @@
 //! The memory that the Java half and the agent share.
 //!
 //! It is allocated once, zeroed, and never freed: hooks may run until the very end of the process. Its
-//! pages become real only when they are touched.
+//! pages become real only when they are touched. This side reaches it through slices of atomics, so that the
+//! one place with pointers is `allocate`; hooks reach it by address. The tests of this file are run by
+//! `cargo xtask test` once more under `valgrind`, which sees every access beside what was allocated.
 //!
 //! | part | written by | read by |
 //! |---|---|---|
-//! | ring | hooks, one slot a ticket | the consumer, which clears what it has read |
-//! | tail | hooks: the next ticket | the consumer |
-//! | head | the consumer: everything before it is free again | hooks |
+//! | ring, tail, head | hooks and the consumer, as `event_ring` says | hooks and the consumer |
 //! | owners | a thread that takes a block of epochs | all hooks |
 //! | sites | the hook that resolves a site | all hooks |
 //! | statics | hooks: the words of static fields | hooks |
@@ -16,75 +16,116 @@
 //! | holds, slices | hooks: how often and how long threads were held back | the agent, at the end |
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI8, AtomicI32, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI8, AtomicI32, AtomicI64, Ordering};
 
 use agent_protocol::layout::{
     COUNTER_DISTANCE, EPOCH_BLOCKS, REGIONS, RING_SLOTS, SHARED_BITS, SITES, SLOT_BITS, STATICS,
 };
+use event_ring::Ring;
 use events::SiteId;
 
-use crate::record::Record;
+/// How many words lie between two counters.
+const COUNTER_WORDS: usize = COUNTER_DISTANCE / size_of::<AtomicI64>();
 
-/// Notes of reads: a region for each of some threads, and one that stays empty.
-const NOTES: usize = (REGIONS + 1) << SHARED_BITS;
-
-/// Addresses of the parts.
-#[derive(Debug)]
-pub(crate) struct Memory {
-    ring: NonNull<[AtomicU64; 4]>,
-    counters: NonNull<AtomicI64>,
-    owners: NonNull<AtomicI32>,
-    sites: NonNull<u64>,
-    statics: NonNull<[u64; 2]>,
-    notes: NonNull<u64>,
-    suspects: NonNull<AtomicI8>,
+/// How much of everything there is.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// Slots of the ring; a power of two.
+    ring: usize,
+    /// Blocks of epochs; block 0 belongs to nobody, since a word of 0 is none.
+    epoch_blocks: usize,
+    /// Sites.
+    sites: usize,
+    /// Static fields that get words.
+    statics: usize,
+    /// Notes of reads.
+    notes: usize,
 }
 
-// SAFETY: the parts are only reached through atomics, from here and from the hooks.
-unsafe impl Send for Memory {}
+/// What a JVM gets. There is a region of notes for each of some threads, and one that stays empty.
+const OF_A_JVM: Sizes = Sizes {
+    ring: RING_SLOTS,
+    epoch_blocks: EPOCH_BLOCKS,
+    sites: SITES,
+    statics: STATICS,
+    notes: (REGIONS + 1) << SHARED_BITS,
+};
+
+/// The parts.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    ring: &'static [[AtomicI64; event_ring::WORDS]],
+    counters: &'static [AtomicI64],
+    owners: &'static [AtomicI32],
+    sites: &'static [AtomicI64],
+    statics: &'static [[AtomicI64; 2]],
+    notes: &'static [AtomicI64],
+    suspects: &'static [AtomicI8],
+}
+
+/// What may be made of zeros and changed by others.
+///
+/// # Safety
+///
+/// The type consists of atomic integers only.
+unsafe trait SharedWords: Sync + 'static {}
+
+// SAFETY: these are atomic integers.
+unsafe impl SharedWords for AtomicI8 {}
 // SAFETY: as above.
-unsafe impl Sync for Memory {}
+unsafe impl SharedWords for AtomicI32 {}
+// SAFETY: as above.
+unsafe impl SharedWords for AtomicI64 {}
+// SAFETY: as above.
+unsafe impl<T: SharedWords, const COUNT: usize> SharedWords for [T; COUNT] {}
 
 /// Zeroed memory that begins on a page. A large request of ordinary alignment gets fresh pages from the
 /// system, which are zero already and become real when they are touched; a request for aligned memory
 /// would be cleared by hand.
-fn allocate<T>(count: usize) -> NonNull<T> {
+fn allocate<T: SharedWords>(count: usize) -> &'static [T] {
     const PAGE: usize = 4096;
-    let layout = Layout::array::<u64>((count * size_of::<T>() + PAGE) / 8);
-    let layout = layout.unwrap_or(Layout::new::<T>());
-    // SAFETY: no part is of size zero.
+    let bytes = count * size_of::<T>();
+    let layout = Layout::array::<u64>((bytes + PAGE).div_ceil(8)).unwrap_or(Layout::new::<T>());
+    // SAFETY: there is a page more than needed, so the size is not zero.
     let address = unsafe { alloc_zeroed(layout) };
     if address.is_null() {
         handle_alloc_error(layout);
     }
-    // SAFETY: there is a page more than needed.
-    let aligned = unsafe { address.add(address.align_offset(PAGE)) };
-    // SAFETY: it lies inside of what was allocated.
-    unsafe { NonNull::new_unchecked(aligned.cast()) }
+    let skipped = address.align_offset(PAGE);
+    assert!(skipped + bytes <= layout.size(), "the parts have sizes that a machine can address");
+    // SAFETY: by the line above, so many bytes from there on lie in what was allocated. They are aligned for
+    // all atomics, zero is a value of each, and nothing frees them.
+    unsafe { std::slice::from_raw_parts(address.add(skipped).cast(), count) }
 }
 
 impl Memory {
     pub(crate) fn new() -> Memory {
+        Memory::of(OF_A_JVM)
+    }
+
+    fn of(sizes: Sizes) -> Memory {
         let memory = Memory {
-            ring: allocate(RING_SLOTS),
-            counters: allocate(COUNTERS * COUNTER_DISTANCE / 8),
-            owners: allocate(EPOCH_BLOCKS),
-            sites: allocate(SITES),
-            statics: allocate(STATICS),
-            notes: allocate(NOTES),
-            suspects: allocate(SITES),
+            ring: allocate(sizes.ring),
+            counters: allocate(COUNTERS * COUNTER_WORDS),
+            owners: allocate(sizes.epoch_blocks),
+            sites: allocate(sizes.sites),
+            statics: allocate(sizes.statics),
+            notes: allocate(sizes.notes),
+            suspects: allocate(sizes.sites),
         };
-        // SAFETY: the first owner lies in the table. Block 0 is no thread's.
-        unsafe { memory.owners.as_ref() }.store(-1, Ordering::Relaxed);
+        memory.owners[0].store(-1, Ordering::Relaxed);
         memory.counter(Counter::NextBlock).store(1, Ordering::Relaxed);
         memory.counter(Counter::NextObject).store(1, Ordering::Relaxed);
         memory
     }
 
     fn counter(&self, which: Counter) -> &AtomicI64 {
-        // SAFETY: the counters lie at this distance, and there are as many as have names.
-        unsafe { self.counters.add(which as usize * COUNTER_DISTANCE / 8).as_ref() }
+        &self.counters[which as usize * COUNTER_WORDS]
+    }
+
+    /// The ring of events.
+    pub(crate) fn ring(&self) -> Ring<'_, AtomicI64> {
+        Ring::new(self.ring, self.counter(Counter::Tail), self.counter(Counter::Head))
     }
 
     /// The address of a part.
@@ -100,27 +141,9 @@ impl Memory {
         }
     }
 
-    /// How many tickets hooks have drawn.
-    pub(crate) fn tail(&self) -> i64 {
-        self.counter(Counter::Tail).load(Ordering::Acquire)
-    }
-
-    /// How many records have been taken.
-    pub(crate) fn head(&self) -> i64 {
-        self.counter(Counter::Head).load(Ordering::Relaxed)
-    }
-
-    /// Gives back the slots before this ticket.
-    pub(crate) fn set_head(&self, head: i64) {
-        self.counter(Counter::Head).store(head, Ordering::Release);
-    }
-
     /// Lets threads be held back at a site so many times, unless somebody has said so before.
     pub(crate) fn suspect(&self, site: SiteId, holds: i8) {
-        let place = site.0 as usize;
-        if place < SITES {
-            // SAFETY: the place lies in the table.
-            let left = unsafe { self.suspects.add(place).as_ref() };
+        if let Some(left) = self.suspects.get(site.0 as usize) {
             let _ = left.compare_exchange(0, holds, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
@@ -129,20 +152,6 @@ impl Memory {
     pub(crate) fn holds(&self) -> (u64, u64) {
         let count = |which| self.counter(which).load(Ordering::Relaxed).max(0) as u64;
         (count(Counter::Holds), count(Counter::Slices))
-    }
-
-    /// Takes the record of a ticket, if it has been written.
-    pub(crate) fn take(&self, ticket: i64) -> Option<Record> {
-        // SAFETY: the index lies in the ring.
-        let slot = unsafe { self.ring.add(ticket as usize & (RING_SLOTS - 1)).as_ref() };
-        let head = slot[0].load(Ordering::Acquire);
-        if head == 0 {
-            return None;
-        }
-        let [epoch, first, second] =
-            [&slot[1], &slot[2], &slot[3]].map(|word| word.load(Ordering::Relaxed));
-        slot[0].store(0, Ordering::Relaxed);
-        Some(Record { head, epoch, first, second })
     }
 }
 
@@ -178,4 +187,149 @@ pub(crate) enum Counter {
 const COUNTERS: usize = Counter::Slices as usize + 1;
 
 /// A slot is as large as the hooks believe.
-const _: () = assert!(size_of::<[AtomicU64; 4]>() == 1 << SLOT_BITS);
+const _: () = assert!(size_of::<[AtomicI64; event_ring::WORDS]>() == 1 << SLOT_BITS);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use event_ring::{FIRST_WORDS, Record};
+
+    use super::*;
+
+    const SMALL: Sizes = Sizes { ring: 64, epoch_blocks: 5, sites: 7, statics: 3, notes: 65 };
+
+    /// The word at an address that the Java half was told, as a hook reaches it.
+    fn word_at(address: i64) -> &'static AtomicI64 {
+        // SAFETY: the tests ask for words of the parts only, which are never freed; `valgrind` looks.
+        unsafe { &*(address as *const AtomicI64) }
+    }
+
+    /// What `put` of `Scission.java` does when it finds room at the first look, by address as it does it. Between
+    /// its look and its writing, `meanwhile` happens.
+    fn put_as_a_hook(memory: &Memory, record: Record, meanwhile: impl FnOnce()) {
+        let counter = |which| word_at(memory.address(Part::Counter(which)));
+        let (tail, head) = (counter(Counter::Tail), counter(Counter::Head));
+        let mask = SMALL.ring as i64 - 1;
+        let ticket = tail.fetch_add(1, Ordering::SeqCst);
+        assert!(ticket - head.load(Ordering::SeqCst) <= mask);
+        meanwhile();
+        let slot = memory.address(Part::Ring) + ((ticket & mask) << SLOT_BITS);
+        for (index, word) in record.into_iter().enumerate().skip(1) {
+            word_at(slot + 8 * index as i64).store(word, Ordering::Relaxed);
+        }
+        word_at(slot).store(record[0], Ordering::Release);
+    }
+
+    fn record(content: i64) -> Record {
+        [FIRST_WORDS + content, content, content, content]
+    }
+
+    fn content(record: Record) -> i64 {
+        let content = record[0] - FIRST_WORDS;
+        assert_eq!(record, [record[0], content, content, content], "a torn record");
+        content
+    }
+
+    #[test]
+    fn every_part_is_zero_on_a_page_of_its_own_and_as_large_as_it_says() {
+        let memory = Memory::of(SMALL);
+        let (tail, head) = (Part::Counter(Counter::Tail), Part::Counter(Counter::Head));
+        for (part, words) in [
+            (Part::Ring, 64 * 4),
+            (tail, 1),
+            (head, 1),
+            (Part::Sites, 7),
+            (Part::Statics, 3 * 2),
+            (Part::Notes, 65),
+        ] {
+            let first = memory.address(part);
+            for index in 0..words {
+                let word = word_at(first + 8 * index);
+                assert_eq!(word.swap(-1, Ordering::Relaxed), 0, "word {index} of part {part:?}");
+            }
+        }
+        let parts = [Part::Ring, Part::Owners, Part::Sites, Part::Statics, Part::Notes];
+        for part in parts.into_iter().chain([tail, Part::Suspects]) {
+            assert_eq!(memory.address(part) % 4096, 0, "{part:?}");
+        }
+        let owners: Vec<i32> = memory.owners.iter().map(|it| it.load(Ordering::Relaxed)).collect();
+        assert_eq!(owners, [-1, 0, 0, 0, 0]);
+        for counter in [Counter::NextBlock, Counter::NextObject] {
+            let address = memory.address(Part::Counter(counter));
+            assert_eq!(word_at(address).load(Ordering::Relaxed), 1);
+        }
+        assert_eq!(memory.address(head) - memory.address(tail), COUNTER_DISTANCE as i64);
+    }
+
+    #[test]
+    fn sites_beyond_the_table_are_never_suspected() {
+        let memory = Memory::of(SMALL);
+        for site in [0, 6, 7, u32::MAX] {
+            memory.suspect(SiteId(site), 3);
+        }
+        let suspects = memory.suspects.iter().map(|it| it.load(Ordering::Relaxed));
+        assert_eq!(suspects.collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0, 3]);
+    }
+
+    /// A thread draws its ticket and is paused for longer than the consumer waits for it. The others go round the
+    /// ring many times before it goes on. Its record is lost and counted; all others arrive whole and in order.
+    #[test]
+    fn a_hook_that_was_paused_harms_no_other_record() {
+        const OTHERS: i64 = 3;
+        const RECORDS: i64 = 2_000;
+        let memory: &'static Memory = Box::leak(Box::new(Memory::of(SMALL)));
+        let goes_on: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+        let mut consumer = memory.ring().consumer();
+
+        let paused = thread::spawn(move || {
+            put_as_a_hook(memory, record(-1), || {
+                while !goes_on.load(Ordering::Acquire) {
+                    thread::yield_now();
+                }
+            });
+        });
+        while consumer.drawn() == 0 {
+            thread::yield_now();
+        }
+        // The patience of the consumer has come to its end.
+        assert_eq!(consumer.take(1, 1), None);
+        consumer.give_back();
+        assert_eq!((consumer.position(), consumer.lost()), (1, 1));
+
+        let others: Vec<_> = (0..OTHERS)
+            .map(|other| {
+                thread::spawn(move || {
+                    for number in 0..RECORDS {
+                        memory.ring().put(record(other << 32 | number), thread::yield_now);
+                    }
+                })
+            })
+            .collect();
+        let mut next: BTreeMap<i64, i64> = BTreeMap::new();
+        let mut taken = 0;
+        while taken < OTHERS * RECORDS {
+            while let Some(record) = consumer.take(consumer.drawn(), 0) {
+                let content = content(record);
+                let expected = next.entry(content >> 32).or_default();
+                assert_eq!(content & 0xffff_ffff, *expected);
+                *expected += 1;
+                taken += 1;
+                // The paused thread writes while the others are at work.
+                if taken == OTHERS * RECORDS / 2 {
+                    goes_on.store(true, Ordering::Release);
+                }
+            }
+            consumer.give_back();
+            thread::yield_now();
+        }
+        for thread in others.into_iter().chain([paused]) {
+            thread.join().expect("the thread ends");
+        }
+        assert_eq!(consumer.take(consumer.drawn(), 0), None);
+        assert_eq!(consumer.lost(), 1);
+        memory.ring().end();
+    }
+}

@@ -7,7 +7,8 @@ use events::{
     ThreadId, Variable,
 };
 
-/// The four words of a slot.
+/// The four words of a slot. The first has the kind in its highest byte, which is positive, so that it can be told
+/// from what `event_ring` keeps there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     /// The kind of the event, the site and the thread; see [`agent_protocol::layout`].
@@ -15,6 +16,13 @@ pub(crate) struct Record {
     pub(crate) epoch: u64,
     pub(crate) first: u64,
     pub(crate) second: u64,
+}
+
+impl From<event_ring::Record> for Record {
+    fn from(words: event_ring::Record) -> Record {
+        let [head, epoch, first, second] = words.map(i64::cast_unsigned);
+        Record { head, epoch, first, second }
+    }
 }
 
 impl Record {
@@ -69,6 +77,7 @@ mod tests {
         for kind in Kind::ALL {
             let event = record(kind.record_number()).event();
             assert_eq!(event.map(|event| event.action.kind()), Some(*kind));
+            assert!(record(kind.record_number()).head.cast_signed() >= event_ring::FIRST_WORDS);
         }
         assert_eq!(record(0).event(), None);
         assert_eq!(record(Kind::ALL.len() as u8 + 1).event(), None);

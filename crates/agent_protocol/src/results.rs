@@ -67,6 +67,8 @@ pub struct Results {
     pub threads: u64,
     /// Events that the monitors and the recording saw.
     pub events: u64,
+    /// Events that threads reported and that neither saw: a thread was stopped while it reported one.
+    pub lost_events: u64,
     /// The seed by which threads were held back, where they were.
     pub seed: Option<u64>,
     /// How often threads were held back.
@@ -244,6 +246,7 @@ mod tests {
             hooks: 99,
             threads: 3,
             events: u64::MAX,
+            lost_events: 2,
             seed: Some(7),
             holds: 4,
             hold_slices: 80,

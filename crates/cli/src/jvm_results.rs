@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use agent_protocol::{Ending, Recording};
-use findings::{Finding, Results, merge_gaps};
+use findings::{Finding, Gap, GapKind, Results, merge_gaps};
 
 /// The recordings of processes in the directory of the results.
 const UNNAMED: &str = "recording.%p.trace";
@@ -76,18 +76,32 @@ pub(crate) fn read_jvm_results(
         ("methods_left_alone", sum(|jvm| jvm.methods_left_alone)),
         ("hooks", sum(|jvm| jvm.hooks)),
         ("events", sum(|jvm| jvm.events)),
+        ("lost_events", sum(|jvm| jvm.lost_events)),
         ("holds", sum(|jvm| jvm.holds)),
         ("hold_slices", sum(|jvm| jvm.hold_slices)),
         ("recorded_events", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.events))),
         ("recorded_bytes", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.bytes))),
     ];
+    let lost = all.iter().filter_map(lost_events);
+    let gaps = all.iter().flat_map(|jvm| jvm.gaps.iter().cloned()).chain(lost).collect();
     let results = Results {
         remarks: remarks.into_iter().collect(),
-        gaps: merge_gaps(all.iter().flat_map(|jvm| jvm.gaps.iter().cloned()).collect()),
+        gaps: merge_gaps(gaps),
         stats,
         ..Results::default()
     };
     Ok(JvmResults { findings, results, jvms: all.len() + unreadable.len(), not_recorded })
+}
+
+/// What the events that a JVM lost may hide.
+fn lost_events(jvm: &agent_protocol::Results) -> Option<Gap> {
+    let count = match jvm.lost_events {
+        0 => return None,
+        1 => "1 event was lost: a thread was".to_owned(),
+        lost => format!("{lost} events were lost: threads were"),
+    };
+    let detail = format!("{count} stopped for seconds, or for good, while reporting");
+    Some(Gap::new(GapKind::LostEvents, name(jvm), detail))
 }
 
 /// "`p.Main` (Java 17.0.11)".
@@ -154,7 +168,6 @@ fn name_recordings(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use findings::{Gap, GapKind};
     use std::collections::BTreeMap;
     use std::fs;
 
@@ -228,6 +241,27 @@ mod tests {
         let remarks = read_jvm_results(directory.path(), None, None).unwrap().results.remarks;
         assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left no results")));
         assert!(remarks.iter().any(|it| it.contains("`2.json` are damaged")));
+    }
+
+    #[test]
+    fn lost_events_are_a_gap_of_their_jvm() {
+        let directory = tempfile::tempdir().unwrap();
+        for (process, lost_events) in [(1, 0), (2, 1), (3, 70)] {
+            let results =
+                agent_protocol::Results { lost_events, gaps: Vec::new(), ..jvm(process, "one") };
+            results.write(directory.path()).unwrap();
+        }
+        let results = read_jvm_results(directory.path(), None, None).unwrap().results;
+        let gaps: Vec<&str> = results.gaps.iter().map(|gap| gap.detail.as_str()).collect();
+        assert_eq!(
+            gaps,
+            [
+                "1 event was lost: a thread was stopped for seconds, or for good, while reporting",
+                "70 events were lost: threads were stopped for seconds, or for good, while reporting",
+            ]
+        );
+        assert!(results.gaps.iter().all(|gap| gap.kind == GapKind::LostEvents));
+        assert!(results.stats.contains(&("lost_events", 71)));
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub enum GapKind {
     DynamicCall,
     /// No thread is seen to begin in the program.
     NoThread,
+    /// Events of a run that threads reported and nobody saw.
+    LostEvents,
     /// A limit of the analysis was reached, and its result is incomplete.
     Limit,
 }
@@ -49,6 +51,10 @@ impl GapKind {
             GapKind::Reflection => "the methods that are called reflectively",
             GapKind::DynamicCall => "the methods that this call may reach",
             GapKind::NoThread => "races and deadlocks between threads that other code starts",
+            GapKind::LostEvents => {
+                "violations that involve these operations, and the order that they made: without it, a \
+                 finding of this run may be wrong"
+            }
             GapKind::Limit => "findings beyond the limit",
         }
     }

@@ -28,6 +28,21 @@ import static java.lang.ScissionSites.entry;
  * <p>The agent defines these classes in {@code java.lang} by the boot loader, so that every class loader finds
  * them and the virtual machine trusts their annotations.
  *
+ * <p><b>What other threads see.</b> Processors such as AArch64 let a thread see the stores of another in another
+ * order. What hooks share is right there for one of these reasons, and says which:
+ * <ol>
+ * <li>The words of a variable, and the notes of its reads, are plain stores of 64 bits, which are never seen in
+ *     halves. The store lies between the same operations of the thread as the access that it stands for. So if the
+ *     program orders two accesses, their stores are ordered too; if it does not, the accesses race, and what is
+ *     not exact is said above.
+ * <li>What a word refers to (the owner of an epoch) is stored before a fence, and the word after it. Who reads the
+ *     word uses it to find the place: no processor that runs a JVM loads from an address before it has it.
+ * <li>What is found otherwise than by what was read (the field of a site) has a fence between the two stores, and
+ *     one between the two loads.
+ * <li>The notes of volatile variables are exchanged atomically and read with volatile loads.
+ * <li>What only saves work may be seen late: who misses it looks again under the lock.
+ * </ol>
+ *
  * <p><b>What holds for every hook.</b> It throws nothing: what goes wrong inside, where there is no memory or stack left
  * above all, is caught in the hook itself and counted in {@link ScissionFailures}. Only what is thrown at a thread from
  * outside passes, as {@code Thread.stop} does. Hooks that are compiled into everything catch only what can

@@ -50,7 +50,10 @@ final class ScissionAdversary {
 
     /** Whether threads are held back at all. */
     static final boolean IS_AT_WORK = ScissionNatives.configuration(WORD_ADVERSARIAL) != 0;
-    /** How often threads may still be held at a site: 0 where nothing is suspected, -1 for no more. */
+    /**
+     * How often threads may still be held at a site: 0 where nothing is suspected, -1 for no more. Who looks without the
+     * lock may see it late, and is then not held, or decides under the lock.
+     */
     private static final long SUSPECTS = ScissionNatives.configuration(WORD_SUSPECTS);
     /** Where the holds, and their slices, are counted. */
     private static final long HOLDS = ScissionNatives.configuration(WORD_HOLDS);

@@ -24,9 +24,6 @@ final class ScissionArrays {
     /** Stands for the address of a chunk whose elements are not watched. */
     private static final long NO_CHUNK = 1;
 
-    /** Where the elements of an array of longs begin. The constant is an int in some JDKs only. */
-    private static final long LONGS = longsOffset();
-
     /** The bytes that words of small arrays may take of the heap, and those of large ones outside. */
     private static final long MOST_INSIDE = Runtime.getRuntime().maxMemory() / 8;
     private static final long MOST_OUTSIDE = Runtime.getRuntime().maxMemory() / 2;
@@ -34,14 +31,6 @@ final class ScissionArrays {
     private static final AtomicLong OUTSIDE = new AtomicLong();
 
     private ScissionArrays() {}
-
-    private static long longsOffset() {
-        try {
-            return ((Number) Unsafe.class.getField("ARRAY_LONG_BASE_OFFSET").get(null)).longValue();
-        } catch (ReflectiveOperationException impossible) {
-            throw new InternalError(impossible);
-        }
-    }
 
     /** The words of the elements of an array. */
     static final class Words {
@@ -86,7 +75,7 @@ final class ScissionArrays {
     static void read(ScissionThread s, Object array, int index, int site) {
         Words words = words(s, array);
         long[] inside = words.inside;
-        long r = inside != null ? LONGS + (long) index * WORDS_BYTES : outside(words, index);
+        long r = inside != null ? ScissionSites.LONGS + (long) index * WORDS_BYTES : outside(words, index);
         if (r == 0) {
             ScissionFailures.elements++;
         } else if (!ScissionFilters.isQuietRead(s, inside, r, site)
@@ -100,7 +89,7 @@ final class ScissionArrays {
     static void write(ScissionThread s, Object array, int index, int site) {
         Words words = words(s, array);
         long[] inside = words.inside;
-        long r = inside != null ? LONGS + (long) index * WORDS_BYTES : outside(words, index);
+        long r = inside != null ? ScissionSites.LONGS + (long) index * WORDS_BYTES : outside(words, index);
         if (r == 0) {
             ScissionFailures.elements++;
         } else if (!ScissionFilters.isQuietWrite(s, inside, r, r + 8, site)

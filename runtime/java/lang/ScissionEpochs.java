@@ -27,7 +27,8 @@ final class ScissionEpochs {
     /**
      * Whether a second thread has shown itself. Before that nothing can come between two accesses, and
      * blocks inside others begin no epoch. So of the blocks that are open at that moment, a block may be
-     * blamed although a shorter one inside it would do; the verdict is the same.
+     * blamed although a shorter one inside it would do; the verdict is the same. That goes for a thread that sees
+     * it late, too: a thread that another one starts is seen by that one at once.
      */
     static boolean hasThreads = !ScissionConfiguration.EPOCHS;
 
@@ -75,13 +76,15 @@ final class ScissionEpochs {
     private static void takeBlock(ScissionThread s) {
         long block = U.getAndAddLong(null, NEXT_BLOCK, 1) % EPOCH_BLOCKS;
         U.putInt(OWNERS + block * 4, s.number);
+        // Whoever sees a word with such an epoch sees whose it is.
+        U.storeFence();
         s.epoch = block << EPOCH_BITS + SITE_BITS;
     }
 
     /** The number of the thread whose epoch a word holds. */
     @ForceInline
     static int owner(long word) {
-        // The shift to the left drops bit 63.
+        // The shift to the left drops bit 63. The address comes from the word, so it is loaded after it.
         return U.getInt(OWNERS + (word << 1 >>> SITE_BITS + EPOCH_BITS + 1 << 2));
     }
 

@@ -49,10 +49,23 @@ final class ScissionEvents {
         }
     }
 
+    /** The low bits of a ticket are its slot, the others its lap. */
+    private static final int RING_BITS = Long.bitCount(RING_MASK);
+
+    // What the first word of a slot and HEAD say besides; see `lib.rs` of `event_ring`.
+    private static final long WITHHELD = Long.MIN_VALUE;
+    private static final long ABANDONED = -1;
+    private static final long CAREFUL = Long.MIN_VALUE / 2;
+
+    /**
+     * Writes a record. This is {@code Ring::put} of the crate {@code event_ring}, line by line, with the orderings
+     * that it has there or stronger ones. That crate has the argument and the exploration of the protocol: whoever
+     * changes one changes the other.
+     */
     private static void put(int thread, int kind, int site, long epoch, long first, long second) {
         long ticket = U.getAndAddLong(null, TAIL, 1);
-        while (ticket - U.getLongVolatile(null, HEAD) > RING_MASK) {
-            ScissionNatives.pause();
+        if (ticket - U.getLongAcquire(null, HEAD) > RING_MASK) {
+            ticket = ticketWithRoom(ticket);
         }
         long slot = RING + ((ticket & RING_MASK) << SLOT_BITS);
         U.putLong(slot + SLOT_EPOCH, epoch);
@@ -64,6 +77,31 @@ final class ScissionEvents {
         U.putLongRelease(null, slot, head);
     }
 
+    /** Waits until a ticket has room; or draws others, until one has a slot that may be written. */
+    @DontInline
+    private static long ticketWithRoom(long ticket) {
+        while (true) {
+            long head = U.getLongAcquire(null, HEAD);
+            if (ticket - head <= RING_MASK) {
+                return ticket;
+            }
+            if (head >= 0 || ticket - (head - CAREFUL) > RING_MASK) {
+                ScissionNatives.pause();
+                continue;
+            }
+            long slot = RING + ((ticket & RING_MASK) << SLOT_BITS);
+            long lap = ticket >>> RING_BITS;
+            long usedFor = U.getLongOpaque(null, slot);
+            if (usedFor == lap) {
+                return ticket;
+            }
+            if (usedFor == WITHHELD + lap) {
+                U.putLongRelease(null, slot, ABANDONED);
+            }
+            ticket = U.getAndAddLong(null, TAIL, 1);
+        }
+    }
+
     // ------------------------------------------------------------------ stacks
 
     /** How many stacks are taken. What is reported elsewhere after that has its place only. */
@@ -73,7 +111,7 @@ final class ScissionEvents {
     /**
      * Where stacks were taken: hashes of a site and the four innermost blocks, with open addressing; 0 is
      * free. Never more than half full, and read by every report but written rarely, so that all threads
-     * share it and none needs a cache of its own.
+     * share it and none needs a cache of its own. Who sees a key late looks again under the lock.
      */
     private static final long[] STACKS = new long[EMITS ? 1 << STACK_BITS : 0];
     private static int stacks;

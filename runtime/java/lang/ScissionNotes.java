@@ -20,7 +20,8 @@ final class ScissionNotes {
     static final long READ_SHARED = -1;
 
     private static int sharedVariables;
-    private static int usedRegions;
+    /** A thread that looks for notes must see the regions that others had taken when they noted something. */
+    private static volatile int usedRegions;
     private static final int[] FREE_REGIONS = new int[REGIONS];
     private static int freeRegions;
 
@@ -66,8 +67,11 @@ final class ScissionNotes {
     /** Reports and clears what all threads have noted of their reads of a variable. */
     static void collectReads(ScissionThread s, long read, long first, long second) {
         long note = NOTES + ((read & SHARED_INDEX) << 3);
-        for (int region = 0; region < usedRegions; region++) {
-            long noted = U.getLong(null, note);
+        int regions = usedRegions;
+        for (int region = 0; region < regions; region++) {
+            // The write of a volatile variable has said that it is under way. A reader that has not seen that when
+            // it had noted its read must be found here; so this load must not go ahead of what was said.
+            long noted = U.getLongVolatile(null, note);
             if (noted != 0) {
                 noted = U.getAndSetLong(null, note, 0);
                 if (noted != 0 && ScissionEpochs.owner(noted) != s.number) {

@@ -11,8 +11,13 @@ import jdk.internal.vm.annotation.DontInline;
  * The numbers of objects. Objects of watched classes have theirs in a field that the agent adds. For objects that
  * have no room for one, locks, arrays and library objects, there is a table of weak
  * references by identity; what nobody else holds disappears from it.
+ *
+ * <p>It is changed under the lock of a shard and read without. A reader that finds nothing looks again under the lock.
+ * An entry that a reader finds is whole: it was linked after a fence, and the reader has come to it by the link.
  */
 final class ScissionObjects {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
     /** What is known of one object. */
     static final class Entry extends WeakReference<Object> {
         final int hash;
@@ -57,6 +62,7 @@ final class ScissionObjects {
             }
             int index = hash >>> 6 & buckets.length - 1;
             Entry added = new Entry(object, hash, id, buckets[index], queue);
+            U.storeFence();
             buckets[index] = added;
             size++;
             return added;
@@ -89,7 +95,10 @@ final class ScissionObjects {
             }
         }
 
-        /** Copies the entries' chains: a reader of the old buckets may miss an entry, and then locks. */
+        /**
+         * Links the entries anew: a reader of the old buckets may miss an entry, and then locks. The fence keeps new
+         * links from being seen before those they lead to, so that a reader never goes in a circle.
+         */
         private void grow() {
             Entry[] old = buckets;
             Entry[] wider = new Entry[old.length * 4];
@@ -98,6 +107,7 @@ final class ScissionObjects {
                     Entry next = chain.next;
                     int index = chain.hash >>> 6 & wider.length - 1;
                     chain.next = wider[index];
+                    U.storeFence();
                     wider[index] = chain;
                     chain = next;
                 }
@@ -137,7 +147,6 @@ final class ScissionObjects {
 
     // ------------------------------------------------------------------ numbers
 
-    private static final Unsafe U = Unsafe.getUnsafe();
     private static final long NEXT_OBJECT = ScissionNatives.configuration(WORD_NEXT_OBJECT);
 
     /** The number of an object; it gets one, and is reported, when it has none. */
@@ -170,8 +179,9 @@ final class ScissionObjects {
     @DontInline
     private static long claim(ScissionThread s, Object object, ScissionShapes.Shape shape) {
         long id = U.getAndAddLong(null, NEXT_OBJECT, 1);
-        if (!U.compareAndSetLong(object, shape.idOffset, 0, id)) {
-            return U.getLong(object, shape.idOffset);
+        long before = U.compareAndExchangeLong(object, shape.idOffset, 0, id);
+        if (before != 0) {
+            return before;
         }
         ScissionEvents.emit(s, EVENT_ESCAPE, 0, id, shape.number);
         return id;

@@ -52,7 +52,18 @@ final class ScissionSites {
 
     private static final HashMap<String, Long> STATIC_WORDS = new HashMap<>();
 
+    /** Where the elements of an array of longs begin. The constant is an int in some JDKs only. */
+    static final long LONGS = longsOffset();
+
     private ScissionSites() {}
+
+    private static long longsOffset() {
+        try {
+            return ((Number) Unsafe.class.getField("ARRAY_LONG_BASE_OFFSET").get(null)).longValue();
+        } catch (ReflectiveOperationException impossible) {
+            throw new InternalError(impossible);
+        }
+    }
 
     /** Whether a number is that of a site. */
     static boolean isSite(int site) {
@@ -69,9 +80,13 @@ final class ScissionSites {
     private static synchronized void setEntry(int site, long entry) {
         long[] entries = ENTRIES[site >>> PART_BITS];
         if (entries == null) {
-            ENTRIES[site >>> PART_BITS] = entries = new long[1 << PART_BITS];
+            entries = new long[1 << PART_BITS];
+            // Whoever sees the array sees its zeros.
+            U.storeFence();
+            ENTRIES[site >>> PART_BITS] = entries;
         }
-        entries[site & (1 << PART_BITS) - 1] = entry;
+        // Whoever sees the entry sees what was stored of the site before; see `field` and `ScissionTasks.bodyOf`.
+        U.putLongRelease(entries, LONGS + (site & (1 << PART_BITS) - 1) * 8L, entry);
     }
 
     /** The first use of a site is over, unless it turned out to be an access to a field. */
@@ -119,13 +134,15 @@ final class ScissionSites {
         return isVolatileStatic(entry) ? entry - VOLATILE_STATIC : entry - VOLATILE;
     }
 
-    /** The number of the field of a site. */
+    /** The field of a site, whose entry this thread has seen: that was stored later, and is loaded before. */
     static long field(int site) {
+        U.loadFence();
         return U.getInt(TABLE + (long) site * SITE_BYTES) & 0xffffffffL;
     }
 
     /** The class that declares the static field of a site; for other fields where objects have their number. */
     static int ownerOf(int site) {
+        U.loadFence();
         return U.getInt(TABLE + (long) site * SITE_BYTES + SITE_OWNER);
     }
 

@@ -6,10 +6,13 @@ import static java.lang.ScissionProtocol.*;
 
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
+import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 
 /** Tasks, the stages of futures, and the callbacks of streams. */
 final class ScissionTasks {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
     /** The site number that stands for the body of a lambda, by the class of the lambda. */
     private static final ClassValue<long[]> LAMBDA_BODY = new LambdaBodies();
 
@@ -55,9 +58,16 @@ final class ScissionTasks {
         }
     }
 
-    /** The body of a lambda, 0 if the object is none. */
+    /**
+     * The body of a lambda, 0 if the object is none or its body is not known. This thread may have seen only the entry of
+     * the site that made the lambda.
+     */
     private static int bodyOf(Object lambda) {
-        return lambda.getClass().isSynthetic() ? (int) LAMBDA_BODY.get(lambda.getClass())[0] : 0;
+        if (!lambda.getClass().isSynthetic()) {
+            return 0;
+        }
+        U.loadFence();
+        return (int) LAMBDA_BODY.get(lambda.getClass())[0];
     }
 
     /** The number of a task: its own, or that of its body if it is a lambda. */

@@ -3,7 +3,9 @@ package java.lang;
 /**
  * What the runtime knows of one thread. It hangs on the thread's own object, in a field that the agent
  * adds to {@link Thread}, and dies with it. Only that thread touches it, with three exceptions: the thread
- * that starts it creates it, and reads its number; and the adversary looks who else is held.
+ * that starts it creates it, and reads its number; and the adversary looks who else is held. Starting and joining
+ * order the first two with what the thread itself does, and the number is final; what the adversary reads is volatile,
+ * or was stored before the thread was put into a concurrent set.
  */
 final class ScissionThread {
     /** The number that events carry. */

@@ -14,6 +14,7 @@ mod real;
 mod report_output;
 mod setup;
 mod stacks;
+mod suspended;
 mod torture;
 
 use std::collections::BTreeMap;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         report_output::cases(),
         endings::cases(),
         adversary::cases(),
+        suspended::cases(),
     ];
     for case in all.into_iter().flatten() {
         let missing = case.missing();
