@@ -6,7 +6,6 @@ mod agent;
 mod agent_bench;
 mod bench;
 mod checker_bench;
-mod configuration_page;
 mod debian;
 mod demo;
 mod documents;
@@ -16,6 +15,7 @@ mod jvms;
 mod mutants;
 mod program_run;
 mod real_programs;
+mod reference_pages;
 mod rule_pages;
 mod soak;
 mod suite;
@@ -37,7 +37,7 @@ usage: cargo xtask COMMAND
   demo           build, and run `scission check` on the small program in demo/
   test           everything the build machine runs
   prepare        get the JVMs and the programs that the tests of the agent need
-  docs           write the rule pages in docs/rules/ and the keys in docs/configuration.md
+  docs           write the rule pages in docs/rules/ and the references in docs/configuration.md and docs/models.md
   bench static   time and memory of `scission check` on java.base, and how they grow
   bench agent [--quick] [PROGRAM]...
                  what the agent costs in time and heap, in five rounds or in one
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
         ["prepare"] => test_programs::prepare(),
         ["docs"] => release_binary().and_then(|binary| {
             rule_pages::write(&binary)?;
-            configuration_page::write(&binary)
+            reference_pages::write(&binary)
         }),
         ["bench", "static"] => bench::measure_static(),
         ["bench", "agent", "--quick", names @ ..] => agent_bench::measure(Rounds::Quick, names),

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::agent::Agent;
 use crate::{
-    cargo, configuration_page, documents, jdk, progress, release_binary, rule_pages, run,
+    cargo, documents, jdk, progress, reference_pages, release_binary, rule_pages, run,
     test_programs,
 };
 
@@ -32,7 +32,7 @@ pub(crate) fn test_everything() -> Result<()> {
     }
     let binary = release_binary()?;
     rule_pages::check(&binary)?;
-    configuration_page::check(&binary)?;
+    reference_pages::check(&binary)?;
     progress("all is well");
     Ok(())
 }

@@ -419,7 +419,7 @@ mod tests {
         fn options()(
             (record, results, watch_list) in (path(), path(), path()),
             (include, exclude, monitors) in (texts(), texts(), texts()),
-            (atomic_include, atomic_exclude) in (texts(), texts()),
+            (atomic_include, atomic_exclude, models) in (texts(), texts(), texts()),
             flags in any::<[bool; 10]>(),
             (seed, hold_for, hold_budget) in any::<(u64, u32, u32)>(),
             holds_per_site in 0..=i8::MAX,
@@ -429,7 +429,7 @@ mod tests {
                 children, hooks_only, adversarial] = flags;
             Options {
                 record, results, include, exclude, atomic_include, atomic_exclude, arrays, branches,
-                collections, blocks, ownership_filter, epoch_filter, monitors, watch_list,
+                collections, blocks, ownership_filter, epoch_filter, monitors, models, watch_list,
                 require_agent, children, hooks_only, adversarial, seed, hold_for, holds_per_site,
                 hold_budget, drop_lock,
             }

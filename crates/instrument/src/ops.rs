@@ -230,6 +230,10 @@ ops! {
     /// After: the monitor was taken, the contents were changed as those of a concurrent collection are, and the monitor
     /// was given back.
     SynchronizedChange = 38 "SYNCHRONIZED_CHANGE";
+    /// After: as [`Op::Acquire`], of an object that is a lock because a model says so.
+    AcquireModelled = 39 "ACQUIRE_MODELLED";
+    /// Before: as [`Op::Release`], of an object that is a lock because a model says so.
+    ReleaseModelled = 40 "RELEASE_MODELLED";
 }
 
 impl Op {

@@ -1757,6 +1757,12 @@ public final class Scission {
             case 38: // SYNCHRONIZED_CHANGE
                 insideMonitor(s, ATOMIC_UPDATE, operand, site);
                 break;
+            case 39: // ACQUIRE_MODELLED
+                acquire(s, operand, id(s, operand), site);
+                break;
+            case 40: // RELEASE_MODELLED
+                release(s, findHeld(s, id(s, operand)), site);
+                break;
             default:
                 break;
         }

@@ -10,8 +10,7 @@ use std::path::Path;
 
 use findings::Site;
 use instrument::{Config, Hook, Op, Outcome, SiteTarget, WatchList, instrument};
-use models::AtomicSpec;
-use models::Pattern;
+use models::{AtomicSpec, Models, Pattern};
 
 use crate::running::{Heard, Program, Sites, compare};
 
@@ -69,6 +68,18 @@ fn calls_of_the_library() {
     let heard = check("Calls", &Config { blocks: false, ..Config::default() });
     assert!(heard.output.contains("because \"none\" is null"), "{}", heard.output);
     assert!(heard.output.contains("because \"nobody\" is null"), "{}", heard.output);
+}
+
+#[test]
+fn what_users_describe() {
+    let text = "class Modelled$Gate\n  \
+                  enter: acquire this exclusive\n  \
+                  tryEnter: acquire this exclusive if true\n  \
+                  leave: release this exclusive\n\
+                class Modelled$Workers\n  hand(Runnable): submit arg0 to executor this\n\
+                class Modelled$Settings is confined\n";
+    let models = Models::with(&[models::parse("x.models", text, true).unwrap()]);
+    check("Modelled", &Config { models, ..Config::default() });
 }
 
 #[test]
