@@ -5,7 +5,6 @@ mod agent;
 mod agent_bench;
 mod bench;
 mod checker_bench;
-mod configuration_page;
 mod debian;
 mod demo;
 mod documents;
@@ -16,12 +15,12 @@ mod mutants;
 mod order_bench;
 mod program_run;
 mod real_programs;
+mod reference_pages;
 mod rule_pages;
 mod soak;
 mod suite;
 mod test_programs;
 mod timed_run;
-mod trace_page;
 mod transactions;
 
 use std::path::{Path, PathBuf};
@@ -39,7 +38,7 @@ usage: cargo xtask COMMAND
   demo           build, and run `scission check` on the small program in demo/
   test           everything the build machine runs
   prepare        download the JVMs and the programs that the tests of the agent need
-  docs           write the rule pages in docs/rules/, the keys in docs/configuration.md and the events in
+  docs           write the rule pages in docs/rules/ and the references in docs/configuration.md, docs/models.md and
                  docs/trace-format.md
   bench static   time and memory of `scission check` on java.base, and how they grow
   bench agent [--quick] [PROGRAM]...
@@ -64,8 +63,7 @@ fn main() -> ExitCode {
         ["prepare"] => test_programs::prepare(),
         ["docs"] => release_binary().and_then(|binary| {
             rule_pages::write(&binary)?;
-            trace_page::write()?;
-            configuration_page::write(&binary)
+            reference_pages::write(&binary)
         }),
         ["bench", "static"] => bench::measure_static(),
         ["bench", "agent", "--quick", names @ ..] => agent_bench::measure(Rounds::Quick, names),

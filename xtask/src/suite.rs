@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 
 use crate::agent::Agent;
 use crate::{
-    cargo, configuration_page, documents, jdk, progress, release_binary, rule_pages, run,
-    test_programs, trace_page,
+    cargo, documents, jdk, progress, reference_pages, release_binary, rule_pages, run,
+    test_programs,
 };
 
 pub(crate) fn test_everything() -> Result<()> {
@@ -36,8 +36,7 @@ pub(crate) fn test_everything() -> Result<()> {
     check_memory().context("memory")?;
     let binary = release_binary()?;
     rule_pages::check(&binary)?;
-    configuration_page::check(&binary)?;
-    trace_page::check()?;
+    reference_pages::check(&binary)?;
     progress("all is well");
     Ok(())
 }

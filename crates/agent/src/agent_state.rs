@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use agent_protocol::{Ending, Options, Results};
 use findings::{Gap, GapKind};
-use instrument::{Config, DroppedLock, NotALock, Outcome, WatchList};
+use instrument::{ClassHierarchy, Config, DroppedLock, NotALock, Outcome, WatchList};
 use models::{AtomicSpec, Models, Pattern};
 
 use crate::consumer::{Consumed, Consumer};
@@ -96,6 +96,7 @@ impl AgentState {
                 exclude: patterns(&options.atomic_exclude),
             },
             models: read_models(&options.models)?,
+            hierarchy: ClassHierarchy::default(),
             watch,
             adversarial: options.adversarial,
             dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,

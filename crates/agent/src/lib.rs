@@ -191,7 +191,7 @@ unsafe extern "system" fn class_file_load_hook(
     let Ok(name) = name.to_str() else { return };
     with_agent(|agent| {
         let rewritten = catch_unwind(AssertUnwindSafe(|| {
-            if name == "java/lang/Thread" {
+            if name == models::language::THREAD {
                 patch_thread(bytes)
             } else {
                 agent.rewrite(name, bytes)

@@ -307,6 +307,10 @@ ops! {
     /// After: the monitor was taken, the contents were changed as those of a concurrent collection are, and the monitor
     /// was given back.
     SynchronizedChange;
+    /// After: as [`Op::Acquire`], of an object that is a lock because a model says so.
+    AcquireModelled;
+    /// Before: as [`Op::Release`], of an object that is a lock because a model says so.
+    ReleaseModelled;
 }
 
 impl Op {

@@ -1,4 +1,4 @@
-//! `scission explain`: the user pages of the rules, and the keys of the configuration.
+//! `scission explain`: the user pages of the rules, the keys of the configuration, and the format of models.
 
 use findings::rules;
 
@@ -11,6 +11,7 @@ pub(crate) fn run(flags: &ExplainFlags) -> anyhow::Result<Outcome> {
     match flags.rule {
         Some(rule) => output::print(&rule.page_text())?,
         None if flags.configuration => output::print(&config::reference())?,
+        None if flags.models => output::print(&models::reference())?,
         None => output::print(&list())?,
     }
     Ok(Outcome::NothingFound)

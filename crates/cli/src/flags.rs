@@ -431,6 +431,10 @@ pub(crate) struct ExplainFlags {
     /// Print the keys of scission.toml instead
     #[arg(long, conflicts_with = "rule")]
     pub(crate) configuration: bool,
+
+    /// Print the format of files of models instead
+    #[arg(long, conflicts_with_all = ["rule", "configuration"])]
+    pub(crate) models: bool,
 }
 
 /// Print the manual page of a command, for `man -l -`; without COMMAND, that of scission

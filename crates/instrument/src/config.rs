@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use findings::Site;
-use models::{AtomicSpec, Models, Pattern};
+use models::{AtomicSpec, Models, Pattern, language};
 use rustc_hash::FxHashMap;
 
+use crate::class_hierarchy::ClassHierarchy;
 use crate::dropped_lock::DroppedLock;
 
 /// What is to be watched.
@@ -28,6 +29,8 @@ pub struct Config {
     pub atomic: AtomicSpec,
     /// What is known of library code.
     pub models: Models,
+    /// The supertypes of the classes that were seen so far.
+    pub hierarchy: ClassHierarchy,
     /// The only accesses to watch, where somebody knows which matter. What synchronises is watched
     /// anyway.
     pub watch: Option<WatchList>,
@@ -49,32 +52,12 @@ impl Default for Config {
             collections: false,
             atomic: AtomicSpec::default(),
             models: Models::built_in(),
+            hierarchy: ClassHierarchy::default(),
             watch: None,
             adversarial: false,
             dropped_lock: None,
         }
     }
-}
-
-/// Where the classes of the platform are. They have models, and are not rewritten unless asked for.
-const PLATFORM: &[&str] = &[
-    "java/",
-    "javax/",
-    "jdk/",
-    "sun/",
-    "com/sun/",
-    "org/w3c/",
-    "org/xml/",
-    "org/ietf/",
-    "netscape/",
-];
-
-/// Classes that the JVM or the runtime itself rests on. They are never rewritten.
-const UNTOUCHABLE: &[&str] = &["java/", "jdk/internal/", "sun/"];
-
-/// Whether a class belongs to the platform.
-pub(crate) fn is_platform(internal: &str) -> bool {
-    PLATFORM.iter().any(|package| internal.starts_with(package))
 }
 
 /// Whether a class was made by the JVM or the library while the program ran: a lambda, a proxy, or
@@ -94,7 +77,7 @@ impl Config {
     #[must_use]
     pub fn watches(&self, internal: &str) -> bool {
         if internal.starts_with('[')
-            || UNTOUCHABLE.iter().any(|package| internal.starts_with(package))
+            || language::is_foundation(internal)
             || is_generated(internal)
             // A name that is not text cannot be written back.
             || internal.contains(['\\', char::REPLACEMENT_CHARACTER])
@@ -105,7 +88,7 @@ impl Config {
         if self.exclude.iter().any(|pattern| pattern.matches(&name)) {
             return false;
         }
-        let is_platform = is_platform(internal);
+        let is_platform = language::is_platform(internal);
         if self.include.is_empty() {
             return !is_platform;
         }

@@ -11,6 +11,7 @@
 //! A rewritten class has the same methods, flags, superclass and interfaces. Its only new members are
 //! synthetic transient fields, which the runtime hides from reflection.
 
+mod class_hierarchy;
 mod config;
 mod dropped_lock;
 mod error;
@@ -19,6 +20,7 @@ mod regions;
 mod sites;
 pub mod surgery;
 
+pub use class_hierarchy::ClassHierarchy;
 pub use config::{Config, WatchList};
 pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};

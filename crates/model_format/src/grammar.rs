@@ -111,7 +111,7 @@ pub fn reference() -> String {
     let forms = |page: &mut String, forms: &[Form]| {
         for form in forms {
             page.push_str(&format!(
-                "`{}`\n: {} Example: `{}`\n\n",
+                "- `{}`\n\n  {} Example: `{}`\n\n",
                 form.shape, form.meaning, form.example
             ));
         }

@@ -563,4 +563,11 @@ mod tests {
             ]
         );
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_parser_panic(text in "([a-z*$é#]{0,6}|[ \n(),;:.\\[\\]]| is | class |\n  |arg0|acquire this){0,30}") {
+            let _ = parse("x.models", &text, true);
+        }
+    }
 }

@@ -27,8 +27,36 @@ pub const SWITCH_BOOTSTRAPS: &str = "java/lang/runtime/SwitchBootstraps";
 /// The parameters of `main`.
 pub const MAIN_DESCRIPTOR: &str = "([Ljava/lang/String;)V";
 
-/// Whether a class belongs to the platform: no class of a program can have such a name.
+/// Where the classes of the platform are.
+const PLATFORM: &[&str] = &[
+    "java/",
+    "javax/",
+    "jdk/",
+    "sun/",
+    "com/sun/",
+    "org/w3c/",
+    "org/xml/",
+    "org/ietf/",
+    "netscape/",
+];
+
+/// Where the classes are that the JVM itself rests on.
+const FOUNDATION: &[&str] = &["java/", "jdk/internal/", "sun/"];
+
+/// Whether a class is one that every implementation of Java has by its name.
+#[must_use]
+pub fn is_of_java(class: &str) -> bool {
+    class.starts_with("java/") || class.starts_with("javax/")
+}
+
+/// Whether a class belongs to the platform: it has models, and is not rewritten unless asked for.
 #[must_use]
 pub fn is_platform(class: &str) -> bool {
-    class.starts_with("java/") || class.starts_with("javax/")
+    PLATFORM.iter().any(|package| class.starts_with(package))
+}
+
+/// Whether the JVM, or our own code in it, rests on a class: it is never rewritten.
+#[must_use]
+pub fn is_foundation(class: &str) -> bool {
+    FOUNDATION.iter().any(|package| class.starts_with(package))
 }

@@ -258,7 +258,7 @@ pub(crate) fn referred_classes(models: &Models, file: &ClassFile, whole: bool) -
 fn report_missing(missing: &[Arc<str>], has_jdk: bool, gaps: &mut Vec<Gap>) {
     let mut platform = 0;
     for name in missing {
-        if !has_jdk && language::is_platform(name) {
+        if !has_jdk && language::is_of_java(name) {
             platform += 1;
         } else {
             gaps.push(Gap::new(

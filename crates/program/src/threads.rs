@@ -14,7 +14,9 @@ use crate::ids::{ClassId, MethodId, ValueId};
 use crate::ir::{Body, Definition, Operation};
 use crate::symbols::{Origin, Program};
 use models::Pattern;
-use models::{Effect, EntryPoint, EntryThread, Matcher, Multiplicity, Runner, Times};
+use models::{
+    Effect, EntryPoint, EntryThread, Matcher, Multiplicity, ReceiverSharing, Runner, Times,
+};
 
 /// What makes a method run in a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -234,6 +236,17 @@ fn is_more_specific(program: &Program, one: &EntryPoint, other: &EntryPoint) -> 
         }
         _ => false,
     }
+}
+
+/// Whether a user says that the calls of an entry point are made on one object.
+#[must_use]
+pub fn is_shared_by_user(program: &Program, method: MethodId) -> bool {
+    program.models().has_users()
+        && program.models().entry_points().any(|entry| {
+            entry.source.is_user
+                && entry.receiver == ReceiverSharing::Shared
+                && matches(program, method, entry)
+        })
 }
 
 /// Whether the models say which thread of the library or of a framework calls a method.

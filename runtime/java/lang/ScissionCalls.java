@@ -37,6 +37,12 @@ final class ScissionCalls {
             case OP_RELEASE_SHARED:
                 ScissionLocks.release(s, ScissionLocks.findHeld(s, ~id(s, operand)), site);
                 break;
+            case OP_ACQUIRE_MODELLED:
+                ScissionLocks.acquire(s, operand, id(s, operand), site);
+                break;
+            case OP_RELEASE_MODELLED:
+                ScissionLocks.release(s, ScissionLocks.findHeld(s, id(s, operand)), site);
+                break;
             case OP_WAIT:
                 ScissionLocks.waits(s, operand, site);
                 break;

@@ -6,6 +6,7 @@ use program::Program;
 use program::callgraph::CallGraph;
 use program::ids::{Id, MethodId, TypedVec};
 use program::models::{EntryThread, ReceiverSharing};
+use program::threads;
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
@@ -151,6 +152,9 @@ pub(super) fn receiver(
         // A constructor has an object of its own.
         ThreadKind::Client if declared.is_initializer() => None,
         ThreadKind::Client => Some(NameRoot::Outside(declared.class)),
+        ThreadKind::Entry(_) if threads::is_shared_by_user(program, entry) => {
+            Some(NameRoot::Outside(declared.class))
+        }
         // A task that nobody is seen to start: who knows how many run the same object.
         ThreadKind::Entry(EntryThread::Own | EntryThread::Pool | EntryThread::Timer) => {
             Some(NameRoot::Task(entry))

@@ -10,6 +10,7 @@ mod defects;
 mod endings;
 mod jvm;
 mod learning;
+mod models;
 mod real;
 mod report_output;
 mod setup;
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     let all = [
         torture::cases(),
+        models::cases(),
         real::cases(),
         defects::cases(),
         learning::cases(),

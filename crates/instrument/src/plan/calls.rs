@@ -160,6 +160,9 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
     let models = call.models;
     let mut reports = Reports::default();
     let coordinator = models.coordinator(model.class);
+    // A row of the class that the call names says itself that its objects are locks. A row of the
+    // platform may have been found by the name of the method alone; then the object decides.
+    let is_lock_by_row = !language::is_platform(model.class);
     let is_synchronized = model
         .effects
         .iter()
@@ -171,6 +174,7 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                 if is_synchronized && (looks_at_receiver(effect) || changes_receiver(effect)) => {}
             Effect::Acquire { lock, mode, outcome } => {
                 let op = match mode {
+                    Mode::Exclusive | Mode::Any if is_lock_by_row => Op::AcquireModelled,
                     Mode::Exclusive | Mode::Any => Op::Acquire,
                     Mode::Shared => Op::AcquireShared,
                     Mode::Optimistic | Mode::Permit => Op::Receive,
@@ -181,6 +185,7 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
             }
             Effect::Release { lock, mode, outcome } => {
                 let op = match mode {
+                    Mode::Exclusive | Mode::Any if is_lock_by_row => Op::ReleaseModelled,
                     Mode::Exclusive | Mode::Any => Op::Release,
                     Mode::Shared => Op::ReleaseShared,
                     Mode::Optimistic | Mode::Permit => Op::Publish,
@@ -513,6 +518,9 @@ impl Planner<'_> {
         let models = &self.config.models;
         // Waiting and notifying are final, whichever class the code names.
         if let Some(model) = models.row_by_name(MethodProperty::Final, name, descriptor) {
+            return Some(model);
+        }
+        if let Some(model) = self.user_row(method.class, name, descriptor) {
             return Some(model);
         }
         if !self.is_application(method.class) {

@@ -68,7 +68,10 @@ impl Planner<'_> {
     /// Whether accesses to a field are watched; `reads_static` says that a static field is read by
     /// other code than the initialiser of this class.
     fn watches_field(&self, field: &MemberRef<'_>, reads_static: bool) -> bool {
-        if is_compiler_made(field.name) || !self.watches(field.class) {
+        if is_compiler_made(field.name)
+            || !self.watches(field.class)
+            || self.is_safe_by_user(field.class)
+        {
             return false;
         }
         if field.class != &self.file.name {

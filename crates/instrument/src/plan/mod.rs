@@ -25,9 +25,10 @@ use classes::bytecode::{Instruction, decode_all};
 use classes::{ClassFile, Code, MethodInfo, access};
 use events::SiteEntry;
 use findings::Site;
+use models::{Model, Sharing, language};
 use rustc_hash::FxHashMap;
 
-use crate::config::{Config, is_platform};
+use crate::config::Config;
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::constructors::Construction;
 use crate::plan::tasks::Lambdas;
@@ -52,6 +53,9 @@ pub fn instrument(
     };
     let bytes = without_lock.as_deref().unwrap_or(bytes);
     let file = ClassFile::parse(Arc::from(bytes))?;
+    if config.models.has_users() {
+        config.hierarchy.add(&file);
+    }
     if !config.watches(&file.name)
         || file.has_access(access::MODULE)
         || file.fields.iter().any(|field| field.name.starts_with(fields::INJECTED))
@@ -117,6 +121,10 @@ impl Planner<'_> {
         let file = self.file;
         let method = &file.methods[index];
         let Some(code) = &method.code else { return };
+        // What a user says of a method stands instead of its body.
+        if self.user_row(&file.name, &method.name, &method.descriptor).is_some() {
+            return;
+        }
         let planned = match decode_all(file.code_bytes(code)) {
             Ok(instructions) => self.plan(index, method, code, &instructions),
             Err(error) => Err(LeftAloneReason::Unreadable(error)),
@@ -174,6 +182,26 @@ impl Planner<'_> {
         plan.make().map_err(LeftAloneReason::Pool)
     }
 
+    /// What a user says of a method of this class, or of the nearest known supertype that has a row.
+    fn user_row(&self, class: &Arc<str>, name: &str, descriptor: &str) -> Option<&'static Model> {
+        let models = &self.config.models;
+        if !models.has_users() {
+            return None;
+        }
+        let inherits = name != "<init>";
+        let classes = self.config.hierarchy.with_supertypes(class);
+        let classes = classes.iter().take(if inherits { usize::MAX } else { 1 });
+        classes.into_iter().find_map(|class| models.user_row(class, name, descriptor))
+    }
+
+    /// Whether a user says that threads may share objects of this class, or never do.
+    fn is_safe_by_user(&self, class: &str) -> bool {
+        self.config.models.user_sharing(class).is_some_and(|sharing| match sharing {
+            Sharing::Immutable | Sharing::ThreadSafe | Sharing::ThreadConfined => true,
+            Sharing::NotThreadSafe => false,
+        })
+    }
+
     /// Whether a class is watched.
     fn watches(&self, internal: &Arc<str>) -> bool {
         let mut known = self.watched.borrow_mut();
@@ -182,7 +210,7 @@ impl Planner<'_> {
 
     /// Whether a class is no part of the platform, so that its methods may do anything.
     fn is_application(&self, internal: &Arc<str>) -> bool {
-        !is_platform(internal) || self.watches(internal)
+        !language::is_platform(internal) || self.watches(internal)
     }
 
     /// Whether class constants can be loaded, as versions from 49 on allow.

@@ -11,8 +11,7 @@ use std::path::Path;
 use agent_protocol::{Hook, Op, constant_name};
 use findings::Site;
 use instrument::{Config, Outcome, SiteTarget, WatchList, instrument};
-use models::AtomicSpec;
-use models::Pattern;
+use models::{AtomicSpec, Models, Pattern};
 
 use crate::running::{CalledHooks, Program, Sites, compare};
 
@@ -75,6 +74,18 @@ fn calls_of_the_library() {
     let called_hooks = check("Calls", &Config { blocks: false, ..Config::default() });
     assert!(called_hooks.output.contains("because \"none\" is null"), "{}", called_hooks.output);
     assert!(called_hooks.output.contains("because \"nobody\" is null"), "{}", called_hooks.output);
+}
+
+#[test]
+fn what_users_describe() {
+    let text = "class Modelled$Gate\n  \
+                  enter: acquire this exclusive\n  \
+                  tryEnter: acquire this exclusive if true\n  \
+                  leave: release this exclusive\n\
+                class Modelled$Workers\n  hand(Runnable): submit arg0 to executor this\n\
+                class Modelled$Settings is confined\n";
+    let models = Models::with(&[models::parse("x.models", text, true).unwrap()]);
+    check("Modelled", &Config { models, ..Config::default() });
 }
 
 #[test]

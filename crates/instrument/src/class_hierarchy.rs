@@ -1,0 +1,41 @@
+//! The supertypes of the classes that were seen so far.
+//!
+//! What a user says of a method counts for subclasses and implementers too. A class is rewritten when it
+//! is loaded, and of the classes that it names only those are known that were loaded before it: a call
+//! that names a class which nobody has loaded yet is judged by that name alone.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use classes::ClassFile;
+use rustc_hash::FxHashMap;
+
+/// The supertypes of the classes that were seen so far. Shared by all threads that load classes.
+#[derive(Clone, Debug, Default)]
+pub struct ClassHierarchy {
+    supertypes: Arc<Mutex<FxHashMap<Arc<str>, Vec<Arc<str>>>>>,
+}
+
+impl ClassHierarchy {
+    /// Notes the direct supertypes of a class.
+    pub(crate) fn add(&self, file: &ClassFile) {
+        let direct = file.super_name.iter().chain(&file.interfaces).cloned().collect();
+        let mut known = self.supertypes.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(Arc::clone(&file.name), direct);
+    }
+
+    /// A class and its known supertypes, breadth first, each once.
+    pub(crate) fn with_supertypes(&self, class: &Arc<str>) -> Vec<Arc<str>> {
+        let known = self.supertypes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = vec![Arc::clone(class)];
+        let mut next = 0;
+        while let Some(class) = found.get(next) {
+            for above in known.get(class).cloned().unwrap_or_default() {
+                if !found.contains(&above) {
+                    found.push(above);
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+}
