@@ -173,7 +173,37 @@ impl Blocks {
                     !is_left_out
                 })
             }
-            _ => true,
+            Action::Read(_)
+            | Action::Write(_)
+            | Action::EarlierRead(_)
+            | Action::EarlierWrite(_)
+            | Action::VolatileRead(_)
+            | Action::VolatileWrite(_)
+            | Action::AtomicUpdate(_)
+            | Action::Acquire(..)
+            | Action::Release(..)
+            | Action::Wait(_)
+            | Action::Woken(_)
+            | Action::Notify(_)
+            | Action::NotifyAll(_)
+            | Action::ThreadBegin
+            | Action::ThreadEnd
+            | Action::Fork(_)
+            | Action::Join(_)
+            | Action::Submit(_)
+            | Action::TaskBegin(_)
+            | Action::TaskEnd(_)
+            | Action::TaskJoin(_)
+            | Action::Publish(_)
+            | Action::Receive(_)
+            | Action::BarrierArrive(_)
+            | Action::BarrierPass(_)
+            | Action::LatchDown(_)
+            | Action::LatchPass(_)
+            | Action::Escape(..)
+            | Action::ClassInitialised(_)
+            | Action::ClassUsed(..)
+            | Action::Branch(..) => true,
         }
     }
 }
