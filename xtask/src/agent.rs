@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use crate::{cargo, progress, run, target_directory};
+use crate::builds::{self, Profile};
 
 /// Names another library than the one of this tree, for instance an older one to compare with.
 const OTHER_LIBRARY: &str = "SCISSION_AGENT";
@@ -46,7 +46,7 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Builds the library, or takes the one that the environment names.
+    /// Builds the library as users get it, or takes the one that the environment names.
     pub(crate) fn build() -> Result<Agent> {
         if let Some(other) = std::env::var_os(OTHER_LIBRARY) {
             let library = PathBuf::from(other);
@@ -55,13 +55,7 @@ impl Agent {
             }
             return Ok(Agent { library });
         }
-        progress("build the agent");
-        run(cargo().args(["build", "--quiet", "--release", "--package", "scission-agent"]))?;
-        let library = target_directory()?.join("release").join("libscission_agent.so");
-        let library = library
-            .canonicalize()
-            .with_context(|| format!("cargo built no {}", library.display()))?;
-        Ok(Agent { library })
+        Ok(Agent { library: builds::library(Profile::Release)?.canonicalize()? })
     }
 
     /// The arguments of `java` that start it. A trace is written to the file, and only when recording.

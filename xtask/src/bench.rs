@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
+use crate::builds::{self, Profile};
 use crate::program_run::{self, Measured};
-use crate::{debian, jdk, progress, release_binary, target_directory};
+use crate::{debian, jdk, progress, target_directory};
 
 /// The parts of a program, by the argument that chooses them.
 const FRACTIONS: [&str; 3] = ["1/4", "1/2", "1/1"];
@@ -96,7 +97,7 @@ fn in_parts<'a>(arguments: &[&'a str]) -> Vec<Run<'a>> {
 
 /// Measures some runs in turns; the parts are in their order.
 fn measure(report: &str, runs: &[Run<'_>]) -> Result<Vec<Part>> {
-    let binary = release_binary()?;
+    let binary = builds::command(Profile::Release)?;
     let report = target_directory()?.join("bench").join(report);
     let mut measured: Vec<Vec<Measured>> = runs.iter().map(|_| Vec::new()).collect();
     for round in 1..=ROUNDS {

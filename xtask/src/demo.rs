@@ -6,14 +6,15 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{jdk, program_run, progress, release_binary, root, run, target_directory};
+use crate::builds::{self, Profile};
+use crate::{jdk, program_run, progress, root, run, target_directory};
 
 /// The methods of the demo that are wrong; their neighbours named `…Fixed` are not.
 const WRONG_METHODS: &[&str] = &["bank.Branch.open", "bank.Teller.audit", "bank.Teller.transfer"];
 
 pub(crate) fn demonstrate() -> Result<()> {
     let home = jdk::ensure()?;
-    let binary = release_binary()?;
+    let binary = builds::command(Profile::Checked)?;
     let output = target_directory()?.join("demo");
     let classes = output.join("classes");
     progress("compile demo/");

@@ -4,10 +4,11 @@
 mod agent;
 mod agent_bench;
 mod bench;
+mod builds;
 mod checker_bench;
 mod debian;
 mod demo;
-mod documents;
+mod dist;
 mod generated_run;
 mod jdk;
 mod jvms;
@@ -17,9 +18,11 @@ mod program_run;
 mod real_programs;
 mod reference_pages;
 mod rule_pages;
+mod sizes;
 mod soak;
 mod suite;
 mod test_programs;
+mod tidy;
 mod timed_run;
 mod transactions;
 
@@ -29,6 +32,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result, bail};
 
 use agent_bench::Rounds;
+use builds::Profile;
 use checker_bench::Length;
 use order_bench::Jvms;
 
@@ -37,7 +41,9 @@ usage: cargo xtask COMMAND
 
   demo           build, and run `scission check` on the small program in demo/
   test           everything the build machine runs
+  tidy           check what ARCHITECTURE.md promises of the text of this tree; the first part of `test`
   prepare        download the JVMs and the programs that the tests of the agent need
+  dist           build what users get, with the debug symbols in files of their own
   docs           write the rule pages in docs/rules/ and the references in docs/configuration.md, docs/models.md and
                  docs/trace-format.md
   bench static   time and memory of `scission check` on java.base, and how they grow
@@ -61,7 +67,9 @@ fn main() -> ExitCode {
         ["demo"] => demo::demonstrate(),
         ["test"] => suite::test_everything(),
         ["prepare"] => test_programs::prepare(),
-        ["docs"] => release_binary().and_then(|binary| {
+        ["tidy"] => tidy::tidy(),
+        ["dist"] => dist::dist(),
+        ["docs"] => builds::command(Profile::Checked).and_then(|binary| {
             rule_pages::write(&binary)?;
             reference_pages::write(&binary)
         }),
@@ -122,17 +130,6 @@ fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
     command
-}
-
-/// Builds the release binary, and returns where it is.
-fn release_binary() -> Result<PathBuf> {
-    progress("build");
-    run(cargo().args(["build", "--quiet", "--release", "--package", "scission"]))?;
-    let binary = target_directory()?.join("release").join("scission");
-    if !binary.is_file() {
-        bail!("cargo built no {}", binary.display());
-    }
-    Ok(binary)
 }
 
 /// The target directory of cargo, found from the path of this program.

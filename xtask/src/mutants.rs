@@ -16,7 +16,8 @@ use events::{Action, ObjectId, SiteId, ThreadId, TraceReader};
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::{agent_bench, jdk, progress, release_binary, target_directory, timed_run};
+use crate::builds::{self, Profile};
+use crate::{agent_bench, jdk, progress, target_directory, timed_run};
 
 /// The programs in `bench/programs/mutants/`.
 const PROGRAMS: [&str; 3] = ["ElevatorSimulation", "ConnectionPool", "Collections"];
@@ -128,7 +129,7 @@ struct MutantDirectory {
 impl MutantDirectory {
     fn set_up() -> Result<MutantDirectory> {
         let home = jdk::ensure()?;
-        let scission = release_binary()?;
+        let scission = builds::command(Profile::Release)?;
         Agent::build()?;
         let folder = target_directory()?.join("bench").join("mutants");
         progress("compile bench/programs/");

@@ -12,7 +12,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::agent::Agent;
-use crate::{jdk, jvms, progress, release_binary, root, run, target_directory, timed_run};
+use crate::builds::{self, Profile};
+use crate::{jdk, jvms, progress, root, run, target_directory, timed_run};
 
 const RULE: &str = "happens-before-race";
 const CHECKER: &str = "happens-before";
@@ -175,7 +176,7 @@ struct Workshop {
 impl Workshop {
     fn set_up() -> Result<Workshop> {
         let home = jdk::ensure()?;
-        let scission = release_binary()?;
+        let scission = builds::command(Profile::Release)?;
         Agent::build()?;
         let folder = target_directory()?.join("order");
         let classes = folder.join("classes");

@@ -4,7 +4,8 @@
 
 use anyhow::{Result, bail};
 
-use crate::{debian, jdk, program_run, progress, release_binary, target_directory};
+use crate::builds::{self, Profile};
+use crate::{debian, jdk, program_run, progress, target_directory};
 
 /// Name and Debian package of each program.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -25,7 +26,7 @@ pub(crate) fn check_all() -> Result<()> {
     let home = jdk::ensure()?.display().to_string();
     let packages: Vec<&str> = PROGRAMS.iter().map(|(_, package)| *package).collect();
     debian::ensure(&packages)?;
-    let binary = release_binary()?;
+    let binary = builds::command(Profile::Release)?;
     let reports = target_directory()?.join("real-programs");
     let mut failures = Vec::new();
     println!(

@@ -5,38 +5,41 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::agent::Agent;
-use crate::{
-    cargo, documents, jdk, progress, reference_pages, release_binary, rule_pages, run,
-    test_programs,
-};
+use crate::builds::{self, Profile};
+use crate::{cargo, jdk, progress, reference_pages, rule_pages, run, sizes, test_programs, tidy};
 
 pub(crate) fn test_everything() -> Result<()> {
-    documents::check()?;
+    tidy::tidy()?;
     let home = jdk::ensure()?;
     test_programs::prepare()?;
     // The tests look for the library beside the binary.
-    Agent::build()?;
+    let library = builds::library(Profile::Checked)?;
     // One profile for all of it: nothing is built twice, and the tests that read whole libraries
     // would take minutes without optimisation.
-    let steps: [(&str, &[&str]); 4] = [
-        ("format", &["fmt", "--all", "--check"]),
-        ("lints", &["clippy", "--release", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        ("documentation", &["doc", "--release", "--workspace", "--no-deps"]),
-        ("tests", &["test", "--release", "--workspace"]),
+    let profile = ["--profile", Profile::Checked.name(), "--workspace"];
+    let steps: [(&str, &[&str], &[&str]); 3] = [
+        ("lints", &["clippy"], &["--all-targets", "--", "-D", "warnings"]),
+        ("documentation", &["doc"], &["--no-deps"]),
+        ("tests", &["test"], &[]),
     ];
-    for (name, arguments) in steps {
+    progress("format");
+    run(cargo().args(["fmt", "--all", "--check"])).context("format")?;
+    for (name, command, arguments) in steps {
         progress(name);
-        let mut command = cargo();
-        command.args(arguments).env("RUSTDOCFLAGS", "-D warnings").env("JAVA_HOME", &home);
+        let mut cargo = cargo();
+        cargo.args(command).args(profile).args(arguments);
+        cargo.env("RUSTDOCFLAGS", "-D warnings").env("JAVA_HOME", &home);
         // On the build machine a test that cannot be run has failed.
-        command.env("SCISSION_TEST_ALL", "1");
-        run(&mut command).with_context(|| name.to_string())?;
+        cargo.env("SCISSION_TEST_ALL", "1");
+        run(&mut cargo).with_context(|| name.to_string())?;
     }
     check_memory().context("memory")?;
-    let binary = release_binary()?;
+    let binary = builds::command(Profile::Checked)?;
     rule_pages::check(&binary)?;
     reference_pages::check(&binary)?;
+    for built in [&binary, &library] {
+        sizes::check(built)?;
+    }
     progress("all is well");
     Ok(())
 }
@@ -54,7 +57,8 @@ fn check_memory() -> Result<()> {
 /// The program of the agent's own tests, which the step before has built.
 fn agent_tests() -> Result<PathBuf> {
     let mut build = cargo();
-    build.args(["test", "--release", "--workspace", "--no-run", "--message-format", "json"]);
+    build.args(["test", "--profile", Profile::Checked.name(), "--workspace", "--no-run"]);
+    build.args(["--message-format", "json"]);
     let output = build.output().context("cargo could not be started")?;
     String::from_utf8_lossy(&output.stdout)
         .lines()

@@ -150,30 +150,28 @@ impl Blocks {
         if self.excluded.is_empty() {
             return true;
         }
-        match event.action {
-            Action::Begin => {
-                let excluded = &self.excluded;
-                let is_left_out = *self.left_out.entry(event.site).or_insert_with(|| {
-                    tables.sites.get(event.site.0 as usize).is_some_and(|entry| {
-                        let name = entry.site.method_name();
-                        excluded.iter().any(|pattern| pattern.matches(&name))
-                    })
-                });
-                self.open.entry(event.thread).or_default().push((event.site, is_left_out));
-                !is_left_out
-            }
-            Action::End => {
-                let open = self.open.entry(event.thread).or_default();
-                // An end names its block, except in traces that people write.
-                let ended = open.iter().rposition(|(site, _)| *site == event.site);
-                let ended = ended.or(open.len().checked_sub(1));
-                ended.is_none_or(|process| {
-                    let (_, is_left_out) = open[process];
-                    open.truncate(process);
-                    !is_left_out
+        if event.action == Action::Begin {
+            let excluded = &self.excluded;
+            let is_left_out = *self.left_out.entry(event.site).or_insert_with(|| {
+                tables.sites.get(event.site.0 as usize).is_some_and(|entry| {
+                    let name = entry.site.method_name();
+                    excluded.iter().any(|pattern| pattern.matches(&name))
                 })
-            }
-            _ => true,
+            });
+            self.open.entry(event.thread).or_default().push((event.site, is_left_out));
+            !is_left_out
+        } else if event.action == Action::End {
+            let open = self.open.entry(event.thread).or_default();
+            // An end names its block, except in traces that people write.
+            let ended = open.iter().rposition(|(site, _)| *site == event.site);
+            let ended = ended.or(open.len().checked_sub(1));
+            ended.is_none_or(|process| {
+                let (_, is_left_out) = open[process];
+                open.truncate(process);
+                !is_left_out
+            })
+        } else {
+            true
         }
     }
 }

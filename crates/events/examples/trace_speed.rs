@@ -1,5 +1,5 @@
 //! How fast binary traces are written and read, and how large they are, on made-up events that look
-//! like those of a run: `cargo run --release -p scission-events --example trace_speed`.
+//! like those of a run: `cargo run --profile checked -p scission-events --example trace_speed`.
 
 use std::hint::black_box;
 use std::io;

@@ -210,13 +210,16 @@ fn begins_epoch(action: &Action) -> bool {
 
 /// The event as if it had been reported at once.
 fn at_once(event: Event, volatile: &FxHashSet<Variable>) -> Event {
-    let action = match event.action {
-        Action::EarlierRead(variable) if volatile.contains(&variable) => {
+    let action = if let Action::EarlierRead(variable) = event.action {
+        if volatile.contains(&variable) {
             Action::VolatileRead(variable)
+        } else {
+            Action::Read(variable)
         }
-        Action::EarlierRead(variable) => Action::Read(variable),
-        Action::EarlierWrite(variable) => Action::Write(variable),
-        other => other,
+    } else if let Action::EarlierWrite(variable) = event.action {
+        Action::Write(variable)
+    } else {
+        return event;
     };
     Event { action, ..event }
 }

@@ -496,7 +496,41 @@ impl FreshnessTransfer<'_> {
                 Effect::Escapes { operand } => {
                     values(*operand).into_iter().for_each(|value| self.escape(state, value));
                 }
-                _ => {}
+                // Nobody else gets to know an object by these.
+                Effect::Acquire { .. }
+                | Effect::Release { .. }
+                | Effect::Synchronized { .. }
+                | Effect::LockView { .. }
+                | Effect::ConditionOf { .. }
+                | Effect::Wait { .. }
+                | Effect::Notify { .. }
+                | Effect::Load { .. }
+                | Effect::Feeds { .. }
+                | Effect::Join { .. }
+                | Effect::Handle { .. }
+                | Effect::After { .. }
+                | Effect::RunsTask { .. }
+                | Effect::Interrupt { .. }
+                | Effect::ObservesInterrupt { .. }
+                | Effect::Controls { .. }
+                | Effect::Terminates
+                | Effect::Publish { .. }
+                | Effect::Receive { .. }
+                | Effect::AtomicRead { .. }
+                | Effect::AtomicWrite { .. }
+                | Effect::AtomicUpdate { .. }
+                | Effect::Fence { .. }
+                | Effect::Read { .. }
+                | Effect::Write { .. }
+                | Effect::ThreadLocalAccess { .. }
+                | Effect::Blocks { .. }
+                | Effect::Sleeps
+                | Effect::Reflective
+                | Effect::ReturnsFresh
+                | Effect::ReturnsType { .. }
+                | Effect::SingleWorker
+                | Effect::Parallel
+                | Effect::Sequential => {}
             }
         }
     }

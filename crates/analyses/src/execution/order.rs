@@ -362,7 +362,42 @@ impl<'a> OrderTransfer<'a> {
                         apply_outcome(order_effect, received, Outcome::IfNonZero, result);
                     }
                 }
-                _ => {}
+                // These order nothing, or not enough; what locks order is the business of their regions.
+                Effect::Acquire { .. }
+                | Effect::Release { .. }
+                | Effect::Synchronized { .. }
+                | Effect::LockView { .. }
+                | Effect::ConditionOf { .. }
+                | Effect::Wait { .. }
+                | Effect::Notify { .. }
+                | Effect::View { .. }
+                | Effect::Store { .. }
+                | Effect::Load { .. }
+                | Effect::Wraps { .. }
+                | Effect::Feeds { .. }
+                | Effect::Handle { .. }
+                | Effect::After { .. }
+                | Effect::RunsTask { .. }
+                | Effect::Interrupt { .. }
+                | Effect::ObservesInterrupt { .. }
+                | Effect::Controls { .. }
+                | Effect::Terminates
+                | Effect::AtomicRead { .. }
+                | Effect::AtomicWrite { .. }
+                | Effect::AtomicUpdate { .. }
+                | Effect::Fence { .. }
+                | Effect::Read { .. }
+                | Effect::Write { .. }
+                | Effect::ThreadLocalAccess { .. }
+                | Effect::Blocks { .. }
+                | Effect::Sleeps
+                | Effect::Reflective
+                | Effect::ReturnsFresh
+                | Effect::ReturnsType { .. }
+                | Effect::SingleWorker
+                | Effect::Parallel
+                | Effect::Sequential
+                | Effect::Escapes { .. } => {}
             }
         }
         let place = Place { method: self.body_values.body.method, offset: instruction.offset };

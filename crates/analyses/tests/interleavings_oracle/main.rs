@@ -23,7 +23,7 @@
 //! # Running it
 //!
 //! ```text
-//! cargo test --release -p scission-analyses --test interleavings_oracle -- --nocapture
+//! cargo test --profile checked -p scission-analyses --test interleavings_oracle -- --nocapture
 //! SCISSION_ORACLE_PROGRAMS=20000 cargo test ...           more programs (400 without)
 //! SCISSION_ORACLE_SEED=1234 SCISSION_ORACLE_PROGRAMS=1    one program again
 //! ```

@@ -32,7 +32,7 @@
 //! # Running it
 //!
 //! ```text
-//! cargo test --release -p scission-analyses --test stale_value_oracle
+//! cargo test --profile checked -p scission-analyses --test stale_value_oracle
 //! SCISSION_ORACLE_PROGRAMS=20000 cargo test ...           more methods (400 without)
 //! SCISSION_ORACLE_SEED=1234 SCISSION_ORACLE_PROGRAMS=1    one method again
 //! ```

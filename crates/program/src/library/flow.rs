@@ -428,7 +428,38 @@ impl Builder<'_> {
                         self.fact(node).is_fresh = true;
                     }
                 }
-                _ => {}
+                // References stay where they are.
+                Effect::Acquire { .. }
+                | Effect::Release { .. }
+                | Effect::Synchronized { .. }
+                | Effect::Wait { .. }
+                | Effect::Notify { .. }
+                | Effect::Store { .. }
+                | Effect::Load { .. }
+                | Effect::Wraps { .. }
+                | Effect::Feeds { .. }
+                | Effect::Join { .. }
+                | Effect::After { .. }
+                | Effect::Interrupt { .. }
+                | Effect::ObservesInterrupt { .. }
+                | Effect::Controls { .. }
+                | Effect::Terminates
+                | Effect::Publish { .. }
+                | Effect::Receive { .. }
+                | Effect::AtomicRead { .. }
+                | Effect::AtomicWrite { .. }
+                | Effect::AtomicUpdate { .. }
+                | Effect::Fence { .. }
+                | Effect::Read { .. }
+                | Effect::Write { .. }
+                | Effect::ThreadLocalAccess { .. }
+                | Effect::Blocks { .. }
+                | Effect::Sleeps
+                | Effect::Reflective
+                | Effect::ReturnsType { .. }
+                | Effect::SingleWorker
+                | Effect::Parallel
+                | Effect::Sequential => {}
             }
         }
     }
