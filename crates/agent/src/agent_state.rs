@@ -28,7 +28,7 @@ pub(crate) fn set(agent: AgentState) -> Result<(), String> {
     AGENT_STATE.set(agent).map_err(|_| "the agent is loaded twice".to_owned())
 }
 
-/// The monitor that says where threads are to be held back.
+/// The checker that says where threads are to be held back.
 const SUSPECTING: &str = "atomizer";
 
 /// How many methods and classes that were left alone are listed by name; the rest is counted.
@@ -129,13 +129,13 @@ impl AgentState {
             && (self.options.record.is_some() || !self.options.monitors.is_empty())
     }
 
-    /// Whether threads are held back where monitors suspect something.
+    /// Whether threads are held back where checkers suspect something.
     pub(crate) fn is_adversarial(&self) -> bool {
         self.options.adversarial && self.emits()
     }
 
-    /// The names of the monitors to run: those that were asked for, and the one that suspects.
-    pub(crate) fn monitors(&self) -> Vec<&str> {
+    /// The names of the checkers to run: those that were asked for, and the one that suspects.
+    pub(crate) fn checkers(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.options.monitors.iter().map(String::as_str).collect();
         if self.is_adversarial() && !names.contains(&SUSPECTING) {
             names.push(SUSPECTING);
@@ -143,10 +143,10 @@ impl AgentState {
         names
     }
 
-    /// Whether a monitor wants to know which locks are held at every access.
+    /// Whether a checker wants to know which locks are held at every access.
     pub(crate) fn looks_at_locksets(&self) -> bool {
-        let running = self.monitors().into_iter().filter_map(checkers::named);
-        running.into_iter().any(|monitor| monitor.needs.locksets)
+        let running = self.checkers().into_iter().filter_map(checkers::named);
+        running.into_iter().any(|checker| checker.needs.locksets)
     }
 
     /// From now on classes get hooks.

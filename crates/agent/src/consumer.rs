@@ -1,4 +1,4 @@
-//! The thread that takes events from the ring and hands them on: to the recording, and to monitors.
+//! The thread that takes events from the ring and hands them on: to the recording, and to checkers.
 //!
 //! It is no thread of the JVM and never calls into it, so that it runs whatever the JVM does.
 
@@ -68,7 +68,7 @@ impl Consumer {
     pub(crate) fn finish(self, agent: &AgentState) -> Consumed {
         self.stop.store(true, Ordering::Release);
         self.thread.join().unwrap_or_else(|_| {
-            agent.note("a monitor has a defect, and its findings are lost".to_owned());
+            agent.note("a checker has a defect, and its findings are lost".to_owned());
             Consumed { events: 0, lost_events: 0, recording: None, findings: Vec::new() }
         })
     }
@@ -79,7 +79,7 @@ struct Work {
     ring: event_ring::Consumer<'static, AtomicI64>,
     tables: Tables,
     recorder: Option<Recorder>,
-    monitors: Vec<Running>,
+    checkers: Vec<Running>,
     events: u64,
     /// Records that no hook can have written.
     unreadable: u64,
@@ -93,23 +93,23 @@ struct Stall {
     looks: u32,
 }
 
-/// A monitor at work.
+/// A checker at work.
 struct Running {
-    monitor: Box<dyn Checker + Send>,
+    checker: Box<dyn Checker + Send>,
     /// Whether it was asked for; otherwise it only says where threads are to be held back.
     is_reported: bool,
 }
 
 impl Work {
     fn new(agent: &'static AgentState) -> Work {
-        let mut monitors = Vec::new();
-        for name in agent.monitors() {
+        let mut checkers = Vec::new();
+        for name in agent.checkers() {
             match checkers::named(name) {
-                Some(registration) => monitors.push(Running {
-                    monitor: (registration.start)(),
+                Some(registration) => checkers.push(Running {
+                    checker: (registration.start)(),
                     is_reported: agent.options.monitors.iter().any(|asked| asked == name),
                 }),
-                None => agent.note(format!("there is no monitor `{name}`")),
+                None => agent.note(format!("there is no checker `{name}`")),
             }
         }
         let recorder = match &agent.options.record {
@@ -127,7 +127,7 @@ impl Work {
             ring: agent.memory.ring().consumer(),
             tables: Tables::default(),
             recorder,
-            monitors,
+            checkers,
             events: 0,
             unreadable: 0,
         }
@@ -190,15 +190,15 @@ impl Work {
         if let Some(recorder) = &mut self.recorder {
             recorder.events(batch, &self.tables, self.agent);
         }
-        if !self.monitors.is_empty() {
+        if !self.checkers.is_empty() {
             batch.iter().for_each(|event| self.tables.note(event));
         }
-        for Running { monitor, .. } in &mut self.monitors {
+        for Running { checker, .. } in &mut self.checkers {
             for event in batch.iter() {
-                monitor.event(event);
+                checker.event(event);
             }
             if self.agent.is_adversarial() {
-                for site in monitor.suspects() {
+                for site in checker.suspects() {
                     memory.suspect(site, self.agent.options.holds_per_site);
                 }
             }
@@ -215,8 +215,8 @@ impl Work {
     fn finish(&mut self) -> Consumed {
         let recording = self.recorder.take().map(|recorder| recorder.finish(&self.tables));
         let tables = &self.tables;
-        let reported = self.monitors.iter().filter(|running| running.is_reported);
-        let findings = reported.flat_map(|running| running.monitor.findings(tables)).collect();
+        let reported = self.checkers.iter().filter(|running| running.is_reported);
+        let findings = reported.flat_map(|running| running.checker.findings(tables)).collect();
         let lost_events = self.ring.lost() + self.unreadable;
         Consumed { events: self.events, lost_events, recording, findings }
     }

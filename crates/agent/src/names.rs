@@ -41,13 +41,14 @@ impl Names {
     /// The field that a site refers to: owner, name, descriptor, and `static` or `field`, separated by blanks. Empty
     /// for sites that refer to no field.
     pub(crate) fn target(&self, site: u32) -> String {
-        match self.lock().targets.get((site as usize).wrapping_sub(1)) {
-            Some(SiteTarget::Field { owner, name, descriptor, is_static }) => {
-                let kind = if *is_static { "static" } else { "field" };
-                format!("{owner} {name} {descriptor} {kind}")
-            }
-            _ => String::new(),
-        }
+        let inner = self.lock();
+        let Some(SiteTarget::Field { owner, name, descriptor, is_static }) =
+            inner.targets.get((site as usize).wrapping_sub(1))
+        else {
+            return String::new();
+        };
+        let kind = if *is_static { "static" } else { "field" };
+        format!("{owner} {name} {descriptor} {kind}")
     }
 
     /// The number that stands for the name of the class that a site lies in.

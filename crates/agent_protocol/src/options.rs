@@ -252,7 +252,9 @@ options! {
         key "also watch the elements of arrays";
 
     /// Whether branches are reported, which only some checkers need.
-    branches: bool = false, "branches" holds switch;
+    branches: bool = false, "branches" holds switch,
+        shown flag TurnsOn "branches" "" "Record which way branches go too, for tools that read traces; no monitor needs it",
+        key "record which way branches go too";
 
     /// Whether the contents of unsynchronized collections are watched at their calls.
     collections: bool = false, "collections" holds switch,

@@ -43,13 +43,14 @@ import static java.lang.ScissionSites.entry;
  * <li>What only saves work may be seen late: who misses it looks again under the lock.
  * </ol>
  *
- * <p><b>What holds for every hook.</b> It throws nothing: what goes wrong inside, where there is no memory or stack left
- * above all, is caught in the hook itself and counted in {@link ScissionFailures}. Only what is thrown at a thread from
- * outside passes, as {@code Thread.stop} does. Hooks that are compiled into everything catch only what can
- * happen anywhere, since every class that is caught makes their code longer; what they call catches the rest. It runs no code of the program, takes no lock while it calls out, and
- * uses no class that the agent rewrites. Operands that no compiler makes, such as a null object or a number that is no
- * site, do no harm; but the object of an access must be one that has the field of the site, which the verifier of
- * the JVM has made sure of.
+ * <p><b>What holds for every hook.</b> It throws nothing: what goes wrong inside, where there is no memory or
+ * stack left above all, is caught in the hook itself and counted in {@link ScissionFailures}. Only what is thrown
+ * at a thread from outside passes, as {@code Thread.stop} does. Hooks that are compiled into everything catch only
+ * what can happen anywhere, since every class that is caught makes their code longer; what they call catches the
+ * rest. It runs no code of the program, takes no lock while it calls out, and uses no class that the agent
+ * rewrites. Operands that no compiler makes, such as a null object or a number that is no site, do no harm; but
+ * the object of an access must be one that has the field of the site, which the verifier of the JVM has made sure
+ * of.
  */
 public final class Scission {
     private Scission() {}
@@ -70,7 +71,7 @@ public final class Scission {
                 }
             } else if (s == null || !ScissionSites.isVolatileField(entry)
                 || !ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
-                ScissionAccesses.readOther(object, object.getClass(), site);
+                ScissionAccesses.readOther(object, null, site);
             }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
@@ -90,7 +91,7 @@ public final class Scission {
                     ScissionAccesses.writeWords(s, object, entry, site);
                 }
             } else {
-                ScissionAccesses.writeOther(object, object.getClass(), site);
+                ScissionAccesses.writeOther(object, null, site);
             }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;

@@ -50,7 +50,10 @@ final class ScissionAccesses {
         }
     }
 
-    /** A read of a volatile field, of one without words, or the first one at its site. */
+    /**
+     * A read of a volatile field, of one without words, or the first one at its site. The class is the one that the code
+     * names, for static fields where it can.
+     */
     @DontInline
     static void readOther(Object object, Class<?> from, int site) {
         try {
@@ -98,7 +101,10 @@ final class ScissionAccesses {
 
     private static long entry(ScissionThread s, Object object, Class<?> from, int site) {
         long entry = ScissionSites.entry(site);
-        return entry == UNRESOLVED ? ScissionSites.firstUse(s, from, site, object == null) : entry;
+        if (entry != UNRESOLVED) {
+            return entry;
+        }
+        return ScissionSites.firstUse(s, object == null ? from : object.getClass(), site, object == null);
     }
 
     /** Whether an entry is that of a field with words, of an object or a static one as the object is. */
