@@ -38,19 +38,19 @@ macro_rules! for_each_event {
             AtomicUpdate(variable: Variable) = "update", counted as "atomic updates", said as "updates";
             /// A lock is held exclusively from here on. Re-entrant acquisitions are not reported.
             Acquire(lock: ObjectId) = "acq", counted as "acquisitions", said as "acquires";
-            /// A lock is held from here on, beside other shared holders.
+            /// A lock is held in shared mode from here on.
             AcquireShared(lock: ObjectId) = "acq-shared", counted as "shared acquisitions", said as "acquires in shared mode";
-            /// A lock that is held exclusively is given back. Re-entrant releases are not reported.
+            /// A lock that is held exclusively is released. Re-entrant releases are not reported.
             Release(lock: ObjectId) = "rel", counted as "releases", said as "releases";
-            /// A lock is given back by one of its shared holders.
+            /// A lock that is held in shared mode is released.
             ReleaseShared(lock: ObjectId) = "rel-shared", counted as "shared releases", said as "releases in shared mode";
-            /// The lock is given back to wait on it, or on a condition of it.
+            /// The lock is released to wait on it, or on a condition of it.
             Wait(lock: ObjectId) = "wait", counted as "waits", said as "waits on";
             /// The wait is over, and the lock is held again.
             Woken(lock: ObjectId) = "woken", counted as "ends of waits", said as "reacquires after waiting on";
-            /// One waiter of the lock may go on.
+            /// One waiter of the lock may continue.
             Notify(lock: ObjectId) = "notify", counted as "notifications of one", said as "notifies";
-            /// All waiters of the lock may go on.
+            /// All waiters of the lock may continue.
             NotifyAll(lock: ObjectId) = "notify-all", counted as "notifications of all", said as "notifies";
             /// The thread begins.
             ThreadBegin = "thread-begin", counted as "begins of threads", said as "begins";
@@ -58,17 +58,17 @@ macro_rules! for_each_event {
             ThreadEnd = "thread-end", counted as "ends of threads", said as "ends";
             /// A thread is started.
             Fork(child: ThreadId) = "fork", counted as "forks", said as "starts";
-            /// A thread was seen to have ended.
+            /// A thread is known to have ended.
             Join(child: ThreadId) = "join", counted as "joins", said as "joins";
-            /// A task is handed to another thread.
+            /// A task is submitted to another thread.
             Submit(task: ObjectId) = "submit", counted as "submissions of tasks", said as "submits";
             /// A task begins.
             TaskBegin(task: ObjectId) = "task-begin", counted as "begins of tasks", said as "begins";
             /// A task ends.
             TaskEnd(task: ObjectId) = "task-end", counted as "ends of tasks", said as "ends";
-            /// A task was seen to have ended.
+            /// A task is known to have ended.
             TaskJoin(task: ObjectId) = "task-join", counted as "joins of tasks", said as "awaits";
-            /// What this thread did so far is made visible to those who receive from the object.
+            /// What this thread did so far becomes visible to threads that receive from the object.
             Publish(object: ObjectId) = "publish", counted as "publications", said as "publishes to";
             /// What was published to the object is visible from here on.
             Receive(object: ObjectId) = "receive", counted as "receptions", said as "receives from";
@@ -84,7 +84,7 @@ macro_rules! for_each_event {
             Begin = "begin", counted as "begins of blocks", said as "begins";
             /// The innermost atomic block ends.
             End = "end", counted as "ends of blocks", said as "ends";
-            /// An object is met for the first time by something that is reported.
+            /// An object is reported for the first time.
             Escape(object: ObjectId, class: ClassId) = "escape", counted as "escapes of objects", said as "uses";
             /// A class has been initialised by this thread.
             ClassInitialised(class: ClassId) = "class-init", counted as "class initialisations", said as "initialises";

@@ -56,7 +56,7 @@ pub(crate) struct RunTable {
     pub(crate) options: Vec<(&'static OptionRow, OptionValue)>,
 }
 
-/// Findings that the project has decided to live with.
+/// Findings that the project suppresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Suppression {
     pub(crate) pattern: Pattern,

@@ -363,7 +363,7 @@ fn what_stands_before_the_damage_is_reported() {
     assert_eq!((outline(&report).len(), code), (0, Some(0)));
     assert_eq!(report["remarks"].as_array().unwrap().len(), 1);
 
-    // Text that is not understood: what comes before is judged, and silence is no verdict.
+    // Text that is not understood: the events before it are checked, and the exit code is 2 without findings.
     folder.write("wrong.txt", format!("{DEPOSITS}t1 raed x\n").as_bytes());
     let (report, code) = checked(&folder, &["wrong.txt", "--monitor", "velodrome"]);
     assert_eq!((outline(&report).len(), code), (1, Some(1)));

@@ -35,7 +35,7 @@ pub enum BaselineError {
     /// JSON that is not a baseline.
     #[error("it is not a baseline; `--write-baseline` makes one")]
     NotABaseline,
-    /// A baseline of another time.
+    /// A baseline of another version.
     #[error(
         "it has format version {found}, and this scission reads version {VERSION}; write it anew \
          with `--write-baseline`"

@@ -6,7 +6,7 @@
 //! Property: a block is reported iff what it did, in the observed run, is not right movers, at most one
 //! operation that moves neither way, and left movers, with operations that move both ways anywhere.
 //! Neither sound nor complete: it may report blocks that nothing can split, because GuardSets know locks
-//! and nothing else (a variable that is handed over by a flag seems unguarded); it misses blocks whose
+//! and nothing else (a variable that is transferred through a flag looks unguarded); it misses blocks whose
 //! variables and locks had met too few threads when they ran. What fits the pattern in a run whose
 //! variables are classified rightly is serializable in every order of that run.
 //!
