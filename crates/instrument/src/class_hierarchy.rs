@@ -1,8 +1,8 @@
 //! The supertypes of the classes that were seen so far.
 //!
-//! What a user says of a method counts for subclasses and implementers too. A class is rewritten when it
-//! is loaded, and of the classes that it names only those are known that were loaded before it: a call
-//! that names a class which nobody has loaded yet is judged by that name alone.
+//! What a user says of a method counts for the methods that override or implement it. A class is
+//! rewritten when it is loaded, which may be before its own superclass is: of its supertypes those are
+//! known that its class file names, and those of classes that were seen before it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

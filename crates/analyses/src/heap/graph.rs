@@ -211,7 +211,10 @@ pub(super) fn build(
             let is_lambda = captured(program, *entry).is_some();
             if let Some(root) = receiver(program, thread, *entry) {
                 let root = builder.named(Name::new(root));
-                roots[number].get_or_insert(root);
+                // An object that all calls share is no thread's own.
+                if !threads::is_shared_by_user(program, *entry) {
+                    roots[number].get_or_insert(root);
+                }
             }
             let placed = builder.add_entry(&shapes[*entry], &parameters, is_lambda);
             entered.push((ThreadId::new(number), *entry, placed));

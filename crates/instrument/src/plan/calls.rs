@@ -11,9 +11,9 @@
 //! hand (the mutex in a field of a wrapper, an element of an atomic array, the field behind a
 //! `VarHandle`).
 
-use classes::bytecode::{InvokeKind, Kind};
+use classes::bytecode::{Instruction, InvokeKind, Kind};
 use classes::descriptor::{MethodType, Type, parse_method};
-use classes::{MemberRef, PoolIndex};
+use classes::{MemberRef, PoolIndex, access};
 use models::language::{self, OBJECT, THREAD};
 use models::{
     ClassProperty, ContentsAccess, Coordinator, Effect, MethodProperty, Mode, Model, Models,
@@ -23,7 +23,7 @@ use models::{
 use crate::error::InstrumentError;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{Relation, SiteTarget};
-use crate::surgery::Snippet;
+use crate::surgery::{MethodEdits, Snippet};
 use agent_protocol::{Hook, Op};
 
 /// Where an object that takes part in a call can be had.
@@ -521,7 +521,8 @@ impl Planner<'_> {
             return Some(model);
         }
         if let Some(model) = self.user_row(method.class, name, descriptor) {
-            return Some(model);
+            // A method that is watched reports itself what its row says, whichever class a call names.
+            return if self.watches(method.class) { None } else { Some(model) };
         }
         if !self.is_application(method.class) {
             return models.find(method.class, name, descriptor);
@@ -743,6 +744,28 @@ impl MethodPlan<'_, '_> {
             self.push(&mut after, call, *of, &slots)?;
             self.call(&mut after, Hook::Alias, &[site])?;
         }
+        self.report_after(&mut after, call, reports, &slots, site)?;
+        for (kind, slot) in kinds.iter().zip(&slots) {
+            if let (Kind::Ref, Some(slot)) = (kind, slot) {
+                // `aconst_null`.
+                after.raw(0x01, 0, 1).store(Kind::Ref, *slot);
+            }
+        }
+        self.before(offset, &before);
+        self.after(offset, &after);
+        Ok(())
+    }
+
+    /// The reports that follow a call, or stand before the end of a method that a user describes: its
+    /// result, if it has one, is on top of the stack.
+    fn report_after(
+        &mut self,
+        after: &mut Snippet,
+        call: &Call<'_>,
+        reports: &Reports,
+        slots: &[Option<u16>],
+        site: i32,
+    ) -> Result<(), InstrumentError> {
         for (op, source, when) in &reports.after {
             let hook = match when {
                 When::Always => Hook::Call,
@@ -764,18 +787,86 @@ impl MethodPlan<'_, '_> {
                     Hook::CallIfSome
                 }
             };
-            self.push(&mut after, call, *source, &slots)?;
-            self.call(&mut after, hook, &[op.number(), site])?;
+            self.push(after, call, *source, slots)?;
+            self.call(after, hook, &[op.number(), site])?;
         }
-        for (kind, slot) in kinds.iter().zip(&slots) {
-            if let (Kind::Ref, Some(slot)) = (kind, slot) {
-                // `aconst_null`.
-                after.raw(0x01, 0, 1).store(Kind::Ref, *slot);
+        Ok(())
+    }
+
+    /// A method that a user describes: what its row says is reported where it begins and where it
+    /// returns, and nothing else of it is watched.
+    pub(super) fn make_described(
+        mut self,
+        row: &'static Model,
+    ) -> Result<(MethodEdits, u32), InstrumentError> {
+        let (file, config, info) = (self.planner.file, self.planner.config, self.method);
+        let Ok(types) = parse_method(&info.descriptor) else { return Ok((self.edits, 0)) };
+        let call = Call {
+            models: &config.models,
+            method: MemberRef {
+                class: &file.name,
+                name: &info.name,
+                descriptor: &info.descriptor,
+                is_interface: false,
+            },
+            types,
+            has_receiver: !info.has_access(access::STATIC),
+            is_constructor: &*info.name == "<init>",
+        };
+        let slots = self.parameter_slots(&call);
+        let mut reports = reports(&call, row, config.collections);
+        let is_at_hand = |source: &Source| match source {
+            Source::Position(position) => slots.get(*position).is_some_and(Option::is_some),
+            Source::Class => self.planner.has_class_constants(),
+            Source::Result | Source::CurrentThread => true,
+        };
+        // Before it is constructed, an object must not be handed to a hook.
+        reports.before.retain(|(_, source)| is_at_hand(source) && !call.is_constructor);
+        reports.after.retain(|(_, source, _)| is_at_hand(source));
+        reports.aliases.retain(|(face, of, _)| is_at_hand(face) && is_at_hand(of));
+        if reports.is_empty() {
+            return Ok((self.edits, 0));
+        }
+        let relation = reports.aliases.first().map(|(_, _, relation)| *relation);
+        let Some(site) = self.call_site(0, &call.method, relation) else {
+            return Ok((self.edits, 0));
+        };
+        let mut entry = Snippet::new();
+        for (op, source) in &reports.before {
+            self.push(&mut entry, &call, *source, &slots)?;
+            self.call(&mut entry, Hook::Call, &[op.number(), site])?;
+        }
+        self.edits.entry.append(&entry);
+        for (offset, instruction) in self.instructions {
+            if matches!(instruction, Instruction::Return(_)) {
+                let mut end = Snippet::new();
+                for (face, of, _) in &reports.aliases {
+                    self.push(&mut end, &call, *face, &slots)?;
+                    self.push(&mut end, &call, *of, &slots)?;
+                    self.call(&mut end, Hook::Alias, &[site])?;
+                }
+                self.report_after(&mut end, &call, &reports, &slots, site)?;
+                self.before(*offset, &end);
             }
         }
-        self.before(offset, &before);
-        self.after(offset, &after);
-        Ok(())
+        Ok((self.edits, self.hooks))
+    }
+
+    /// The local variables of the receiver and the parameters of this method; none for one that the
+    /// method writes itself.
+    fn parameter_slots(&self, call: &Call<'_>) -> Vec<Option<u16>> {
+        let is_written = |slot: u16| {
+            self.instructions.iter().any(|(_, instruction)| {
+                matches!(instruction, Instruction::Store { slot: written, .. } if *written == slot)
+            })
+        };
+        let mut next = 0_u16;
+        let slots = call.kinds().into_iter().map(|kind| {
+            let slot = next;
+            next = next.saturating_add(kind.words() as u16);
+            (!is_written(slot)).then_some(slot)
+        });
+        slots.collect()
     }
 
     /// Pushes an object that takes part in a call.

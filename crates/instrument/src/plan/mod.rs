@@ -121,12 +121,9 @@ impl Planner<'_> {
         let file = self.file;
         let method = &file.methods[index];
         let Some(code) = &method.code else { return };
-        // What a user says of a method stands instead of its body.
-        if self.user_row(&file.name, &method.name, &method.descriptor).is_some() {
-            return;
-        }
+        let row = self.user_row(&file.name, &method.name, &method.descriptor);
         let planned = match decode_all(file.code_bytes(code)) {
-            Ok(instructions) => self.plan(index, method, code, &instructions),
+            Ok(instructions) => self.plan(index, method, code, &instructions, row),
             Err(error) => Err(LeftAloneReason::Unreadable(error)),
         };
         let done = match planned {
@@ -150,6 +147,7 @@ impl Planner<'_> {
         method: &MethodInfo,
         code: &Code,
         instructions: &[(u32, Instruction)],
+        row: Option<&'static Model>,
     ) -> Result<(MethodEdits, u32), LeftAloneReason> {
         let full_name = format!("{}.{}", self.class, method.name);
         let listed = self
@@ -179,7 +177,11 @@ impl Planner<'_> {
             may_synchronise: false,
             planner: self,
         };
-        plan.make().map_err(LeftAloneReason::Pool)
+        let made = match row {
+            Some(row) => plan.make_described(row),
+            None => plan.make(),
+        };
+        made.map_err(LeftAloneReason::Pool)
     }
 
     /// What a user says of a method of this class, or of the nearest known supertype that has a row.
