@@ -117,9 +117,14 @@ impl AgentState {
         })
     }
 
+    /// What is known of library code.
+    pub(crate) fn models(&self) -> &Models {
+        &self.config.models
+    }
+
     /// What is true of the objects of a class, by its name in internal form, as bits of `ClassFact`.
     pub(crate) fn library_facts(&self, class: &str) -> i32 {
-        let models = &self.config.models;
+        let models = self.models();
         self.library_facts.get_or_init(|| LibraryFacts::new(models)).of(models, class)
     }
 

@@ -3,60 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use agent_protocol::ClassFact;
-use models::{Effect, Mode, Models, Operand, Sharing};
-
-/// Library classes that a model does not describe and that matter to the hooks, with what is true of their objects.
-///
-/// A class that holds its elements itself answers `toArray` without calling any object but itself: no code of the
-/// program runs when a hook asks it. Views and wrappers of other collections are not among them.
-const CLASSES: &[(&str, ClassFact)] = &[
-    ("java/util/concurrent/locks/StampedLock$ReadLockView", ClassFact::Lock),
-    ("java/util/concurrent/locks/StampedLock$ReadLockView", ClassFact::SharedLock),
-    ("java/util/stream/BaseStream", ClassFact::Stream),
-    ("java/util/concurrent/ForkJoinWorkerThread", ClassFact::StreamWorker),
-    ("java/util/ArrayDeque", ClassFact::HoldsElements),
-    ("java/util/ArrayList", ClassFact::HoldsElements),
-    ("java/util/Arrays$ArrayList", ClassFact::HoldsElements),
-    ("java/util/Collections$EmptyList", ClassFact::HoldsElements),
-    ("java/util/Collections$EmptySet", ClassFact::HoldsElements),
-    ("java/util/Collections$SingletonList", ClassFact::HoldsElements),
-    ("java/util/Collections$SingletonSet", ClassFact::HoldsElements),
-    ("java/util/HashMap$KeySet", ClassFact::HoldsElements),
-    ("java/util/HashMap$Values", ClassFact::HoldsElements),
-    ("java/util/HashSet", ClassFact::HoldsElements),
-    ("java/util/ImmutableCollections$List12", ClassFact::HoldsElements),
-    ("java/util/ImmutableCollections$ListN", ClassFact::HoldsElements),
-    ("java/util/ImmutableCollections$Set12", ClassFact::HoldsElements),
-    ("java/util/ImmutableCollections$SetN", ClassFact::HoldsElements),
-    ("java/util/LinkedHashMap$LinkedKeySet", ClassFact::HoldsElements),
-    ("java/util/LinkedHashMap$LinkedValues", ClassFact::HoldsElements),
-    ("java/util/LinkedHashSet", ClassFact::HoldsElements),
-    ("java/util/LinkedList", ClassFact::HoldsElements),
-    ("java/util/PriorityQueue", ClassFact::HoldsElements),
-    ("java/util/Stack", ClassFact::HoldsElements),
-    ("java/util/TreeSet", ClassFact::HoldsElements),
-    ("java/util/Vector", ClassFact::HoldsElements),
-    ("java/util/concurrent/ConcurrentHashMap$KeySetView", ClassFact::HoldsElements),
-    ("java/util/concurrent/ConcurrentHashMap$ValuesView", ClassFact::HoldsElements),
-    ("java/util/concurrent/ConcurrentLinkedDeque", ClassFact::HoldsElements),
-    ("java/util/concurrent/ConcurrentLinkedQueue", ClassFact::HoldsElements),
-    ("java/util/concurrent/CopyOnWriteArrayList", ClassFact::HoldsElements),
-    ("java/util/concurrent/CopyOnWriteArraySet", ClassFact::HoldsElements),
-    ("java/util/concurrent/LinkedBlockingDeque", ClassFact::HoldsElements),
-    ("java/util/concurrent/LinkedBlockingQueue", ClassFact::HoldsElements),
-];
-
-/// Library classes whose objects are views of a collection, with the field that holds it.
-const VIEWS: &[(&str, &str)] = &[
-    ("java/util/Collections$CheckedCollection", "c"),
-    ("java/util/Collections$SynchronizedCollection", "c"),
-    ("java/util/Collections$UnmodifiableCollection", "c"),
-];
-
-/// The field in which objects of a class have the collection that they are a view of.
-pub(crate) fn wrapped_field(class: &str) -> Option<&'static str> {
-    VIEWS.iter().find(|(name, _)| *name == class).map(|(_, field)| *field)
-}
+use models::{ClassProperty, Effect, Mode, Models, Operand, Sharing};
 
 /// What is true of the objects of library classes.
 #[derive(Debug)]
@@ -90,8 +37,14 @@ impl LibraryFacts {
                 *facts |= ClassFact::SharedLock.bit();
             }
         }
-        for (class, fact) in CLASSES {
-            *facts.entry(class).or_default() |= fact.bit();
+        for (property, fact) in [
+            (ClassProperty::HoldsElements, ClassFact::HoldsElements),
+            (ClassProperty::ParallelStream, ClassFact::Stream),
+            (ClassProperty::StreamWorker, ClassFact::StreamWorker),
+        ] {
+            for class in models.classes_that_are(property) {
+                *facts.entry(class).or_default() |= fact.bit();
+            }
         }
         LibraryFacts { from_rows: facts }
     }

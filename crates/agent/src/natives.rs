@@ -13,7 +13,6 @@ use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject, j
 
 use crate::agent_state::AgentState;
 use crate::jvm::Jni;
-use crate::library_facts;
 use crate::memory::{Counter, Part};
 use crate::{agent_state, with_agent};
 
@@ -140,8 +139,8 @@ extern "system" fn class_facts(env: *mut JNIEnv, _: jclass, name: jstring) -> ji
 extern "system" fn wrapped_field(env: *mut JNIEnv, _: jclass, name: jstring) -> jstring {
     // SAFETY: the JVM gave it.
     let jni = unsafe { Jni::from_callback(env) };
-    with_state(std::ptr::null_mut(), |_| {
-        let field = library_facts::wrapped_field(&jni.text(name).replace('.', "/"));
+    with_state(std::ptr::null_mut(), |agent| {
+        let field = agent.models().viewed_field(&jni.text(name).replace('.', "/"));
         field.map_or(std::ptr::null_mut(), |field| jni.string(field.to_owned()))
     })
 }

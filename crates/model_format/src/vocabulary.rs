@@ -399,6 +399,13 @@ words! {
         Cursor = "cursor",
         /// Its constructor is told the number of permits; with a single one it excludes others.
         Semaphore = "semaphore",
+        /// Objects hold their elements themselves: they give them out as an array without calling any other
+        /// object. Views and wrappers of other collections do not.
+        HoldsElements = "holding-elements",
+        /// A stream whose terminal operation may run on several threads.
+        ParallelStream = "parallel-stream",
+        /// A thread that runs parts of the parallel streams of other threads.
+        StreamWorker = "stream-worker",
     }
 }
 
@@ -441,6 +448,8 @@ words! {
     FieldProperty is "property of a field" shape "PROPERTY" {
         /// Holds the lock of its object, which is the object itself unless that is a view of another one.
         OwnLock = "own-lock",
+        /// Holds the collection that its object is a view of.
+        Viewed = "viewed",
     }
 }
 

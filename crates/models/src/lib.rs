@@ -249,7 +249,10 @@ impl Models {
             | ClassProperty::Stream
             | ClassProperty::Executor
             | ClassProperty::Cursor
-            | ClassProperty::Semaphore => None,
+            | ClassProperty::Semaphore
+            | ClassProperty::HoldsElements
+            | ClassProperty::ParallelStream
+            | ClassProperty::StreamWorker => None,
         })
     }
 
@@ -270,10 +273,21 @@ impl Models {
     /// the wrapper is a view of another one.
     #[must_use]
     pub fn is_own_mutex(&self, class: &str, field: &str) -> bool {
+        self.fields_of(class)
+            .any(|fact| fact.property == FieldProperty::OwnLock && fact.field == field)
+    }
+
+    /// The field in which objects of this class have the collection that they are a view of.
+    #[must_use]
+    pub fn viewed_field(&self, class: &str) -> Option<&'static str> {
+        let viewed = self.fields_of(class).find(|fact| fact.property == FieldProperty::Viewed);
+        viewed.map(|fact| fact.field)
+    }
+
+    /// What is said of the fields of exactly this class.
+    fn fields_of<'a>(&'a self, class: &'a str) -> impl Iterator<Item = &'static FieldFact> + 'a {
         let users = self.user.as_deref().map_or(&[][..], |user| &user.fields);
-        users.iter().copied().chain(tables::FIELDS).any(|fact| {
-            fact.property == FieldProperty::OwnLock && fact.class == class && fact.field == field
-        })
+        users.iter().copied().chain(tables::FIELDS).filter(move |fact| fact.class == class)
     }
 
     /// What is said of the methods of exactly this class, besides their rows.
@@ -375,7 +389,10 @@ fn promise(fact: &ClassFact) -> Option<Sharing> {
         | ClassProperty::Stream
         | ClassProperty::Executor
         | ClassProperty::Cursor
-        | ClassProperty::Semaphore => None,
+        | ClassProperty::Semaphore
+        | ClassProperty::HoldsElements
+        | ClassProperty::ParallelStream
+        | ClassProperty::StreamWorker => None,
     }
 }
 
