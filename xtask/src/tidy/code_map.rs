@@ -39,8 +39,10 @@ pub(crate) fn check(tree: &Tree) -> Result<Vec<Problem>> {
     }
     for section in &sections {
         for (line, named) in section.names.iter().filter(|(_, named)| is_path(named)) {
+            // The Java half is one, whoever speaks of it.
             let is_below = |path: &str| {
                 section.roots.is_empty()
+                    || path.ends_with(".java")
                     || section.roots.iter().any(|root| path.starts_with(root.trim_end_matches('/')))
             };
             let is_there =

@@ -26,10 +26,12 @@ fn table(tree: &Tree, rules: &[&Rule]) -> Result<Vec<Problem>> {
         if !tree.has(&page) {
             problems.push(Problem::of(&page, "the rule has no page: `cargo xtask docs` writes it"));
         }
-        let row = format!("| [`{name}`]({page}) | {summary} |");
-        if !readme.lines().any(|line| line.starts_with(&row)) {
+        let (link, column) = (format!("| [`{name}`]({page}) |"), format!("| {summary} |"));
+        let is_row = |line: &str| line.starts_with(&link) && line.contains(&column);
+        if !readme.lines().any(is_row) {
             let default = if rule.on_by_default { "on" } else { "off" };
-            let sentence = format!("the table of rules lacks `{row} {default} |`: add the row");
+            let sentence =
+                format!("the table of rules lacks `{link} {summary} | {default} |`: add the row");
             problems.push(Problem::of(README, sentence));
         }
     }

@@ -20,7 +20,10 @@ pub(crate) fn check(tree: &Tree) -> Result<Vec<Problem>> {
         }
         if file.is_rust() {
             for (line, code) in RustSource::new(&file.text).lines() {
-                if has_word(code, "unsafe") || code.contains("(unsafe_code") {
+                if has_word(code, "unsafe")
+                    || code.contains("allow(unsafe_code")
+                    || code.contains("expect(unsafe_code")
+                {
                     let sentence =
                         "`unsafe` belongs into the agent: find a safe way, or move it there";
                     problems.push(Problem::at(&file.path, line, sentence));

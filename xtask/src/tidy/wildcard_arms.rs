@@ -12,7 +12,7 @@ use super::rust_source::RustSource;
 use super::tree::Tree;
 
 /// The closed vocabularies: what a run does, what library code does, what hooks report.
-const ENUMS: &[&str] = &["Action", "Effect", "Hook", "Kind", "Op"];
+const ENUMS: &[&str] = &["Action", "Effect", "EventKind", "Hook", "Op"];
 
 /// How many effects a match may name and leave the others out: the five kinds of accesses.
 const MOST_EFFECTS_ASKED_FOR: usize = 5;
@@ -172,7 +172,7 @@ fn f(event: Event) -> bool {
 }
 ";
         assert_eq!(lines(text), [Some(8)]);
-        assert_eq!(lines("match e { Kind::A => 1,\n other => 2 }"), [Some(2)]);
+        assert_eq!(lines("match e { EventKind::A => 1,\n other => 2 }"), [Some(2)]);
         let interprets = "match e {\nEffect::A { .. } | Effect::B | Effect::C => 1, Effect::D => 2,\nEffect::E => 3, Effect::F => 4,\n_ => 5 }";
         assert_eq!(lines(interprets), [Some(4)]);
     }
