@@ -452,12 +452,12 @@ impl fmt::Display for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OptionsError {
     /// A name that is no option's.
-    #[error("unknown option `{name}`; did you mean `{nearest}`?")]
+    #[error("unknown option `{name}`{suggestion}")]
     Unknown {
         /// What was written.
         name: String,
-        /// The option whose name is nearest.
-        nearest: &'static str,
+        /// The option whose name is nearest, as the end of the sentence; empty when none is near.
+        suggestion: String,
     },
     /// A value that says neither yes nor no.
     #[error("option `{name}` is `true` or `false`, and not `{value}`")]
@@ -506,24 +506,14 @@ impl FromStr for Options {
                 None => (item, None),
             };
             let Some(row) = Options::ALL.iter().find(|row| row.name == name) else {
-                return Err(OptionsError::Unknown { name: name.into(), nearest: nearest(name) });
+                let suggestion =
+                    findings::did_you_mean(name, Options::ALL.iter().map(|row| row.name));
+                return Err(OptionsError::Unknown { name: name.into(), suggestion });
             };
             (row.read)(&mut options, row.name, value)?;
         }
         Ok(options)
     }
-}
-
-/// The option whose name is most like this one; the first of the list when none is.
-fn nearest(name: &str) -> &'static str {
-    let mut best = (f64::MIN, "");
-    for row in Options::ALL {
-        let likeness = strsim::jaro_winkler(name, row.name);
-        if likeness > best.0 {
-            best = (likeness, row.name);
-        }
-    }
-    best.1
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use agent_protocol::{OptionRow, OptionValue, Options, ValueKind};
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
-use findings::{Rule, Severity, rules};
+use findings::{Rule, Severity, nearest_name, rules};
 use models::AtomicSpec;
 use models::Pattern;
 use toml::Spanned;
@@ -412,7 +412,7 @@ impl Reader<'_> {
         let place = self.place(span);
         // A quoted key may hold anything, line breaks included.
         let name = name.escape_debug();
-        match nearest(&name.to_string(), known) {
+        match nearest_name(&name.to_string(), known.iter().map(String::as_str)) {
             Some(near) => anyhow!("unknown {what} `{name}` at {place}; did you mean `{near}`?"),
             None => {
                 let known = known.join("`, `");
@@ -609,13 +609,6 @@ impl<T> KeyKind<T> {
 
 fn rule_names() -> Vec<String> {
     rules::ALL.iter().map(|rule| rule.name.to_string()).collect()
-}
-
-/// The known name that was probably meant.
-fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a String> {
-    let distance = |known: &&String| strsim::damerau_levenshtein(name, known);
-    let near = known.iter().min_by_key(distance)?;
-    (distance(&near) <= name.len().max(near.len()).div_ceil(3)).then_some(near)
 }
 
 #[cfg(test)]

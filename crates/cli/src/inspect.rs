@@ -6,9 +6,10 @@ use std::fmt::Write;
 use analyses::deadlock::LockOrderWriter;
 use analyses::execution::{ExecutionFacts, Listener};
 use analyses::heap::{NameRoot, ObjectId};
-use analyses::races::object_use::{self, GraphFormat};
+use analyses::races::object_use;
 use analyses::{Config, Context, whole_program};
 use anyhow::bail;
+use findings::{Description, DescriptionForm};
 use models::Pattern;
 use program::{MethodId, ir};
 
@@ -83,7 +84,7 @@ fn describe_method(
     let Assembled { program, graph, .. } = assembled;
     let Some(body) = program.body(method) else { return };
     if flags.dot {
-        text.push_str(&ir::print_dot(program, body));
+        text.push_str(&report::dot(&ir::control_flow_graph(program, body)));
         return;
     }
     let everything = !flags.callers && !flags.callees;
@@ -109,17 +110,17 @@ fn describe_heap(text: &mut String, flags: &InspectFlags, assembled: &Assembled)
     let config = Config { entry_points: flags.program.entry_points.clone(), ..Config::default() };
     let context =
         Context { program, graph, config: &config, cancelled: &|| false, exhausted: &|| false };
-    let (object_use, lock_order) = (RefCell::new(String::new()), RefCell::new(String::new()));
+    let form = if flags.dot { DescriptionForm::Graph } else { DescriptionForm::Text };
+    let (object_use, lock_order) = (RefCell::default(), RefCell::default());
     let (analysed, _) = whole_program::analyse(&context, |_| {
         let mut listeners: Vec<Box<dyn Listener + '_>> = Vec::new();
         if let Some(wanted) = &flags.object_use {
             let is_wanted =
                 |execution: &ExecutionFacts<'_>, object| is_of_class(execution, object, wanted);
-            let form = if flags.dot { GraphFormat::Dot } else { GraphFormat::Text };
             listeners.push(object_use::listen(&context, is_wanted, form, &object_use));
         }
         if flags.lock_order {
-            listeners.push(Box::new(LockOrderWriter::new(flags.dot, &lock_order)));
+            listeners.push(Box::new(LockOrderWriter::new(form, &lock_order)));
         }
         listeners
     });
@@ -128,10 +129,17 @@ fn describe_heap(text: &mut String, flags: &InspectFlags, assembled: &Assembled)
     }
     if flags.heap {
         let heap = &analysed.heap;
-        text.push_str(&if flags.dot { heap.dot(program) } else { heap.text(program) });
+        text.push_str(&match form {
+            DescriptionForm::Text => heap.text(program),
+            DescriptionForm::Graph => report::dot(&heap.graph(program)),
+        });
     }
-    text.push_str(&object_use.into_inner());
-    text.push_str(&lock_order.into_inner());
+    for description in object_use.into_inner().into_iter().chain(lock_order.into_inner()) {
+        text.push_str(&match description {
+            Description::Text(description) => description,
+            Description::Graph(graph) => report::dot(&graph),
+        });
+    }
 }
 
 /// Whether an abstract object has a class that the pattern matches.

@@ -30,9 +30,10 @@
 use std::fmt;
 use std::io::{self, BufWriter, Write};
 
+use findings::did_you_mean;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::text::{TextError, file_and_line, nearest, stem};
+use crate::text::{TextError, file_and_line, stem};
 use crate::{
     Action, ClassId, Epoch, Event, FieldEntry, FieldId, ObjectId, Sink, SiteEntry, SiteId, Tables,
     ThreadEntry, ThreadId, Variable,
@@ -80,7 +81,7 @@ impl<'a> Line<'a> {
             return Err(fail(1, "the thread is missing".to_string()));
         }
         if !WORDS.contains(&word) && !LEFT_OUT.contains(&word) {
-            let nearest = nearest(word, WORDS.into_iter());
+            let nearest = did_you_mean(word, WORDS.into_iter());
             return Err(fail(column, format!("`{word}` is not a known word{nearest}")));
         }
         if operand.is_empty() && WORDS[..6].contains(&word) {

@@ -1,5 +1,5 @@
 //! The plain data every part of Scission agrees on: rules, findings with their evidence and
-//! witnesses, and the gaps that say what could not be analysed.
+//! witnesses, the gaps that say what could not be analysed, and graphs for people.
 //!
 //! Nothing here computes a verdict and nothing here formats a report. Static analyses and run-time
 //! checkers fill these types in; the `report` crate chooses the words.
@@ -7,6 +7,8 @@
 mod finding;
 mod fingerprint;
 mod gap;
+mod graph;
+mod nearest;
 pub mod rules;
 mod site;
 
@@ -17,5 +19,10 @@ pub use finding::{
 };
 pub use fingerprint::Fingerprint;
 pub use gap::{Gap, GapKind, merge_gaps};
+pub use graph::{
+    Description, DescriptionForm, EdgeStyle, Graph, GraphEdge, GraphFont, GraphItem, GraphNode,
+    Outline,
+};
+pub use nearest::{did_you_mean, nearest_name};
 pub use rules::Rule;
 pub use site::Site;

@@ -1,11 +1,69 @@
-//! The cycle of a finding as a graph for `dot`, in the manner of the Velodrome paper: a box for each
-//! transaction, the blamed one outlined, and the edge that closed the cycle dashed.
+//! Graphs in the language of Graphviz: those that analyses describe, and the cycle of a finding in the manner of
+//! the Velodrome paper: a box for each transaction, the blamed one outlined, and the edge that closed the
+//! cycle dashed.
 
 use std::io::{self, Write};
 
-use findings::{Cycle, CycleEdge, Finding, Operation, Site};
+use findings::{
+    Cycle, CycleEdge, EdgeStyle, Finding, Graph, GraphEdge, GraphFont, GraphItem, GraphNode,
+    Operation, Outline, Site,
+};
 
 use crate::words;
+
+/// A graph in the language of Graphviz.
+#[must_use]
+pub fn dot(graph: &Graph) -> String {
+    let mut text = format!("digraph {} {{\n", id(&graph.name));
+    text.push_str(match graph.font {
+        GraphFont::Default => "  node [shape=box];\n",
+        GraphFont::Monospace => "  node [shape=box, fontname=monospace];\n",
+        GraphFont::Proportional => {
+            "  node [shape=box, fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\", fontsize=10];\n"
+        }
+    });
+    if let Some(caption) = &graph.caption {
+        text.push_str(&format!("  label={};\n", quoted(&[caption])));
+    }
+    for item in &graph.items {
+        match item {
+            GraphItem::Node(node) => text.push_str(&format!("  {};\n", node_statement(node))),
+            GraphItem::Edge(edge) => text.push_str(&format!("  {};\n", edge_statement(edge))),
+            GraphItem::Group { id, label, nodes } => {
+                // Only subgraphs whose name begins like this are drawn as a box.
+                let name = quoted(&[format!("cluster_{id}")]);
+                text.push_str(&format!("  subgraph {name} {{\n    label={};\n", quoted(&[label])));
+                for node in nodes {
+                    text.push_str(&format!("    {};\n", node_statement(node)));
+                }
+                text.push_str("  }\n");
+            }
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+fn node_statement(node: &GraphNode) -> String {
+    let outline = match node.outline {
+        Outline::Single => "",
+        Outline::Double => ", peripheries=2",
+        Outline::DoubleBold => ", peripheries=2, penwidth=2",
+    };
+    format!("{} [label={}{outline}]", id(&node.id), quoted(&node.lines))
+}
+
+fn edge_statement(edge: &GraphEdge) -> String {
+    let label = (!edge.lines.is_empty()).then(|| format!("label={}", quoted(&edge.lines)));
+    let style = match edge.style {
+        EdgeStyle::Solid => None,
+        EdgeStyle::Dashed => Some("style=dashed".to_string()),
+        EdgeStyle::Conflict => Some("dir=none, color=red".to_string()),
+    };
+    let attributes: Vec<String> = label.into_iter().chain(style).collect();
+    let ends = format!("{} -> {}", id(&edge.from), id(&edge.to));
+    if attributes.is_empty() { ends } else { format!("{ends} [{}]", attributes.join(", ")) }
+}
 
 /// The name of the file for the graph of a finding; none for findings that are no cycles.
 #[must_use]
@@ -20,25 +78,31 @@ pub fn graph_name(finding: &Finding) -> Option<String> {
 /// Only those of the writer.
 pub fn render_graph(finding: &Finding, writer: &mut dyn Write) -> io::Result<()> {
     let Some(cycle) = cycle(finding) else { return Ok(()) };
-    writeln!(writer, "digraph {} {{", quoted(&[&words::message(finding)]))?;
-    writeln!(writer, "  node [shape=box, fontname=\"Helvetica\"];")?;
-    writeln!(writer, "  edge [fontname=\"Helvetica\", fontsize=10];")?;
+    writer.write_all(dot(&cycle_graph(finding, cycle)).as_bytes())
+}
+
+fn cycle_graph(finding: &Finding, cycle: &Cycle) -> Graph {
+    let mut items = Vec::new();
     for (at, transaction) in cycle.transactions.iter().enumerate() {
         let mut lines = vec![format!("T{} \"{}\"", at + 1, transaction.thread)];
         if let Some(block) = &transaction.block {
             lines.extend([block.method_name(), words::place(block)]);
         }
-        let outline = if transaction.is_blamed { ", peripheries=2, penwidth=2" } else { "" };
-        writeln!(writer, "  T{} [label={}{outline}];", at + 1, quoted(&lines))?;
+        let outline = if transaction.is_blamed { Outline::DoubleBold } else { Outline::Single };
+        items.push(GraphItem::Node(GraphNode { id: format!("T{}", at + 1), lines, outline }));
     }
     let last = cycle.edges.len().saturating_sub(1);
     for (at, edge) in cycle.edges.iter().enumerate() {
         let (from, to) = (at + 1, words::target_of_edge(cycle, at) + 1);
-        let style = if at == last { ", style=dashed" } else { "" };
-        let label = quoted(&edge_lines(edge, from, to));
-        writeln!(writer, "  T{from} -> T{to} [label={label}{style}];")?;
+        items.push(GraphItem::Edge(GraphEdge {
+            lines: edge_lines(edge, from, to),
+            from: format!("T{from}"),
+            to: format!("T{to}"),
+            style: if at == last { EdgeStyle::Dashed } else { EdgeStyle::Solid },
+        }));
     }
-    writeln!(writer, "}}")
+    let name = words::message(finding);
+    Graph { name, caption: None, font: GraphFont::Proportional, items }
 }
 
 fn cycle(finding: &Finding) -> Option<&Cycle> {
@@ -61,7 +125,17 @@ fn operation_line(edge: &CycleEdge, operation: &Operation, number: usize) -> Str
     format!("T{number} {} {}{place}", operation.verb, edge.subject)
 }
 
-/// Lines as one string of `dot`, each ended so that it is set to the left. A name may hold anything,
+/// A name in the graph; quoted unless it is a word of Graphviz as it is.
+fn id(name: &str) -> String {
+    let is_word = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+        && name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+    let is_keyword = ["node", "edge", "graph", "digraph", "subgraph", "strict"]
+        .iter()
+        .any(|keyword| keyword.eq_ignore_ascii_case(name));
+    if is_word && !is_keyword { name.to_string() } else { quoted(&[name]) }
+}
+
+/// Lines as one string of Graphviz, each ended so that it is set to the left; a single line is not ended. A name may hold anything,
 /// quotes, backslashes and line breaks included, and must not end the string.
 fn quoted(lines: &[impl AsRef<str>]) -> String {
     let mut text = String::from("\"");

@@ -22,7 +22,7 @@ use std::path::Path;
 use findings::Results;
 
 pub use baseline::{Baseline, BaselineError};
-pub use dot::{graph_name, render_graph};
+pub use dot::{dot, graph_name, render_graph};
 pub use sources::Sources;
 pub use trace::TraceSummary;
 pub use words::message;

@@ -1,9 +1,12 @@
-//! The lock-order graph as text and as a graph for `dot`, for people who want to see why.
+//! The lock-order graph as text and as a graph, for people who want to see why.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use findings::{
+    Description, DescriptionForm, EdgeStyle, Graph, GraphEdge, GraphItem, GraphNode, Outline,
+};
 use program::ids::Id;
 
 use super::lock_order::LockOrder;
@@ -21,7 +24,7 @@ pub struct LockOrderGraph {
 }
 
 impl LockOrderGraph {
-    /// Learns that a lock is taken.
+    /// Adds an acquisition.
     pub fn acquisition(&mut self, acquisition: &Acquisition<'_>) {
         self.order.add(acquisition);
     }
@@ -68,24 +71,27 @@ impl LockOrderGraph {
         text
     }
 
-    /// The same as a graph for `dot`.
+    /// The same as a graph: locks with two outlines stand for several.
     #[must_use]
-    pub fn dot(&self, execution: &ExecutionFacts<'_>) -> String {
-        let mut text = String::from("digraph locks {\n  node [shape=box];\n");
+    pub fn graph(&self, execution: &ExecutionFacts<'_>) -> Graph {
+        let mut items: Vec<GraphItem> = Vec::new();
         for lock in self.locks() {
-            let name = execution.describe(lock).replace('\\', "\\\\").replace('"', "\\\"");
-            let style = if execution.heap.objects[lock].properties.is_unique {
-                ""
-            } else {
-                ", peripheries=2"
+            let outline = match execution.heap.objects[lock].properties.is_unique {
+                true => Outline::Single,
+                false => Outline::Double,
             };
-            let _ = writeln!(text, "  {lock} [label=\"{name}\"{style}];");
+            let lines = vec![execution.describe(lock)];
+            items.push(GraphItem::Node(GraphNode { id: lock.to_string(), lines, outline }));
         }
         for ((from, to), ways) in self.order.edges() {
-            let _ = writeln!(text, "  {from} -> {to} [label=\"{}\"];", ways.len());
+            items.push(GraphItem::Edge(GraphEdge {
+                from: from.to_string(),
+                to: to.to_string(),
+                lines: vec![ways.len().to_string()],
+                style: EdgeStyle::Solid,
+            }));
         }
-        text.push_str("}\n");
-        text
+        Graph { name: "locks".to_string(), items, ..Graph::default() }
     }
 
     fn locks(&self) -> BTreeSet<ObjectId> {
@@ -93,18 +99,18 @@ impl LockOrderGraph {
     }
 }
 
-/// A listener that writes the graph into a text when the execution is over.
+/// A listener that describes the graph when the execution is over.
 pub struct LockOrderWriter<'a> {
     graph: LockOrderGraph,
-    is_dot: bool,
-    into: &'a RefCell<String>,
+    form: DescriptionForm,
+    into: &'a RefCell<Vec<Description>>,
 }
 
 impl<'a> LockOrderWriter<'a> {
-    /// Writes text, or a graph for `dot`.
+    /// Adds a description of this form.
     #[must_use]
-    pub fn new(is_dot: bool, into: &'a RefCell<String>) -> LockOrderWriter<'a> {
-        LockOrderWriter { graph: LockOrderGraph::default(), is_dot, into }
+    pub fn new(form: DescriptionForm, into: &'a RefCell<Vec<Description>>) -> LockOrderWriter<'a> {
+        LockOrderWriter { graph: LockOrderGraph::default(), form, into }
     }
 }
 
@@ -114,9 +120,10 @@ impl Listener for LockOrderWriter<'_> {
     }
 
     fn finish(self: Box<Self>, execution: &ExecutionFacts<'_>) -> Outcome {
-        let text =
-            if self.is_dot { self.graph.dot(execution) } else { self.graph.describe(execution) };
-        self.into.borrow_mut().push_str(&text);
+        self.into.borrow_mut().push(match self.form {
+            DescriptionForm::Text => Description::Text(self.graph.describe(execution)),
+            DescriptionForm::Graph => Description::Graph(self.graph.graph(execution)),
+        });
         Outcome::default()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use classes::descriptor::parse_field;
+use findings::{EdgeStyle, Graph, GraphEdge, GraphItem, GraphNode, Outline};
 use program::Program;
 use program::ids::{ClassId, Id, TypedVec};
 use program::threads::RootKind;
@@ -162,32 +163,34 @@ impl Heap {
         text
     }
 
-    /// The same as a graph in the dot language.
+    /// The same as a graph.
     #[must_use]
-    pub fn dot(&self, program: &Program) -> String {
-        let mut text = String::from("digraph heap {\n  node [shape=box];\n");
+    pub fn graph(&self, program: &Program) -> Graph {
+        let mut items = Vec::new();
         for (id, object) in
             self.objects.iter_with_ids().filter(|(_, object)| object.is_worth_showing())
         {
             let label =
                 format!("{}{}", self.describe(program, id), self.properties_label(program, id));
-            let _ = writeln!(text, "  o{} [label=\"{}\"];", id.index(), label.replace('"', "'"));
+            items.push(GraphItem::Node(GraphNode {
+                id: format!("o{}", id.index()),
+                lines: vec![label],
+                outline: Outline::Single,
+            }));
             for (slot, variable) in &object.variables {
                 if let Some(target) =
                     variable.target.filter(|it| self.objects[*it].is_worth_showing())
                 {
-                    let label = slot_label(program, *slot);
-                    let _ = writeln!(
-                        text,
-                        "  o{} -> o{} [label=\"{label}\"];",
-                        id.index(),
-                        target.index()
-                    );
+                    items.push(GraphItem::Edge(GraphEdge {
+                        from: format!("o{}", id.index()),
+                        to: format!("o{}", target.index()),
+                        lines: vec![slot_label(program, *slot)],
+                        style: EdgeStyle::Solid,
+                    }));
                 }
             }
         }
-        text.push_str("}\n");
-        text
+        Graph { name: "heap".to_string(), items, ..Graph::default() }
     }
 
     fn properties_label(&self, program: &Program, object: ObjectId) -> String {

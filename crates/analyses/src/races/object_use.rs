@@ -8,7 +8,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use findings::Site;
+use findings::{
+    Description, DescriptionForm, EdgeStyle, Graph, GraphEdge, GraphItem, GraphNode, Outline, Site,
+};
 
 use super::conflict::{AcceptedReasons, SafetyReason, Verdict};
 use super::facts::ComputedConflictFacts;
@@ -82,33 +84,24 @@ pub struct ObjectUse {
     pub events: Vec<UseEvent>,
 }
 
-/// The output format of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GraphFormat {
-    /// As lines of text.
-    Text,
-    /// For Graphviz.
-    Dot,
-}
-
-/// A listener that writes the graphs of all wanted objects into a text when the execution is over.
+/// A listener that describes the graphs of all wanted objects when the execution is over.
 #[must_use]
 pub fn listen<'a>(
     context: &'a Context<'a>,
     is_wanted: impl Fn(&ExecutionFacts<'_>, ObjectId) -> bool + 'a,
-    form: GraphFormat,
-    into: &'a RefCell<String>,
+    form: DescriptionForm,
+    into: &'a RefCell<Vec<Description>>,
 ) -> Box<dyn Listener + 'a> {
     let finish = move |records: Records, execution: &ExecutionFacts<'_>| {
         let facts = ComputedConflictFacts::new(execution, &records);
         let race_facts = RaceFacts::new(execution, &records, &facts);
         let variables = race_facts.variables();
-        let mut text = into.borrow_mut();
+        let mut descriptions = into.borrow_mut();
         for object in execution.heap.objects.ids().filter(|object| is_wanted(execution, *object)) {
             let graph = ObjectUse::of(&race_facts, &variables, object);
-            text.push_str(&match form {
-                GraphFormat::Text => describe(execution, &graph),
-                GraphFormat::Dot => dot(execution, &graph),
+            descriptions.push(match form {
+                DescriptionForm::Text => Description::Text(describe(execution, &graph)),
+                DescriptionForm::Graph => Description::Graph(self::graph(execution, &graph)),
             });
         }
         Outcome::default()
@@ -277,41 +270,42 @@ fn short(site: &Site) -> String {
     }
 }
 
-/// The graph for Graphviz: the events of each thread together, conflicts in red, and what starting and joining orders.
+/// The graph: the events of each thread together, conflicts in red, and what starting and joining orders.
 #[must_use]
-pub fn dot(execution: &ExecutionFacts<'_>, graph: &ObjectUse) -> String {
-    let mut text = String::new();
-    let name = escaped(&format!("{} {}", graph.object, execution.describe(graph.object)));
-    let _ = writeln!(text, "digraph \"{name}\" {{\n  node [shape=box];");
+pub fn graph(execution: &ExecutionFacts<'_>, object_use: &ObjectUse) -> Graph {
+    let mut items = Vec::new();
+    let node_id = |thread: ThreadId, number: usize| format!("{thread}.{number}");
     let threads: BTreeSet<ThreadId> =
-        graph.events.iter().flat_map(|event| event.threads.iter()).collect();
+        object_use.events.iter().flat_map(|event| event.threads.iter()).collect();
     for thread in threads {
-        let label = escaped(&execution.describe_thread(thread));
-        let _ = writeln!(text, "  subgraph \"cluster_{thread}\" {{\n    label=\"{label}\";");
-        for (number, event) in graph.events.iter().enumerate() {
-            if event.threads.contains(thread) {
-                let label = escaped(&line(execution, event));
-                let _ = writeln!(text, "    \"{thread}.{number}\" [label=\"{label}\"];");
-            }
-        }
-        text.push_str("  }\n");
+        let events = object_use.events.iter().enumerate();
+        let nodes =
+            events.filter(|(_, event)| event.threads.contains(thread)).map(|(number, event)| {
+                GraphNode {
+                    id: node_id(thread, number),
+                    lines: vec![line(execution, event)],
+                    outline: Outline::Single,
+                }
+            });
+        items.push(GraphItem::Group {
+            id: thread.to_string(),
+            label: execution.describe_thread(thread),
+            nodes: nodes.collect(),
+        });
     }
-    let root_threads = |thread: ThreadId| execution.heap.threads[thread].root == Some(graph.object);
-    for (number, event) in graph.events.iter().enumerate() {
+    let is_root_of =
+        |thread: ThreadId| execution.heap.threads[thread].root == Some(object_use.object);
+    for (number, event) in object_use.events.iter().enumerate() {
         for thread in event.threads.iter() {
-            for (other, next) in graph.events.iter().enumerate() {
+            for (other, next) in object_use.events.iter().enumerate() {
                 for of_other in next.threads.iter() {
-                    let (from, to) = (format!("{thread}.{number}"), format!("{of_other}.{other}"));
-                    match event.kind {
-                        UseKind::Start if root_threads(of_other) => {
-                            let _ = writeln!(text, "  \"{from}\" -> \"{to}\";");
-                        }
-                        UseKind::Join if root_threads(of_other) => {
-                            let _ = writeln!(text, "  \"{to}\" -> \"{from}\";");
-                        }
+                    let here = node_id(thread, number);
+                    let there = node_id(of_other, other);
+                    let (from, to, style) = match event.kind {
+                        UseKind::Start if is_root_of(of_other) => (here, there, EdgeStyle::Solid),
+                        UseKind::Join if is_root_of(of_other) => (there, here, EdgeStyle::Solid),
                         UseKind::Put if event.conflicts.contains(&other) => {
-                            let _ =
-                                writeln!(text, "  \"{from}\" -> \"{to}\" [dir=none, color=red];");
+                            (here, there, EdgeStyle::Conflict)
                         }
                         UseKind::New
                         | UseKind::Get
@@ -319,16 +313,14 @@ pub fn dot(execution: &ExecutionFacts<'_>, graph: &ObjectUse) -> String {
                         | UseKind::Load
                         | UseKind::Escape
                         | UseKind::Start
-                        | UseKind::Join => {}
-                    }
+                        | UseKind::Join => continue,
+                    };
+                    let lines = Vec::new();
+                    items.push(GraphItem::Edge(GraphEdge { from, to, lines, style }));
                 }
             }
         }
     }
-    text.push_str("}\n");
-    text
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
+    let name = format!("{} {}", object_use.object, execution.describe(object_use.object));
+    Graph { name, items, ..Graph::default() }
 }

@@ -15,7 +15,6 @@
 mod reader;
 mod writer;
 
-pub(crate) use reader::nearest;
 pub use reader::{Comment, Reader, TextError};
 pub use writer::Writer;
 

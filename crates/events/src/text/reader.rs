@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use findings::Site;
+use findings::{Site, did_you_mean};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
@@ -226,15 +226,6 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The word that is most like this one, as the end of a sentence.
-pub(crate) fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let near = known
-        .map(|known| (strsim::damerau_levenshtein(word, known), known))
-        .filter(|(distance, known)| *distance <= known.len().max(word.len()).div_ceil(2).min(3))
-        .min();
-    near.map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"))
-}
-
 /// The names of one table.
 #[derive(Debug, Default)]
 struct Labels(FxHashMap<String, u32>);
@@ -280,7 +271,7 @@ impl Names {
         let label = match TABLES.contains(&table.text.as_str()) {
             true => line.take("a name for the row")?,
             false => {
-                let nearest = nearest(&table.text, TABLES.into_iter());
+                let nearest = did_you_mean(&table.text, TABLES.into_iter());
                 let message = format!("there is no table `{}`{nearest}", table.text);
                 return Err(line.fail(table, message));
             }
@@ -351,7 +342,7 @@ impl Names {
         let thread = self.thread(line)?;
         let word = line.take("what the thread did")?;
         let Some(kind) = Kind::ALL.iter().copied().find(|kind| kind.word() == word.text) else {
-            let nearest = nearest(&word.text, Kind::ALL.iter().map(|kind| kind.word()));
+            let nearest = did_you_mean(&word.text, Kind::ALL.iter().map(|kind| kind.word()));
             let message = format!("`{}` is not a known word{nearest}", word.text);
             return Err(line.fail(word, message));
         };
@@ -554,7 +545,7 @@ fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {
         "not-taken" => Ok(Branch::NotTaken),
         "case" => Ok(Branch::Case(line.number("the value of a case")?)),
         other => {
-            let nearest = nearest(other, WAYS.into_iter());
+            let nearest = did_you_mean(other, WAYS.into_iter());
             let message = format!("`{other}` is not a way of a branch{nearest}");
             Err(line.fail(token, message))
         }
@@ -581,7 +572,7 @@ fn site_and_subject(line: &mut Line<'_>, parts: &[&str]) -> Result<(Site, String
                 subject = line.take("what it is about")?.text.clone();
             }
             other => {
-                let nearest = nearest(other, parts.iter().copied());
+                let nearest = did_you_mean(other, parts.iter().copied());
                 let message = format!("`{other}` is no part of a place{nearest}");
                 return Err(line.fail(part, message));
             }

@@ -22,7 +22,7 @@ use crate::symbols::Program;
 pub use dependence::ControlDependence;
 pub use lower::{LowerError, lower};
 pub use monitors::{HeldMonitor, MonitorRegions, monitor_regions};
-pub use print::{print_body, print_dot};
+pub use print::{control_flow_graph, print_body};
 
 /// The body of one method.
 #[derive(Clone, Debug)]

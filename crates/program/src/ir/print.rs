@@ -1,9 +1,11 @@
-//! Bodies as text and as dot graphs, for people.
+//! Bodies as text and as graphs, for people.
 
 use std::fmt::Write;
 
+use findings::{EdgeStyle, Graph, GraphEdge, GraphFont, GraphItem, GraphNode, Outline};
+
 use super::{Body, Constant, DynamicTarget, Operation, Terminator, monitor_regions};
-use crate::ids::ValueId;
+use crate::ids::{BlockId, ValueId};
 use crate::symbols::Program;
 
 /// A body as text: one line for each instruction, with its offset and source line.
@@ -42,28 +44,28 @@ pub fn print_body(program: &Program, body: &Body) -> String {
     text
 }
 
-/// The control flow of a body as a dot graph; exception edges are dashed.
+/// The control flow of a body; exception edges are dashed.
 #[must_use]
-pub fn print_dot(program: &Program, body: &Body) -> String {
-    let mut text = String::from("digraph body {\n  node [shape=box, fontname=monospace];\n");
-    let _ = writeln!(text, "  label=\"{}\";", escape(&program.method_label(body.method)));
+pub fn control_flow_graph(program: &Program, body: &Body) -> Graph {
+    let mut items = Vec::new();
+    let edge = |from: BlockId, to: BlockId, style: EdgeStyle| {
+        let (from, to) = (from.to_string(), to.to_string());
+        GraphItem::Edge(GraphEdge { from, to, lines: Vec::new(), style })
+    };
     for (id, block) in body.blocks.iter_with_ids() {
-        let lines: Vec<String> =
-            block_lines(program, body, id).iter().map(|line| escape(line)).collect();
-        let _ = writeln!(text, "  {id} [label=\"{id}\\l{}\\l\"];", lines.join("\\l"));
-        for to in block.terminator.successors() {
-            let _ = writeln!(text, "  {id} -> {to};");
-        }
-        for handler in &block.handlers {
-            let _ = writeln!(text, "  {id} -> {} [style=dashed];", handler.target);
-        }
+        let lines = [id.to_string()].into_iter().chain(block_lines(program, body, id)).collect();
+        let outline = Outline::Single;
+        items.push(GraphItem::Node(GraphNode { id: id.to_string(), lines, outline }));
+        items.extend(block.terminator.successors().map(|to| edge(id, to, EdgeStyle::Solid)));
+        let handlers = block.handlers.iter();
+        items.extend(handlers.map(|handler| edge(id, handler.target, EdgeStyle::Dashed)));
     }
-    text.push_str("}\n");
-    text
-}
-
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
+    Graph {
+        name: "body".to_string(),
+        caption: Some(program.method_label(body.method)),
+        font: GraphFont::Monospace,
+        items,
+    }
 }
 
 fn named(body: &Body, value: ValueId) -> String {
@@ -73,7 +75,7 @@ fn named(body: &Body, value: ValueId) -> String {
     }
 }
 
-fn block_lines(program: &Program, body: &Body, id: crate::BlockId) -> Vec<String> {
+fn block_lines(program: &Program, body: &Body, id: BlockId) -> Vec<String> {
     let block = &body.blocks[id];
     let name = |value: ValueId| named(body, value);
     let mut lines = Vec::new();
