@@ -41,7 +41,7 @@ pub use vocabulary::{
     ClassProperty, EntryThread, FieldProperty, MethodProperty, Mode, Multiplicity, OPERANDS,
     Operand, Ordering, Outcome, RUNNERS, ReceiverSharing, Runner, Times, WaitKind,
 };
-pub use words::{InRust, Phrase, Problem, Word, Words, nearest};
+pub use words::{InRust, Phrase, Problem, Word, Words};
 
 /// The hash of a class and a method by which rows are found. The build script lays the table out with it.
 #[must_use]

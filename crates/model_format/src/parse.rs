@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use findings::nearest_name;
+
 use crate::descriptor::{NamedMethod, read_method};
 use crate::effect::{Effect, effect_forms};
 use crate::facts::{
@@ -18,7 +20,7 @@ use crate::keep;
 use crate::vocabulary::{
     ClassProperty, EntryThread, FieldProperty, MethodProperty, Multiplicity, ReceiverSharing,
 };
-use crate::words::{Phrase, Problem, Word, Words, nearest};
+use crate::words::{Phrase, Problem, Word, Words};
 
 /// What is wrong in a file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -318,7 +320,7 @@ impl Parser {
         let known = MethodProperty::WORDS;
         let properties = list_of(text, "property of a method", known).map_err(|mut problem| {
             let first = text.split_whitespace().next().unwrap_or_default();
-            if nearest(first, ["entry"]).is_some() {
+            if nearest_name(first, ["entry"]).is_some() {
                 problem.help = Some("did you mean `entry`?".into());
             }
             problem

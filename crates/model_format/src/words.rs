@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use findings::nearest_name;
+
 /// One word of the format that stands for a value.
 #[derive(Debug)]
 pub struct Word<T: 'static> {
@@ -93,7 +95,7 @@ impl Problem {
             );
         };
         let message = format!("`{found}` is no {what}");
-        match nearest(found, known.iter().copied()) {
+        match nearest_name(found, known.iter().copied()) {
             Some(word) => Problem::with_help(message, format!("did you mean `{word}`?")),
             None => Problem::with_help(message, format!("one of {}", list(known))),
         }
@@ -109,19 +111,6 @@ impl fmt::Display for Problem {
 
 fn list(words: &[&str]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// The known word that is most like a mistaken one, if any is like it at all.
-pub fn nearest<'k>(found: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    const ALIKE: f64 = 0.75;
-    let mut best: Option<(f64, &str)> = None;
-    for word in known {
-        let likeness = strsim::jaro_winkler(found, word);
-        if likeness >= ALIKE && best.is_none_or(|(so_far, _)| likeness > so_far) {
-            best = Some((likeness, word));
-        }
-    }
-    best.map(|(_, word)| word)
 }
 
 /// The words of one statement that are still to be read.
@@ -205,7 +194,7 @@ impl<'t> Words<'t> {
         let Some(found) = self.peek() else { return Ok(()) };
         let message = format!("`{found}` is one word too many");
         let rest = self.rest[self.at..].join(" ");
-        Err(match nearest(&rest, known.iter().copied()) {
+        Err(match nearest_name(&rest, known.iter().copied()) {
             Some(word) => Problem::with_help(message, format!("did you mean `{word}`?")),
             None => Problem::new(message),
         })
@@ -284,8 +273,8 @@ mod tests {
 
     #[test]
     fn the_nearest_word_is_named_and_nothing_is_made_up() {
-        assert_eq!(nearest("aquire", ["acquire", "release"]), Some("acquire"));
-        assert_eq!(nearest("zzz", ["acquire", "release"]), None);
+        assert_eq!(nearest_name("aquire", ["acquire", "release"]), Some("acquire"));
+        assert_eq!(nearest_name("zzz", ["acquire", "release"]), None);
         let problem = Problem::unknown("mode", Some("exclusiv"), &["exclusive", "shared"]);
         assert_eq!(problem.to_string(), "`exclusiv` is no mode; did you mean `exclusive`?");
     }

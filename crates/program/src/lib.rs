@@ -11,6 +11,7 @@ pub mod callgraph;
 pub mod dataflow;
 pub mod hierarchy;
 pub mod ids;
+pub mod interner;
 pub mod ir;
 mod library;
 mod references;

@@ -1,5 +1,6 @@
 //! Alias sets under construction: union-find, with variables that are unified along (dissertation, Figure 3.2).
 
+use petgraph::unionfind::UnionFind;
 use program::ids::{ClassId, Id, LambdaId};
 
 use super::{Edge, Name, Node, NodeId, Slot};
@@ -8,8 +9,8 @@ use crate::sorted::{insert, unite};
 /// Alias sets of one method, or of the whole program, while they are being made.
 #[derive(Default)]
 pub(super) struct AliasSets {
-    /// The parent of each set; a set that is its own parent stands for itself.
-    parents: Vec<u32>,
+    sets: UnionFind<u32>,
+    /// What is known of each set, at the position of its representative; empty at the others.
     nodes: Vec<Node>,
 }
 
@@ -24,21 +25,14 @@ impl AliasSets {
 
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        self.parents.push(id.index() as u32);
+        self.sets.new_set();
         self.nodes.push(node);
         id
     }
 
     /// The set that a set has become part of.
     pub(super) fn find(&mut self, node: NodeId) -> NodeId {
-        let mut at = node.index();
-        while self.parents[at] as usize != at {
-            let parent = self.parents[at] as usize;
-            // Halving the way keeps it short for the next one.
-            self.parents[at] = self.parents[parent];
-            at = self.parents[at] as usize;
-        }
-        NodeId::new(at)
+        NodeId::new(self.sets.find_mut(node.index() as u32) as usize)
     }
 
     /// What is known of a set.
@@ -55,23 +49,23 @@ impl AliasSets {
             if one == other {
                 continue;
             }
-            let is_smaller = |a: &Node, b: &Node| a.edges.len() < b.edges.len();
-            let (kept, gone) =
-                match is_smaller(&self.nodes[one.index()], &self.nodes[other.index()]) {
-                    true => (other, one),
-                    false => (one, other),
-                };
-            self.parents[gone.index()] = kept.index() as u32;
-            let gone = std::mem::take(&mut self.nodes[gone.index()]);
-            let node = &mut self.nodes[kept.index()];
+            self.sets.union(one.index() as u32, other.index() as u32);
+            let mut node = std::mem::take(&mut self.nodes[one.index()]);
+            let mut gone = std::mem::take(&mut self.nodes[other.index()]);
+            // The fewer variables move to the others, whichever set is the representative.
+            if node.edges.len() < gone.edges.len() {
+                std::mem::swap(&mut node, &mut gone);
+            }
             for edge in gone.edges {
-                merge_edge(node, edge, &mut todo);
+                merge_edge(&mut node, edge, &mut todo);
             }
             unite(&mut node.names, &gone.names);
             unite(&mut node.classes, &gone.classes);
             unite(&mut node.lambdas, &gone.lambdas);
             unite(&mut node.runs, &gone.runs);
             node.flags.add(gone.flags);
+            let kept = self.find(one);
+            self.nodes[kept.index()] = node;
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use classes::bytecode::InvokeKind;
 use classes::descriptor::parameter_descriptors;
+use petgraph::unionfind::UnionFind;
 
 use super::collect::MOST_TARGETS;
 use super::{Called, ExtensionPoints};
@@ -93,9 +94,9 @@ struct Builder<'a> {
     is_reference: Vec<bool>,
     values: Vec<Option<usize>>,
     result: Option<usize>,
+    sets: UnionFind<usize>,
+    /// What is known of each set, at the position of its representative; empty at the others.
     nodes: Vec<Node>,
-    /// The set that each set is now part of.
-    parents: Vec<usize>,
 }
 
 /// Summarises a method.
@@ -112,8 +113,8 @@ pub(super) fn summary<'a>(
         values: vec![None; is_reference.len()],
         is_reference,
         result: None,
+        sets: UnionFind::new_empty(),
         nodes: Vec::new(),
-        parents: Vec::new(),
     };
     for block in body.blocks.iter() {
         for phi in &block.phis {
@@ -138,16 +139,11 @@ pub(super) fn summary<'a>(
 impl Builder<'_> {
     fn create(&mut self, node: Node) -> usize {
         self.nodes.push(node);
-        self.parents.push(self.parents.len());
-        self.parents.len() - 1
+        self.sets.new_set()
     }
 
-    fn find(&mut self, mut node: usize) -> usize {
-        while self.parents[node] != node {
-            self.parents[node] = self.parents[self.parents[node]];
-            node = self.parents[node];
-        }
-        node
+    fn find(&mut self, node: usize) -> usize {
+        self.sets.find_mut(node)
     }
 
     fn unify(&mut self, one: usize, other: usize) {
@@ -157,9 +153,10 @@ impl Builder<'_> {
             if one == other {
                 continue;
             }
-            let gone = std::mem::take(&mut self.nodes[other]);
-            self.parents[other] = one;
-            let node = &mut self.nodes[one];
+            self.sets.union(one, other);
+            let (kept, gone) = if self.find(one) == one { (one, other) } else { (other, one) };
+            let gone = std::mem::take(&mut self.nodes[gone]);
+            let node = &mut self.nodes[kept];
             node.is_shared |= gone.is_shared;
             node.is_found |= gone.is_found;
             node.is_fresh |= gone.is_fresh;
