@@ -122,7 +122,7 @@ pub(crate) fn tidy() -> Result<()> {
     }
     if !lines.is_empty() {
         let count = lines.len();
-        bail!("{count} things are not tidy:\n{}", lines.join("\n"));
+        bail!("not tidy, {count} times:\n{}", lines.join("\n"));
     }
     Ok(())
 }
