@@ -16,6 +16,11 @@ struct Apart {
 
 const APART: &[Apart] = &[
     Apart {
+        from: "model_format",
+        to: &["classes", "models", "program", "analyses", "events", "instrument", "report"],
+        why: "the format of models is needed to build them",
+    },
+    Apart {
         from: "classes",
         to: &[
             "program",
@@ -89,7 +94,7 @@ const APART: &[Apart] = &[
 ];
 
 /// Crates that depend on no other of ours.
-const ALONE: &[&str] = &["findings", "output_file", "model_format"];
+const ALONE: &[&str] = &["findings", "output_file"];
 
 /// External crates that only some packages may use, in tests neither.
 const RESERVED: &[(&str, &[&str])] = &[("anyhow", &["crates/cli/Cargo.toml", "xtask/Cargo.toml"])];
