@@ -7,42 +7,40 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
+
+/// The characters that are encoded, besides all that are not ASCII.
+const ENCODED: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'/')
+    .remove(b':')
+    .remove(b'+')
+    .remove(b'@')
+    .remove(b'*');
+
 /// Why a text is not percent-encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
 /// Encodes any bytes.
 pub(crate) fn encode(bytes: &[u8]) -> String {
-    let mut encoded = String::with_capacity(bytes.len());
-    for byte in bytes {
-        if byte.is_ascii_alphanumeric() || b"-._/:+@*".contains(byte) {
-            encoded.push(char::from(*byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    percent_encode(bytes, &ENCODED).to_string()
 }
 
 /// Takes back what [`encode`] did. Characters that it would have encoded stand for themselves, which is
 /// kind to whoever writes options by hand.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, Malformed> {
-    let mut bytes = text.bytes();
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
-            decoded.push(high << 4 | low);
-        } else {
-            decoded.push(byte);
-        }
+    // URLs keep half an escape as it is; in an option it is a mistake.
+    let begins_with_digits = |rest: &str| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !text.split('%').skip(1).all(begins_with_digits) {
+        return Err(Malformed);
     }
-    Ok(decoded)
-}
-
-fn digit(byte: Option<u8>) -> Result<u8, Malformed> {
-    let value = byte.and_then(|byte| char::from(byte).to_digit(16)).ok_or(Malformed)?;
-    u8::try_from(value).map_err(|_| Malformed)
+    Ok(percent_decode_str(text).collect())
 }
 
 /// Encodes a path, whatever bytes it has.

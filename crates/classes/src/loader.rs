@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use findings::{Gap, GapKind};
+use percent_encoding::percent_decode_str;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -530,27 +531,7 @@ fn resolve(directory: &Path, url: &str) -> Option<PathBuf> {
         Some(_) => return None,
         None => url,
     };
-    Some(directory.join(percent_decoded(path)))
-}
-
-/// A URL path with its `%20`s undone.
-fn percent_decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let digit = |at: usize| tail.get(at).and_then(|byte| char::from(*byte).to_digit(16));
-        match (first, digit(0), digit(1)) {
-            (b'%', Some(high), Some(low)) => {
-                bytes.push(u8::try_from(high * 16 + low).unwrap_or(b'?'));
-                rest = &tail[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    Some(directory.join(&*percent_decode_str(path).decode_utf8_lossy()))
 }
 
 /// The archive or directory that an origin is in.

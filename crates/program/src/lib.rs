@@ -11,12 +11,14 @@ pub mod callgraph;
 pub mod dataflow;
 pub mod hierarchy;
 pub mod ids;
+pub mod interner;
 pub mod ir;
 mod library;
 mod references;
 pub mod summaries;
 mod symbols;
 pub mod threads;
+pub mod union_find;
 mod unmatched;
 
 pub use build::{BuildConfig, Library, build};

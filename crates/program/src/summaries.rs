@@ -258,6 +258,16 @@ mod tests {
         reaches
     }
 
+    #[test]
+    fn a_chain_of_a_million_calls_does_not_exhaust_the_stack() {
+        let length = 1_000_000;
+        let chain: Vec<Vec<usize>> =
+            (0..length).map(|method| (method + 1..length).take(1).collect()).collect();
+        let found = components(&chain);
+        assert_eq!(found.len(), length);
+        assert_eq!((&found[0][..], &found[length - 1][..]), (&[length - 1][..], &[0][..]));
+    }
+
     proptest! {
         #[test]
         fn components_are_mutual_reachability_in_bottom_up_order(

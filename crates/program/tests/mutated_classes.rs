@@ -8,16 +8,16 @@ use program::callgraph::{self, Algorithm, CallGraphConfig};
 use program::{BuildConfig, ir};
 use rayon::prelude::*;
 
-/// SplitMix64: the same damage on every machine.
-struct Damage(u64);
+mod random;
+
+use random::Random;
+
+/// Makes the same damage on every machine.
+struct Damage(Random);
 
 impl Damage {
     fn next(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % below.max(1) as u64) as usize
+        self.0.below(below.max(1))
     }
 
     /// Damages the code of a method, where a verifier would be needed to notice, or any byte.
@@ -59,7 +59,8 @@ fn damaged_classes_do_not_make_the_model_panic() {
             let mut lowered = 0;
             for round in 0..rounds {
                 let mut bytes = original.to_vec();
-                Damage((number * rounds + round) as u64).apply(&mut bytes, &code);
+                let random = Random::new((number * rounds + round) as u64);
+                Damage(random).apply(&mut bytes, &code);
                 lowered += model(&format!("{name} damaged {round}"), &Arc::from(bytes));
             }
             lowered

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use program::ids::TypedVec;
+use program::interner::Interner;
 use program::summaries;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -51,8 +51,7 @@ pub(super) struct LockOrder {
     pub(super) taken: BTreeMap<ObjectId, FxHashSet<(Place, ContextId)>>,
     ways: BTreeMap<(ObjectId, ObjectId), FxHashSet<EdgeInstance>>,
     /// What happened before the acquisitions.
-    pub(super) orders: TypedVec<OrderId, Order>,
-    order_ids: FxHashMap<Order, OrderId>,
+    pub(super) orders: Interner<OrderId, Order>,
 }
 
 impl LockOrder {
@@ -64,7 +63,7 @@ impl LockOrder {
         if acquisition.gives_up || acquisition.held.is_empty() {
             return;
         }
-        let order = self.order(acquisition.order);
+        let order = self.orders.intern_copy(acquisition.order);
         for (position, held) in acquisition.held.iter().enumerate() {
             let Some(object) = held.object else { continue };
             if object == wanted && !acquisition.is_other_instance {
@@ -89,15 +88,6 @@ impl LockOrder {
                 context: acquisition.context,
             });
         }
-    }
-
-    fn order(&mut self, order: &Order) -> OrderId {
-        if let Some(known) = self.order_ids.get(order) {
-            return *known;
-        }
-        let id = self.orders.push(order.clone());
-        self.order_ids.insert(order.clone(), id);
-        id
     }
 
     /// The edges with the ways to take them, both in a fixed order.

@@ -11,8 +11,8 @@
 
 use std::hash::{Hash, Hasher};
 
-use program::ids::{MethodId, TypedVec};
-use rustc_hash::FxHashMap;
+use program::ids::MethodId;
+use program::interner::Interner;
 
 use super::binding::slot_of;
 use super::event::ContextId;
@@ -214,50 +214,9 @@ pub(super) struct ContextKey {
 /// All contexts, and what they are made of.
 #[derive(Default)]
 pub(super) struct Contexts {
-    pub(super) keys: TypedVec<ContextId, ContextKey>,
-    ids: FxHashMap<ContextKey, ContextId>,
-    pub(super) locks: TypedVec<LocksId, Vec<ContextLock>>,
-    locks_ids: FxHashMap<Vec<ContextLock>, LocksId>,
-    pub(super) orders: TypedVec<OrderId, Order>,
-    order_ids: FxHashMap<Order, OrderId>,
-}
-
-impl Contexts {
-    /// The number of a list of locks.
-    pub(super) fn intern_locks(&mut self, locks: &[ContextLock]) -> LocksId {
-        match self.locks_ids.get(locks) {
-            Some(known) => *known,
-            None => {
-                let id = self.locks.push(locks.to_vec());
-                self.locks_ids.insert(locks.to_vec(), id);
-                id
-            }
-        }
-    }
-
-    /// The number of an order.
-    pub(super) fn intern_order(&mut self, order: &Order) -> OrderId {
-        match self.order_ids.get(order) {
-            Some(known) => *known,
-            None => {
-                let id = self.orders.push(order.clone());
-                self.order_ids.insert(order.clone(), id);
-                id
-            }
-        }
-    }
-
-    /// A context that is there already.
-    pub(super) fn known(&self, key: &ContextKey) -> Option<ContextId> {
-        self.ids.get(key).copied()
-    }
-
-    /// A new context.
-    pub(super) fn add(&mut self, key: ContextKey) -> ContextId {
-        let id = self.keys.push(key.clone());
-        self.ids.insert(key, id);
-        id
-    }
+    pub(super) keys: Interner<ContextId, ContextKey>,
+    pub(super) locks: Interner<LocksId, Vec<ContextLock>>,
+    pub(super) orders: Interner<OrderId, Order>,
 }
 
 #[cfg(test)]

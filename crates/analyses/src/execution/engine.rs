@@ -156,7 +156,7 @@ pub fn execute(
     let program_facts = ProgramFacts::new(storage.base_facts(context, heap));
     let mut contexts = Contexts::default();
     let may_have_published = Published::Anything;
-    let any_order = contexts.intern_order(&Order { may_have_published, ..Order::default() });
+    let any_order = contexts.orders.intern_copy(&Order { may_have_published, ..Order::default() });
     let mut engine = Engine {
         context,
         program_facts: &program_facts,
@@ -319,11 +319,11 @@ impl Engine<'_, '_> {
                     binding: self.bind(*entry, exposed.into_boxed_slice()),
                     facts,
                     locks: Vec::new(),
-                    order: self.contexts.intern_order(&order),
+                    order: self.contexts.orders.intern_copy(&order),
                     is_constructing: false,
                 };
                 let key = self.key(&call_entry);
-                let context = match self.contexts.known(&key) {
+                let context = match self.contexts.keys.find(&key) {
                     Some(known) => known,
                     None => self.add(key, None, false),
                 };
@@ -356,7 +356,7 @@ impl Engine<'_, '_> {
             method: call_entry.method,
             binding: call_entry.binding,
             facts: call_entry.facts[..count].into(),
-            locks: self.contexts.intern_locks(&call_entry.locks),
+            locks: self.contexts.locks.intern_copy(&call_entry.locks[..]),
             order: call_entry.order,
             is_constructing: call_entry.is_constructing,
         }
@@ -373,7 +373,7 @@ impl Engine<'_, '_> {
             true => *general += 1,
             false => *count += 1,
         }
-        let id = self.contexts.add(key);
+        let id = self.contexts.keys.intern(key);
         self.called_from.push(from);
         self.queue.push(id);
         id
@@ -397,7 +397,7 @@ impl Engine<'_, '_> {
     ) -> Option<ContextId> {
         let method = call_entry.method;
         let key = self.key(&call_entry);
-        if let Some(known) = self.contexts.known(&key) {
+        if let Some(known) = self.contexts.keys.find(&key) {
             self.counters.cached += 1;
             return Some(known);
         }
@@ -432,7 +432,7 @@ impl Engine<'_, '_> {
         }
         let key = self.key(&call_entry);
         let is_new = if is_late { count + general == 0 } else { general < 5 * limit };
-        let entered = match self.contexts.known(&key) {
+        let entered = match self.contexts.keys.find(&key) {
             Some(known) => Some(known),
             None => is_new.then(|| self.add(key, Some(from), level >= 2)),
         };
@@ -653,7 +653,7 @@ impl Engine<'_, '_> {
             true => active.entry_order_id,
             false => {
                 let order = self.order_after(active, &state.order);
-                self.contexts.intern_order(&order)
+                self.contexts.orders.intern_copy(&order)
             }
         };
         PointState { locks, held, order }

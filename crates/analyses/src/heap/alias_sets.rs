@@ -1,6 +1,7 @@
 //! Alias sets under construction: union-find, with variables that are unified along (dissertation, Figure 3.2).
 
 use program::ids::{ClassId, Id, LambdaId};
+use program::union_find::UnionFind;
 
 use super::{Edge, Name, Node, NodeId, Slot};
 use crate::sorted::{insert, unite};
@@ -8,8 +9,8 @@ use crate::sorted::{insert, unite};
 /// Alias sets of one method, or of the whole program, while they are being made.
 #[derive(Default)]
 pub(super) struct AliasSets {
-    /// The parent of each set; a set that is its own parent stands for itself.
-    parents: Vec<u32>,
+    sets: UnionFind,
+    /// What is known of each set, at the position of its representative; empty at the others.
     nodes: Vec<Node>,
 }
 
@@ -24,21 +25,14 @@ impl AliasSets {
 
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        self.parents.push(id.index() as u32);
+        self.sets.add();
         self.nodes.push(node);
         id
     }
 
     /// The set that a set has become part of.
     pub(super) fn find(&mut self, node: NodeId) -> NodeId {
-        let mut at = node.index();
-        while self.parents[at] as usize != at {
-            let parent = self.parents[at] as usize;
-            // Halving the way keeps it short for the next one.
-            self.parents[at] = self.parents[parent];
-            at = self.parents[at] as usize;
-        }
-        NodeId::new(at)
+        NodeId::new(self.sets.find(node.index() as u32) as usize)
     }
 
     /// What is known of a set.
@@ -55,13 +49,11 @@ impl AliasSets {
             if one == other {
                 continue;
             }
-            let is_smaller = |a: &Node, b: &Node| a.edges.len() < b.edges.len();
-            let (kept, gone) =
-                match is_smaller(&self.nodes[one.index()], &self.nodes[other.index()]) {
-                    true => (other, one),
-                    false => (one, other),
-                };
-            self.parents[gone.index()] = kept.index() as u32;
+            // The fewer variables move to the others.
+            let is_smaller =
+                self.nodes[one.index()].edges.len() < self.nodes[other.index()].edges.len();
+            let (kept, gone) = if is_smaller { (other, one) } else { (one, other) };
+            self.sets.unite(kept.index() as u32, gone.index() as u32);
             let gone = std::mem::take(&mut self.nodes[gone.index()]);
             let node = &mut self.nodes[kept.index()];
             for edge in gone.edges {

@@ -10,9 +10,10 @@
 //! locks for one where an object is linked to another object's owner.
 
 use program::Program;
-use program::ids::{ClassId, FieldId, MethodId, TypedVec, ValueId};
+use program::ids::{ClassId, FieldId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Definition, Operation};
 use program::models::{Effect, Operand};
+use program::union_find::UnionFind;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -21,8 +22,8 @@ use super::expression::{ExpressionRoot, LockExpression, PathElement};
 /// Which fields hold copies of each other.
 #[derive(Debug)]
 pub struct Aliases {
-    /// The representative of each field: itself, unless it is copied from or to another.
-    representative: TypedVec<FieldId, FieldId>,
+    /// The set of each field: fields that are copied from or to each other have the same.
+    representative: TypedVec<FieldId, u32>,
 }
 
 /// What one method says about copied fields.
@@ -47,33 +48,20 @@ impl Aliases {
         for (method, FieldCopies { kept: of_method, .. }) in &copying {
             kept.extend(of_method.iter().map(|(position, field)| ((*method, *position), *field)));
         }
-        let mut aliases = Aliases { representative: program.fields.ids().collect() };
+        let count = program.fields.len() as u32;
+        let mut fields = UnionFind::of_singletons(count);
+        let mut unite = |one: FieldId, other: FieldId| {
+            fields.unite(one.index() as u32, other.index() as u32);
+        };
         for (_, FieldCopies { copied, handed, .. }) in &copying {
-            for (to, from) in copied {
-                aliases.unite(*to, *from);
-            }
+            copied.iter().for_each(|(to, from)| unite(*to, *from));
             for (constructor, position, from) in handed {
                 if let Some(to) = kept.get(&(*constructor, *position)) {
-                    aliases.unite(*to, *from);
+                    unite(*to, *from);
                 }
             }
         }
-        for field in program.fields.ids() {
-            aliases.representative[field] = aliases.find(field);
-        }
-        aliases
-    }
-
-    fn find(&self, mut field: FieldId) -> FieldId {
-        while self.representative[field] != field {
-            field = self.representative[field];
-        }
-        field
-    }
-
-    fn unite(&mut self, one: FieldId, other: FieldId) {
-        let (one, other) = (self.find(one), self.find(other));
-        self.representative[one.max(other)] = one.min(other);
+        Aliases { representative: (0..count).map(|field| fields.find(field)).collect() }
     }
 
     /// Whether two differently named locks of a method are one and the same, as far as can be shown.

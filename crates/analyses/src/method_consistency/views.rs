@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use program::ids::TypedVec;
+use program::interner::Interner;
 use program::summaries;
 use rustc_hash::FxHashMap;
 
@@ -99,10 +100,8 @@ type Inherited = BTreeMap<(ContextId, ObjectId), BTreeMap<VariableId, SectionAcc
 /// Everything that is remembered of the execution.
 #[derive(Default)]
 pub(super) struct Views {
-    pub(super) sections: TypedVec<SectionId, Section>,
-    section_ids: FxHashMap<Section, SectionId>,
-    pub(super) variables: TypedVec<VariableId, (ObjectId, Slot)>,
-    variable_ids: FxHashMap<(ObjectId, Slot), VariableId>,
+    pub(super) sections: Interner<SectionId, Section>,
+    pub(super) variables: Interner<VariableId, (ObjectId, Slot)>,
     touched: FxHashMap<(SectionId, VariableId), SectionAccesses>,
     inherited: Inherited,
     /// The calls that are made in a section.
@@ -112,8 +111,7 @@ pub(super) struct Views {
     entered: FxHashMap<SectionId, BTreeSet<SectionEntry>>,
     /// The locks that are held at calls and acquisitions, by context and offset.
     held_at: FxHashMap<(ContextId, u32), Vec<HeldLock>>,
-    pub(super) orders: TypedVec<OrderId, Order>,
-    order_ids: FxHashMap<Order, OrderId>,
+    pub(super) orders: Interner<OrderId, Order>,
     /// All calls.
     pub(super) calls: Vec<Call>,
     /// Who waits, and which lock is given back meanwhile.
@@ -156,7 +154,7 @@ impl Views {
         let around: Vec<ObjectId> =
             acquisition.held.iter().filter_map(|lock| lock.object).collect();
         let section = self.section(object, acquisition.lock, &around);
-        let order = self.order(acquisition.order);
+        let order = self.orders.intern_copy(acquisition.order);
         let (context, place) = (acquisition.context, acquisition.place);
         self.entered.entry(section).or_default().insert(SectionEntry { context, place, order });
         self.note_held(context, place, acquisition.held);
@@ -254,30 +252,11 @@ impl Views {
     /// The section that a lock opens.
     fn section(&mut self, object: ObjectId, lock: &HeldLock, around: &[ObjectId]) -> SectionId {
         let section = Section { object, lock: lock.clone(), around: around.to_vec() };
-        if let Some(known) = self.section_ids.get(&section) {
-            return *known;
-        }
-        let id = self.sections.push(section.clone());
-        self.section_ids.insert(section, id);
-        id
+        self.sections.intern(section)
     }
 
     fn variable(&mut self, object: ObjectId, slot: Slot) -> VariableId {
-        if let Some(known) = self.variable_ids.get(&(object, slot)) {
-            return *known;
-        }
-        let variable = self.variables.push((object, slot));
-        self.variable_ids.insert((object, slot), variable);
-        variable
-    }
-
-    fn order(&mut self, order: &Order) -> OrderId {
-        if let Some(known) = self.order_ids.get(order) {
-            return *known;
-        }
-        let id = self.orders.push(order.clone());
-        self.order_ids.insert(order.clone(), id);
-        id
+        self.variables.intern((object, slot))
     }
 
     /// Where a section is entered, in a fixed order.

@@ -35,7 +35,7 @@ impl<'a> ComputedConflictFacts<'a> {
                 let by = execution.threads[control.context].clone();
                 // What no thread gets to starts nothing.
                 if !by.is_empty() {
-                    let order = records.order(control.order).clone();
+                    let order = records.orders[control.order].clone();
                     starts[thread].insert(StartOfThread { by, order });
                 }
             }

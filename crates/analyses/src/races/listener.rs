@@ -1,10 +1,8 @@
 //! The events of the symbolic execution in compact form: accesses that may matter, with interned locks and orders.
 
-use std::hash::Hash;
-use std::rc::Rc;
-
 use program::FieldId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use program::interner::Interner;
+use rustc_hash::FxHashSet;
 
 use crate::execution::{
     Access, AccessKind, Allocation, BaseReference, ContextId, ExecutionFacts, HeldLock, Listener,
@@ -13,43 +11,11 @@ use crate::execution::{
 use crate::heap::{Heap, ObjectId, Place, Slot, ThreadSet};
 use crate::{Context, Outcome};
 
-/// Values that occur many times, each kept once.
-#[derive(Debug)]
-pub(super) struct Interner<T: ?Sized> {
-    numbers: FxHashMap<Rc<T>, u32>,
-    values: Vec<Rc<T>>,
-}
-
-impl<T: ?Sized + Eq + Hash> Interner<T> {
-    fn new() -> Interner<T> {
-        Interner { numbers: FxHashMap::default(), values: Vec::new() }
-    }
-
-    pub(super) fn number<'a>(&mut self, value: &'a T) -> u32
-    where
-        Rc<T>: From<&'a T>,
-    {
-        self.number_with(value, || Rc::from(value))
-    }
-
-    fn number_with(&mut self, value: &T, make: impl FnOnce() -> Rc<T>) -> u32 {
-        if let Some(number) = self.numbers.get(value) {
-            return *number;
-        }
-        let number = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
-        let value = make();
-        self.values.push(Rc::clone(&value));
-        self.numbers.insert(value, number);
-        number
-    }
-
-    pub(super) fn get(&self, number: u32) -> &T {
-        &self.values[number as usize]
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.values.len()
-    }
+program::typed_ids! {
+    /// A list of locks, each with its relation to the object that is accessed.
+    LocksId "locks";
+    /// What happened before an access.
+    OrderId "order";
 }
 
 /// The locks of an access, each with its relation to the object.
@@ -63,8 +29,8 @@ pub(super) struct RecordedAccess {
     pub(super) kind: AccessKind,
     pub(super) place: Place,
     pub(super) base: BaseReference,
-    pub(super) locks: u32,
-    pub(super) order: u32,
+    pub(super) locks: LocksId,
+    pub(super) order: OrderId,
     pub(super) is_atomic: bool,
     pub(super) is_in_constructor: bool,
     pub(super) value: Option<ObjectId>,
@@ -80,7 +46,7 @@ pub(super) struct ThreadControlRecord {
     pub(super) threads: ThreadSet,
     pub(super) object: Option<ObjectId>,
     pub(super) is_start: bool,
-    pub(super) order: u32,
+    pub(super) order: OrderId,
 }
 
 /// Which accesses are kept.
@@ -116,19 +82,13 @@ impl WantedAccesses {
 pub(super) struct Records {
     pub(super) accesses: Vec<RecordedAccess>,
     pub(super) allocations: Vec<(ObjectId, Place, ContextId)>,
-    pub(super) locks: Interner<Locks>,
-    pub(super) orders: Interner<Order>,
+    pub(super) locks: Interner<LocksId, Vec<(HeldLock, Relation)>>,
+    pub(super) orders: Interner<OrderId, Order>,
     pub(super) controls: Vec<ThreadControlRecord>,
     /// Who publishes to what.
     pub(super) publications: FxHashSet<(Option<SyncVariable>, ContextId)>,
     /// Fields that are written after initialisation.
     pub(super) rewritten: FxHashSet<FieldId>,
-}
-
-impl Records {
-    pub(super) fn order(&self, number: u32) -> &Order {
-        self.orders.get(number)
-    }
 }
 
 /// What becomes of the records when the execution is over.
@@ -151,17 +111,13 @@ impl<'a> Recorder<'a> {
         let records = Records {
             accesses: Vec::new(),
             allocations: Vec::new(),
-            locks: Interner::new(),
-            orders: Interner::new(),
+            locks: Interner::default(),
+            orders: Interner::default(),
             controls: Vec::new(),
             publications: FxHashSet::default(),
             rewritten: FxHashSet::default(),
         };
         Recorder { context, wanted, records, finish }
-    }
-
-    fn number_of_order(&mut self, order: &Order) -> u32 {
-        self.records.orders.number_with(order, || Rc::new(order.clone()))
     }
 
     fn is_initialisation(&self, access: &Access<'_>) -> bool {
@@ -197,8 +153,8 @@ impl Listener for Recorder<'_> {
             kind: access.kind,
             place: access.place,
             base: access.base,
-            locks: self.records.locks.number(access.locks),
-            order: self.number_of_order(access.order),
+            locks: self.records.locks.intern_copy(access.locks),
+            order: self.records.orders.intern_copy(access.order),
             is_atomic: access.is_atomic,
             is_in_constructor: access.is_in_constructor,
             value: access.value,
@@ -216,7 +172,7 @@ impl Listener for Recorder<'_> {
     }
 
     fn thread_control(&mut self, control: &ThreadControl<'_>) {
-        let order = self.number_of_order(control.order);
+        let order = self.records.orders.intern_copy(control.order);
         self.records.controls.push(ThreadControlRecord {
             context: control.context,
             place: control.place,

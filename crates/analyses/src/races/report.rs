@@ -309,7 +309,7 @@ pub(super) fn step(
         AccessKind::Read => "reads",
         AccessKind::Write => "writes",
     };
-    let held_locks = race_facts.records.locks.get(event.locks).iter().map(|(held, _)| HeldLock {
+    let held_locks = race_facts.records.locks[event.locks].iter().map(|(held, _)| HeldLock {
         lock: held.object.map_or("a lock of its own".to_string(), |lock| execution.describe(lock)),
         taken_at: site(held.taken_at),
     });

@@ -243,7 +243,7 @@ fn is_mostly_locked(race_facts: &RaceFacts<'_>, variable: &Variable, may_be_arou
     };
     let (mut locked, mut bare) = (BTreeSet::new(), BTreeSet::new());
     for event in variable.events.iter().filter(|it| !it.is_in_constructor && !it.base.is_fresh) {
-        let is_locked = race_facts.records.locks.get(event.locks).iter().any(is_taken_for);
+        let is_locked = race_facts.records.locks[event.locks].iter().any(is_taken_for);
         if is_locked { &mut locked } else { &mut bare }.insert(event.place);
     }
     locked.len() * (3 - LOCKED_OF_THREE) >= bare.len() * LOCKED_OF_THREE && !locked.is_empty()

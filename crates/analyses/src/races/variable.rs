@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::conflict::{
     self, AcceptedReasons, AccessLock, ComparedAccess, ConflictFacts, SafetyReason, Verdict,
 };
-use super::listener::{Locks, RecordedAccess, Records};
+use super::listener::{Locks, LocksId, OrderId, RecordedAccess, Records};
 use crate::execution::{AccessKind, BaseReference, ContextId, ExecutionFacts, Order, Published};
 use crate::heap::{ObjectId, Place, Slot, ThreadId, ThreadSet};
 
@@ -31,8 +31,8 @@ pub(super) struct Event {
     pub(super) is_atomic: bool,
     pub(super) is_in_constructor: bool,
     /// The locks, with the places where they were taken.
-    pub(super) locks: u32,
-    pub(super) order: u32,
+    pub(super) locks: LocksId,
+    pub(super) order: OrderId,
     pub(super) value: Option<ObjectId>,
     pub(super) value_is_fresh: bool,
     pub(super) threads: ThreadSet,
@@ -56,7 +56,7 @@ pub(super) struct RaceFacts<'a> {
     pub(super) records: &'a Records,
     pub(super) conflict_facts: &'a dyn ConflictFacts,
     /// For each list of locks, what matters for conflicts.
-    guards: Vec<Vec<AccessLock>>,
+    guards: TypedVec<LocksId, Vec<AccessLock>>,
     /// For each context how many calls are between it and the beginning of a thread.
     depths: TypedVec<ContextId, u32>,
     nothing_known: Order,
@@ -68,15 +68,13 @@ impl<'a> RaceFacts<'a> {
         records: &'a Records,
         conflict_facts: &'a dyn ConflictFacts,
     ) -> RaceFacts<'a> {
-        let all_locks = (0..records.locks.len()).map(|number| u32::try_from(number).unwrap_or(0));
         let mut monitors = FxHashMap::default();
         let mut is_monitor = |taken_at: Place| {
             *monitors
                 .entry(taken_at)
                 .or_insert_with(|| takes_monitor(execution.context.program, taken_at))
         };
-        let guards =
-            all_locks.map(|number| guards_of(records.locks.get(number), &mut is_monitor)).collect();
+        let guards = records.locks.iter().map(|locks| guards_of(locks, &mut is_monitor)).collect();
         let depths = depths(execution);
         let nothing_known = Order { may_have_published: Published::Anything, ..Order::default() };
         RaceFacts { execution, records, conflict_facts, guards, depths, nothing_known }
@@ -99,7 +97,7 @@ impl<'a> RaceFacts<'a> {
     }
 
     pub(super) fn guards(&self, event: &Event) -> &[AccessLock] {
-        &self.guards[event.locks as usize]
+        &self.guards[event.locks]
     }
 
     pub(super) fn compared_access<'s>(&'s self, event: &'s Event) -> ComparedAccess<'s> {
@@ -109,7 +107,7 @@ impl<'a> RaceFacts<'a> {
             base: event.base,
             is_in_constructor: event.is_in_constructor,
             guards: self.guards(event),
-            order: self.records.order(event.order),
+            order: &self.records.orders[event.order],
             threads: &event.threads,
         }
     }
@@ -189,8 +187,10 @@ impl<'a> RaceFacts<'a> {
         let has_write = variable.events.iter().any(|event| event.kind == AccessKind::Write);
         if has_write && !self.conflict_facts.is_thread_specific(variable.object) {
             // Which threads get where in which order is asked again and again.
-            let mut known: FxHashMap<(u32, &ThreadSet, u32, &ThreadSet), Verdict> =
-                FxHashMap::default();
+            let mut known: FxHashMap<
+                (Option<OrderId>, &ThreadSet, Option<OrderId>, &ThreadSet),
+                Verdict,
+            > = FxHashMap::default();
             for (at, (one, members)) in groups.iter().enumerate() {
                 let first = self.compared_access_of_group(variable, one, members);
                 for (other_at, (other, others)) in groups.iter().enumerate().skip(at) {
@@ -227,10 +227,9 @@ impl<'a> RaceFacts<'a> {
         members: &[usize],
     ) -> ComparedAccess<'s> {
         let compared_access = self.compared_access(&variable.events[members[0]]);
-        if group.order == UNKNOWN_ORDER {
-            ComparedAccess { order: &self.nothing_known, ..compared_access }
-        } else {
-            compared_access
+        match group.order {
+            Some(_) => compared_access,
+            None => ComparedAccess { order: &self.nothing_known, ..compared_access },
         }
     }
 
@@ -240,9 +239,9 @@ impl<'a> RaceFacts<'a> {
         variable: &Variable,
         accepted: AcceptedReasons,
     ) -> (BTreeMap<ProtectionGroup, Vec<usize>>, bool) {
-        let mut groups = self.groups_with(variable, accepted, |event| event.order);
+        let mut groups = self.groups_with(variable, accepted, |event| Some(event.order));
         if groups.len() > MOST_WAYS {
-            groups = self.groups_with(variable, accepted, |_| UNKNOWN_ORDER);
+            groups = self.groups_with(variable, accepted, |_| None);
         }
         let was_cut = groups.len() > MOST_WAYS;
         while groups.len() > MOST_WAYS {
@@ -255,7 +254,7 @@ impl<'a> RaceFacts<'a> {
         &self,
         variable: &Variable,
         accepted: AcceptedReasons,
-        order: impl Fn(&Event) -> u32,
+        order: impl Fn(&Event) -> Option<OrderId>,
     ) -> BTreeMap<ProtectionGroup, Vec<usize>> {
         let mut groups: BTreeMap<ProtectionGroup, Vec<usize>> = BTreeMap::new();
         for (at, event) in variable.events.iter().enumerate() {
@@ -301,9 +300,6 @@ impl<'a> RaceFacts<'a> {
     }
 }
 
-/// Stands for an order of which nothing is known.
-const UNKNOWN_ORDER: u32 = u32::MAX;
-
 /// How accesses are protected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ProtectionGroup {
@@ -312,7 +308,8 @@ struct ProtectionGroup {
     base: BaseReference,
     is_in_constructor: bool,
     guards: Vec<AccessLock>,
-    order: u32,
+    /// None if nothing is known of it.
+    order: Option<OrderId>,
     threads: ThreadSet,
 }
 

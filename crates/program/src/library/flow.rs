@@ -14,6 +14,7 @@ use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Instruction, Operation,
 use crate::references::Immutables;
 use crate::summaries::Summaries;
 use crate::symbols::Program;
+use crate::union_find::UnionFind;
 use models::{Effect, Operand};
 
 /// How far from a parameter or result callers know what is kept.
@@ -93,9 +94,9 @@ struct Builder<'a> {
     is_reference: Vec<bool>,
     values: Vec<Option<usize>>,
     result: Option<usize>,
+    sets: UnionFind,
+    /// What is known of each set, at the position of its representative; empty at the others.
     nodes: Vec<Node>,
-    /// The set that each set is now part of.
-    parents: Vec<usize>,
 }
 
 /// Summarises a method.
@@ -112,8 +113,8 @@ pub(super) fn summary<'a>(
         values: vec![None; is_reference.len()],
         is_reference,
         result: None,
+        sets: UnionFind::default(),
         nodes: Vec::new(),
-        parents: Vec::new(),
     };
     for block in body.blocks.iter() {
         for phi in &block.phis {
@@ -138,16 +139,11 @@ pub(super) fn summary<'a>(
 impl Builder<'_> {
     fn create(&mut self, node: Node) -> usize {
         self.nodes.push(node);
-        self.parents.push(self.parents.len());
-        self.parents.len() - 1
+        self.sets.add() as usize
     }
 
-    fn find(&mut self, mut node: usize) -> usize {
-        while self.parents[node] != node {
-            self.parents[node] = self.parents[self.parents[node]];
-            node = self.parents[node];
-        }
-        node
+    fn find(&mut self, node: usize) -> usize {
+        self.sets.find(node as u32) as usize
     }
 
     fn unify(&mut self, one: usize, other: usize) {
@@ -157,8 +153,8 @@ impl Builder<'_> {
             if one == other {
                 continue;
             }
+            self.sets.unite(one as u32, other as u32);
             let gone = std::mem::take(&mut self.nodes[other]);
-            self.parents[other] = one;
             let node = &mut self.nodes[one];
             node.is_shared |= gone.is_shared;
             node.is_found |= gone.is_found;
