@@ -18,6 +18,7 @@ mod references;
 pub mod summaries;
 mod symbols;
 pub mod threads;
+pub mod union_find;
 mod unmatched;
 
 pub use build::{BuildConfig, Library, build};

@@ -1,7 +1,7 @@
 //! Alias sets under construction: union-find, with variables that are unified along (dissertation, Figure 3.2).
 
-use petgraph::unionfind::UnionFind;
 use program::ids::{ClassId, Id, LambdaId};
+use program::union_find::UnionFind;
 
 use super::{Edge, Name, Node, NodeId, Slot};
 use crate::sorted::{insert, unite};
@@ -9,7 +9,7 @@ use crate::sorted::{insert, unite};
 /// Alias sets of one method, or of the whole program, while they are being made.
 #[derive(Default)]
 pub(super) struct AliasSets {
-    sets: UnionFind<u32>,
+    sets: UnionFind,
     /// What is known of each set, at the position of its representative; empty at the others.
     nodes: Vec<Node>,
 }
@@ -25,14 +25,14 @@ impl AliasSets {
 
     pub(super) fn add(&mut self, node: Node) -> NodeId {
         let id = NodeId::new(self.nodes.len());
-        self.sets.new_set();
+        self.sets.add();
         self.nodes.push(node);
         id
     }
 
     /// The set that a set has become part of.
     pub(super) fn find(&mut self, node: NodeId) -> NodeId {
-        NodeId::new(self.sets.find_mut(node.index() as u32) as usize)
+        NodeId::new(self.sets.find(node.index() as u32) as usize)
     }
 
     /// What is known of a set.
@@ -49,23 +49,21 @@ impl AliasSets {
             if one == other {
                 continue;
             }
-            self.sets.union(one.index() as u32, other.index() as u32);
-            let mut node = std::mem::take(&mut self.nodes[one.index()]);
-            let mut gone = std::mem::take(&mut self.nodes[other.index()]);
-            // The fewer variables move to the others, whichever set is the representative.
-            if node.edges.len() < gone.edges.len() {
-                std::mem::swap(&mut node, &mut gone);
-            }
+            // The fewer variables move to the others.
+            let is_smaller =
+                self.nodes[one.index()].edges.len() < self.nodes[other.index()].edges.len();
+            let (kept, gone) = if is_smaller { (other, one) } else { (one, other) };
+            self.sets.unite(kept.index() as u32, gone.index() as u32);
+            let gone = std::mem::take(&mut self.nodes[gone.index()]);
+            let node = &mut self.nodes[kept.index()];
             for edge in gone.edges {
-                merge_edge(&mut node, edge, &mut todo);
+                merge_edge(node, edge, &mut todo);
             }
             unite(&mut node.names, &gone.names);
             unite(&mut node.classes, &gone.classes);
             unite(&mut node.lambdas, &gone.lambdas);
             unite(&mut node.runs, &gone.runs);
             node.flags.add(gone.flags);
-            let kept = self.find(one);
-            self.nodes[kept.index()] = node;
         }
     }
 

@@ -9,11 +9,11 @@
 //! Misses lists and maps of locks, and locks handed through more than a constructor. May take two
 //! locks for one where an object is linked to another object's owner.
 
-use petgraph::unionfind::UnionFind;
 use program::Program;
 use program::ids::{ClassId, FieldId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Definition, Operation};
 use program::models::{Effect, Operand};
+use program::union_find::UnionFind;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -48,9 +48,10 @@ impl Aliases {
         for (method, FieldCopies { kept: of_method, .. }) in &copying {
             kept.extend(of_method.iter().map(|(position, field)| ((*method, *position), *field)));
         }
-        let mut fields: UnionFind<u32> = UnionFind::new(program.fields.len());
+        let count = program.fields.len() as u32;
+        let mut fields = UnionFind::of_singletons(count);
         let mut unite = |one: FieldId, other: FieldId| {
-            fields.union(one.index() as u32, other.index() as u32);
+            fields.unite(one.index() as u32, other.index() as u32);
         };
         for (_, FieldCopies { copied, handed, .. }) in &copying {
             copied.iter().for_each(|(to, from)| unite(*to, *from));
@@ -60,7 +61,7 @@ impl Aliases {
                 }
             }
         }
-        Aliases { representative: TypedVec::from(fields.into_labeling()) }
+        Aliases { representative: (0..count).map(|field| fields.find(field)).collect() }
     }
 
     /// Whether two differently named locks of a method are one and the same, as far as can be shown.

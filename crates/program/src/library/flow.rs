@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 
 use classes::bytecode::InvokeKind;
 use classes::descriptor::parameter_descriptors;
-use petgraph::unionfind::UnionFind;
 
 use super::collect::MOST_TARGETS;
 use super::{Called, ExtensionPoints};
@@ -15,6 +14,7 @@ use crate::ir::{Body, Call, DeclaredType, DynamicTarget, Instruction, Operation,
 use crate::references::Immutables;
 use crate::summaries::Summaries;
 use crate::symbols::Program;
+use crate::union_find::UnionFind;
 use models::{Effect, Operand};
 
 /// How far from a parameter or result callers know what is kept.
@@ -94,7 +94,7 @@ struct Builder<'a> {
     is_reference: Vec<bool>,
     values: Vec<Option<usize>>,
     result: Option<usize>,
-    sets: UnionFind<usize>,
+    sets: UnionFind,
     /// What is known of each set, at the position of its representative; empty at the others.
     nodes: Vec<Node>,
 }
@@ -113,7 +113,7 @@ pub(super) fn summary<'a>(
         values: vec![None; is_reference.len()],
         is_reference,
         result: None,
-        sets: UnionFind::new_empty(),
+        sets: UnionFind::default(),
         nodes: Vec::new(),
     };
     for block in body.blocks.iter() {
@@ -139,11 +139,11 @@ pub(super) fn summary<'a>(
 impl Builder<'_> {
     fn create(&mut self, node: Node) -> usize {
         self.nodes.push(node);
-        self.sets.new_set()
+        self.sets.add() as usize
     }
 
     fn find(&mut self, node: usize) -> usize {
-        self.sets.find_mut(node)
+        self.sets.find(node as u32) as usize
     }
 
     fn unify(&mut self, one: usize, other: usize) {
@@ -153,10 +153,9 @@ impl Builder<'_> {
             if one == other {
                 continue;
             }
-            self.sets.union(one, other);
-            let (kept, gone) = if self.find(one) == one { (one, other) } else { (other, one) };
-            let gone = std::mem::take(&mut self.nodes[gone]);
-            let node = &mut self.nodes[kept];
+            self.sets.unite(one as u32, other as u32);
+            let gone = std::mem::take(&mut self.nodes[other]);
+            let node = &mut self.nodes[one];
             node.is_shared |= gone.is_shared;
             node.is_found |= gone.is_found;
             node.is_fresh |= gone.is_fresh;
