@@ -37,10 +37,6 @@ const NOT_LOOKED_AT: &[&str] = &["models", "model_format", "report", "findings"]
 
 const EXCEPTIONS: &[Exception] = &[
     Exception {
-        path: "crates/instrument/src/config.rs",
-        reason: "the packages of the JDK, which are not watched unless asked for",
-    },
-    Exception {
         path: "crates/agent/src/library_facts.rs",
         reason: "how private classes of the JDK are laid out, which is no contract that a model could state",
     },
