@@ -80,6 +80,13 @@ final class Own {
         void forget() {
             forgotten = 0;
         }
+
+        int read() {
+            gate.enter();
+            int value = guarded;
+            gate.leave();
+            return value;
+        }
     }
 
     static final class Job implements Runnable {
@@ -112,6 +119,6 @@ final class Own {
         job.input = 1;
         workers.hand(job);
         workers.awaitAll();
-        System.out.println(counter.guarded + " " + job.output);
+        System.out.println(counter.read() + " " + job.output);
     }
 }
