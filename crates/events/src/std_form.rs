@@ -81,7 +81,7 @@ impl<'a> Line<'a> {
             return Err(fail(1, "the thread is missing".to_string()));
         }
         if !WORDS.contains(&word) && !LEFT_OUT.contains(&word) {
-            let nearest = did_you_mean(word, WORDS.into_iter());
+            let nearest = did_you_mean(word, WORDS);
             return Err(fail(column, format!("`{word}` is not a known word{nearest}")));
         }
         if operand.is_empty() && WORDS[..6].contains(&word) {

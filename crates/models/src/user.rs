@@ -36,7 +36,7 @@ impl UserModels {
                     (other.class, other.method, other.descriptor)
                         == (row.class, row.method, row.descriptor)
                 };
-                if !all.rows.iter().any(|other| is_same(other)) {
+                if !all.rows.iter().any(is_same) {
                     all.rows.push(row);
                 }
             }

@@ -187,10 +187,7 @@ impl<'a> RaceFacts<'a> {
         let has_write = variable.events.iter().any(|event| event.kind == AccessKind::Write);
         if has_write && !self.conflict_facts.is_thread_specific(variable.object) {
             // Which threads get where in which order is asked again and again.
-            let mut known: FxHashMap<
-                (Option<OrderId>, &ThreadSet, Option<OrderId>, &ThreadSet),
-                Verdict,
-            > = FxHashMap::default();
+            let mut known: FxHashMap<[OrderedThreads<'_>; 2], Verdict> = FxHashMap::default();
             for (at, (one, members)) in groups.iter().enumerate() {
                 let first = self.compared_access_of_group(variable, one, members);
                 for (other_at, (other, others)) in groups.iter().enumerate().skip(at) {
@@ -202,7 +199,7 @@ impl<'a> RaceFacts<'a> {
                     {
                         continue;
                     }
-                    let key = (one.order, first.threads, other.order, second.threads);
+                    let key = [(one.order, first.threads), (other.order, second.threads)];
                     let verdict = known.entry(key).or_insert_with(|| {
                         conflict::between_threads(conflict_facts, accepted, object, &first, &second)
                     });
@@ -299,6 +296,9 @@ impl<'a> RaceFacts<'a> {
         Some(reasons)
     }
 }
+
+/// What the order of two accesses depends on: what is known to have happened before one of them, and its threads.
+type OrderedThreads<'a> = (Option<OrderId>, &'a ThreadSet);
 
 /// How accesses are protected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -271,7 +271,7 @@ impl Names {
         let label = match TABLES.contains(&table.text.as_str()) {
             true => line.take("a name for the row")?,
             false => {
-                let nearest = did_you_mean(&table.text, TABLES.into_iter());
+                let nearest = did_you_mean(&table.text, TABLES);
                 let message = format!("there is no table `{}`{nearest}", table.text);
                 return Err(line.fail(table, message));
             }
@@ -545,7 +545,7 @@ fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {
         "not-taken" => Ok(Branch::NotTaken),
         "case" => Ok(Branch::Case(line.number("the value of a case")?)),
         other => {
-            let nearest = did_you_mean(other, WAYS.into_iter());
+            let nearest = did_you_mean(other, WAYS);
             let message = format!("`{other}` is not a way of a branch{nearest}");
             Err(line.fail(token, message))
         }
