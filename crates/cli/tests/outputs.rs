@@ -91,17 +91,17 @@ const OUTPUTS: &[Written] = &[
 ];
 
 /// A directory with something to work on for every command.
-struct Place(TempDir);
+struct TestDirectory(TempDir);
 
-impl Place {
-    fn new() -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
-        fs::write(place.path("scission.toml"), "").unwrap();
-        fs::write(place.path("agent.so"), "").unwrap();
-        fs::write(place.path("run.txt"), DEPOSITS).unwrap();
-        fs::write(place.path("java"), FAKE_JAVA).unwrap();
-        fs::set_permissions(place.path("java"), PermissionsExt::from_mode(0o755)).unwrap();
-        symlink(classes(), place.path("classes")).unwrap();
+impl TestDirectory {
+    fn new() -> TestDirectory {
+        let directory = TestDirectory(tempfile::tempdir().unwrap());
+        fs::write(directory.path("scission.toml"), "").unwrap();
+        fs::write(directory.path("agent.so"), "").unwrap();
+        fs::write(directory.path("run.txt"), DEPOSITS).unwrap();
+        fs::write(directory.path("java"), FAKE_JAVA).unwrap();
+        fs::set_permissions(directory.path("java"), PermissionsExt::from_mode(0o755)).unwrap();
+        symlink(classes(), directory.path("classes")).unwrap();
         let recording = |stopped| {
             let stopped = Option::map(stopped, str::to_string);
             Some(Recording { file: "RECORDED".into(), stopped, ..Recording::default() })
@@ -114,10 +114,11 @@ impl Place {
         for (name, recording) in variants {
             let complete =
                 Results { process: 4711, ending: Ending::Complete, ..Results::default() };
-            Results { recording, ..complete }.write(place.0.path()).unwrap();
-            fs::rename(place.path("4711.json"), place.path(&format!("{name}.json"))).unwrap();
+            Results { recording, ..complete }.write(directory.0.path()).unwrap();
+            fs::rename(directory.path("4711.json"), directory.path(&format!("{name}.json")))
+                .unwrap();
         }
-        place
+        directory
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -218,62 +219,62 @@ fn device(path: &Path, minor: &str, of_system: &str) {
 
 #[test]
 fn a_regular_file_is_replaced_and_keeps_its_permissions() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     for written in OUTPUTS {
-        place.write(written, "new");
-        let text = fs::read_to_string(place.path("new")).unwrap();
+        directory.write(written, "new");
+        let text = fs::read_to_string(directory.path("new")).unwrap();
         assert_begins(&text, written);
-        fs::remove_file(place.path("new")).unwrap();
+        fs::remove_file(directory.path("new")).unwrap();
         // What reads its own output must find something that it can read.
         let is_read = written.arguments.contains(&"--learn-spec")
             || written.arguments.contains(&"--baseline");
         let long = format!("{text}{}", "\n".repeat(if is_read { 0 } else { 9000 }));
-        fs::write(place.path("old"), long).unwrap();
-        fs::set_permissions(place.path("old"), PermissionsExt::from_mode(0o640)).unwrap();
-        place.write(written, "old");
-        assert_eq!(fs::read_to_string(place.path("old")).unwrap().len(), text.len());
-        assert_eq!(place.mode("old"), 0o640, "{:?}", written.arguments);
-        fs::remove_file(place.path("old")).unwrap();
+        fs::write(directory.path("old"), long).unwrap();
+        fs::set_permissions(directory.path("old"), PermissionsExt::from_mode(0o640)).unwrap();
+        directory.write(written, "old");
+        assert_eq!(fs::read_to_string(directory.path("old")).unwrap().len(), text.len());
+        assert_eq!(directory.mode("old"), 0o640, "{:?}", written.arguments);
+        fs::remove_file(directory.path("old")).unwrap();
     }
 }
 
 #[test]
 fn a_link_stays_and_the_file_behind_it_is_written() {
-    let place = Place::new();
-    fs::create_dir(place.path("elsewhere")).unwrap();
-    symlink("elsewhere/real", place.path("direct")).unwrap();
-    symlink("direct", place.path("link")).unwrap();
+    let directory = TestDirectory::new();
+    fs::create_dir(directory.path("elsewhere")).unwrap();
+    symlink("elsewhere/real", directory.path("direct")).unwrap();
+    symlink("direct", directory.path("link")).unwrap();
     for written in OUTPUTS {
         // First the links lead nowhere, then to a file.
         for _ in 0..2 {
-            place.write(written, "link");
+            directory.write(written, "link");
             for link in ["link", "direct"] {
-                assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink());
+                assert!(fs::symlink_metadata(directory.path(link)).unwrap().is_symlink());
             }
-            let real = place.path("elsewhere/real");
+            let real = directory.path("elsewhere/real");
             assert!(fs::symlink_metadata(&real).unwrap().is_file());
             assert_begins(&fs::read_to_string(&real).unwrap(), written);
-            assert_no_temporary_file(&place.path("elsewhere"));
+            assert_no_temporary_file(&directory.path("elsewhere"));
             fs::set_permissions(&real, PermissionsExt::from_mode(0o600)).unwrap();
         }
-        assert_eq!(place.mode("elsewhere/real"), 0o600, "{:?}", written.arguments);
-        fs::remove_file(place.path("elsewhere/real")).unwrap();
+        assert_eq!(directory.mode("elsewhere/real"), 0o600, "{:?}", written.arguments);
+        fs::remove_file(directory.path("elsewhere/real")).unwrap();
     }
 }
 
 #[test]
 fn a_device_is_written_to_and_stays_a_device() {
-    let place = Place::new();
-    device(&place.path("null"), "3", "/dev/null");
-    symlink("null", place.path("link")).unwrap();
+    let directory = TestDirectory::new();
+    device(&directory.path("null"), "3", "/dev/null");
+    symlink("null", directory.path("link")).unwrap();
     for written in OUTPUTS {
         for output in ["null", "link"] {
-            place.write(written, output);
-            let metadata = fs::metadata(place.path("null")).unwrap();
+            directory.write(written, output);
+            let metadata = fs::metadata(directory.path("null")).unwrap();
             assert!(metadata.file_type().is_char_device(), "{:?}", written.arguments);
-            assert!(fs::symlink_metadata(place.path("link")).unwrap().is_symlink());
+            assert!(fs::symlink_metadata(directory.path("link")).unwrap().is_symlink());
         }
-        let names: Vec<_> = fs::read_dir(place.0.path()).unwrap().flatten().collect();
+        let names: Vec<_> = fs::read_dir(directory.0.path()).unwrap().flatten().collect();
         let beside =
             names.iter().filter(|entry| entry.file_name().to_string_lossy().starts_with("null"));
         // No recording lies beside it.
@@ -283,27 +284,27 @@ fn a_device_is_written_to_and_stays_a_device() {
 
 #[test]
 fn a_pipe_is_written_to_and_stays_a_pipe() {
-    let place = Place::new();
-    assert!(made("mkfifo", &place.path("pipe"), &[]));
+    let directory = TestDirectory::new();
+    assert!(made("mkfifo", &directory.path("pipe"), &[]));
     for written in OUTPUTS {
-        let pipe = place.path("pipe");
+        let pipe = directory.path("pipe");
         let reader = thread::spawn(move || fs::read_to_string(pipe).unwrap());
         // Fails before anybody waits for a reader of a pipe that was not written to.
-        place.write(written, "pipe");
+        directory.write(written, "pipe");
         assert_begins(&reader.join().unwrap(), written);
-        assert!(fs::symlink_metadata(place.path("pipe")).unwrap().file_type().is_fifo());
+        assert!(fs::symlink_metadata(directory.path("pipe")).unwrap().file_type().is_fifo());
     }
     // A reader that has seen enough is no failure.
-    let pipe = place.path("pipe");
+    let pipe = directory.path("pipe");
     let reader = thread::spawn(move || File::open(pipe).map(drop).unwrap());
-    place.write(&OUTPUTS[2], "pipe");
+    directory.write(&OUTPUTS[2], "pipe");
     reader.join().unwrap();
 }
 
 #[test]
 fn a_socket_is_connected_to_and_stays_a_socket() {
-    let place = Place::new();
-    let listener = UnixListener::bind(place.path("socket")).unwrap();
+    let directory = TestDirectory::new();
+    let listener = UnixListener::bind(directory.path("socket")).unwrap();
     for written in OUTPUTS {
         let listener = listener.try_clone().unwrap();
         let reader = thread::spawn(move || {
@@ -311,19 +312,19 @@ fn a_socket_is_connected_to_and_stays_a_socket() {
             listener.accept().unwrap().0.read_to_string(&mut text).unwrap();
             text
         });
-        place.write(written, "socket");
+        directory.write(written, "socket");
         assert_begins(&reader.join().unwrap(), written);
     }
     drop(listener);
     for written in OUTPUTS {
-        place.fail(written, "socket", "nobody listens at this socket");
-        assert!(fs::symlink_metadata(place.path("socket")).unwrap().file_type().is_socket());
+        directory.fail(written, "socket", "nobody listens at this socket");
+        assert!(fs::symlink_metadata(directory.path("socket")).unwrap().file_type().is_socket());
     }
 }
 
 #[test]
 fn a_descriptor_is_written_to_where_it_stands() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     for written in OUTPUTS {
         // Standard output shares its position with whoever writes there before and afterwards, and a file that
         // another descriptor leads to is appended to.
@@ -333,15 +334,15 @@ fn a_descriptor_is_written_to_where_it_stands() {
             ("/proc/self/fd/1", ">"),
             ("/dev/fd/7", "7>>"),
         ] {
-            let command = place.command(written, name);
+            let command = directory.command(written, name);
             let script = format!(
                 "echo before >> file; {{ echo then >&1; \"$0\" \"$@\"; }} {redirection} file; echo after >> file"
             );
             let mut shell = Command::new("sh");
             shell.arg("-c").arg(script).arg(command.get_program()).args(command.get_args());
-            shell.current_dir(place.0.path()).env("SCISSION_AGENT", place.path("agent.so"));
+            shell.current_dir(directory.0.path()).env("SCISSION_AGENT", directory.path("agent.so"));
             let ran = shell.output().unwrap();
-            let text = fs::read_to_string(place.path("file")).unwrap();
+            let text = fs::read_to_string(directory.path("file")).unwrap();
             let before = match redirection {
                 ">" => "then\n",
                 ">>" => "before\nthen\n",
@@ -351,38 +352,38 @@ fn a_descriptor_is_written_to_where_it_stands() {
             // A report may come first, where it goes to standard output as well.
             assert!(rest.contains(written.beginning), "{name}: {text}");
             assert!(text.ends_with("after\n"), "{name}: {text}");
-            fs::remove_file(place.path("file")).unwrap();
+            fs::remove_file(directory.path("file")).unwrap();
         }
     }
 }
 
 #[test]
 fn a_full_disk_is_said_and_findings_are_printed() {
-    let place = Place::new();
-    device(&place.path("full"), "7", "/dev/full");
+    let directory = TestDirectory::new();
+    device(&directory.path("full"), "7", "/dev/full");
     for written in OUTPUTS {
         let why = match written.arguments.contains(&"--record") {
             true => "the recording is not whole",
             false => "the disk is full",
         };
-        place.fail(written, "full", why);
-        assert!(fs::metadata(place.path("full")).unwrap().file_type().is_char_device());
+        directory.fail(written, "full", why);
+        assert!(fs::metadata(directory.path("full")).unwrap().file_type().is_char_device());
     }
 }
 
 #[test]
 fn what_takes_no_output_is_said() {
-    let place = Place::new();
-    fs::create_dir(place.path("folder")).unwrap();
-    symlink("missing/file", place.path("dangling")).unwrap();
-    symlink("loop", place.path("loop")).unwrap();
+    let directory = TestDirectory::new();
+    fs::create_dir(directory.path("folder")).unwrap();
+    symlink("missing/file", directory.path("dangling")).unwrap();
+    symlink("loop", directory.path("loop")).unwrap();
     for written in OUTPUTS {
-        place.fail(written, "folder", "it is a directory");
-        place.fail(written, "missing/file", "`missing` does not exist");
-        place.fail(written, "dangling", "missing` does not exist");
-        place.fail(written, "loop", "symbolic link");
-        assert_eq!(fs::read_dir(place.path("folder")).unwrap().count(), 0);
-        assert!(!place.path("missing").exists());
+        directory.fail(written, "folder", "it is a directory");
+        directory.fail(written, "missing/file", "`missing` does not exist");
+        directory.fail(written, "dangling", "missing` does not exist");
+        directory.fail(written, "loop", "symbolic link");
+        assert_eq!(fs::read_dir(directory.path("folder")).unwrap().count(), 0);
+        assert!(!directory.path("missing").exists());
     }
 }
 
@@ -401,65 +402,65 @@ fn as_nobody(command: &Command, program: &Path) -> Command {
 
 #[test]
 fn what_may_not_be_written_is_said_and_left_alone() {
-    let place = Place::new();
-    let program = place.path("scission");
-    let is_root = fs::metadata(place.0.path()).unwrap().uid() == 0;
+    let directory = TestDirectory::new();
+    let program = directory.path("scission");
+    let is_root = fs::metadata(directory.0.path()).unwrap().uid() == 0;
     if is_root {
         fs::copy(env!("CARGO_BIN_EXE_scission"), &program).unwrap();
-        fs::set_permissions(place.0.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        fs::set_permissions(directory.0.path(), PermissionsExt::from_mode(0o777)).unwrap();
         fs::set_permissions(classes().parent().unwrap(), PermissionsExt::from_mode(0o755)).unwrap();
     }
-    fs::create_dir(place.path("closed")).unwrap();
+    fs::create_dir(directory.path("closed")).unwrap();
     for written in OUTPUTS {
         let refused = |output: &str| {
-            let command = place.command(written, output);
+            let command = directory.command(written, output);
             let command = if is_root { as_nobody(&command, &program) } else { command };
-            place.assert_fails(command, written, "no permission");
+            directory.assert_fails(command, written, "no permission");
         };
-        place.write(written, "protected");
+        directory.write(written, "protected");
         // What is unchanged need not be written.
-        let text = fs::read_to_string(place.path("protected")).unwrap() + "\n";
-        fs::write(place.path("protected"), &text).unwrap();
-        fs::set_permissions(place.path("protected"), PermissionsExt::from_mode(0o444)).unwrap();
+        let text = fs::read_to_string(directory.path("protected")).unwrap() + "\n";
+        fs::write(directory.path("protected"), &text).unwrap();
+        fs::set_permissions(directory.path("protected"), PermissionsExt::from_mode(0o444)).unwrap();
         refused("protected");
-        assert_eq!(place.mode("protected"), 0o444);
-        assert_eq!(fs::read_to_string(place.path("protected")).unwrap(), text);
-        fs::remove_file(place.path("protected")).unwrap();
-        fs::set_permissions(place.path("closed"), PermissionsExt::from_mode(0o555)).unwrap();
+        assert_eq!(directory.mode("protected"), 0o444);
+        assert_eq!(fs::read_to_string(directory.path("protected")).unwrap(), text);
+        fs::remove_file(directory.path("protected")).unwrap();
+        fs::set_permissions(directory.path("closed"), PermissionsExt::from_mode(0o555)).unwrap();
         refused("closed/new");
-        fs::set_permissions(place.path("closed"), PermissionsExt::from_mode(0o755)).unwrap();
+        fs::set_permissions(directory.path("closed"), PermissionsExt::from_mode(0o755)).unwrap();
     }
 }
 
 #[test]
 fn graphs_are_written_to_what_has_their_name() {
-    let place = Place::new();
+    let directory = TestDirectory::new();
     let written = Written {
         arguments: &["trace", "--monitor=velodrome", "--graphs", "OUT"],
         beginning: "digraph",
         rescued: TRACE,
     };
-    place.write(&written, "graphs");
-    let names: Vec<_> = fs::read_dir(place.path("graphs")).unwrap().flatten().collect();
+    directory.write(&written, "graphs");
+    let names: Vec<_> = fs::read_dir(directory.path("graphs")).unwrap().flatten().collect();
     let [graph] = &names[..] else { panic!("{names:?}") };
     let text = fs::read_to_string(graph.path()).unwrap();
     assert_begins(&text, &written);
-    fs::rename(graph.path(), place.path("graphs/real")).unwrap();
+    fs::rename(graph.path(), directory.path("graphs/real")).unwrap();
     symlink("real", graph.path()).unwrap();
-    fs::write(place.path("graphs/real"), "").unwrap();
-    place.write(&written, "graphs");
+    fs::write(directory.path("graphs/real"), "").unwrap();
+    directory.write(&written, "graphs");
     assert!(fs::symlink_metadata(graph.path()).unwrap().is_symlink());
-    assert_eq!(fs::read_to_string(place.path("graphs/real")).unwrap(), text);
+    assert_eq!(fs::read_to_string(directory.path("graphs/real")).unwrap(), text);
     fs::remove_file(graph.path()).unwrap();
     device(&graph.path(), "3", "/dev/null");
-    place.write(&written, "graphs");
+    directory.write(&written, "graphs");
     assert!(fs::metadata(graph.path()).unwrap().file_type().is_char_device());
     fs::remove_file(graph.path()).unwrap();
     device(&graph.path(), "7", "/dev/full");
-    place.fail(&written, "graphs", "the disk is full");
-    place.fail(&written, "run.txt", "there is something else of this name");
-    assert_eq!(fs::read_to_string(place.path("run.txt")).unwrap(), DEPOSITS);
+    directory.fail(&written, "graphs", "the disk is full");
+    directory.fail(&written, "run.txt", "there is something else of this name");
+    assert_eq!(fs::read_to_string(directory.path("run.txt")).unwrap(), DEPOSITS);
     let results = Written { arguments: &["run", "--results", "OUT"], ..written };
     let results = Written { rescued: "", ..results };
-    place.fail(&results, "run.txt", "there is something else of this name");
+    directory.fail(&results, "run.txt", "there is something else of this name");
 }
