@@ -253,7 +253,7 @@ options! {
 
     /// Whether branches are reported, which only some checkers need.
     branches: bool = false, "branches" holds switch,
-        shown flag TurnsOn "branches" "" "Record which way branches go too, for tools that read traces; no monitor needs it",
+        shown flag TurnsOn "branches" "" "Record which way branches go too, for tools that read traces; no checker needs it",
         key "record which way branches go too";
 
     /// Whether the contents of unsynchronized collections are watched at their calls.
