@@ -9,10 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use classes::ClassFile;
 use rustc_hash::FxHashMap;
 
+/// The direct supertypes of classes, by name.
+type DirectSupertypes = FxHashMap<Arc<str>, Vec<Arc<str>>>;
+
 /// The supertypes of the classes that were seen so far. Shared by all threads that load classes.
 #[derive(Clone, Debug, Default)]
 pub struct ClassHierarchy {
-    supertypes: Arc<Mutex<FxHashMap<Arc<str>, Vec<Arc<str>>>>>,
+    supertypes: Arc<Mutex<DirectSupertypes>>,
 }
 
 impl ClassHierarchy {
