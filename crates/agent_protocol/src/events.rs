@@ -92,6 +92,8 @@ macro_rules! for_each_event {
             ClassUsed(class: ClassId) = "class-use", counted as "first uses of classes", said as "uses";
             /// A branch was decided.
             Branch(way: Branch) = "branch", counted as "branches", said as "decides";
+            /// Hooks could not report what happened before: there was no memory or stack left for them.
+            Missed = "missed", counted as "reports that hooks could not make", said as "misses";
         }
     };
 }

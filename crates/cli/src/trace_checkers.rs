@@ -7,7 +7,7 @@
 use anyhow::bail;
 use checkers::{Checker, Registration};
 use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
-use findings::Results;
+use findings::{Gap, GapKind, Results};
 use models::Pattern;
 use rustc_hash::FxHashMap;
 
@@ -60,6 +60,7 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     let tables = trace.tables();
     let results = Results {
         remarks,
+        gaps: checker_run.gap(&name).into_iter().collect(),
         stats: vec![("threads", tables.threads.len() as u64), ("events", checker_run.events)],
         interrupted: cancel.is_requested(),
         ..Results::default()
@@ -99,13 +100,15 @@ struct CheckerRun {
     checkers: Vec<Box<dyn Checker + Send>>,
     blocks: Blocks,
     events: u64,
+    /// How often the trace says that hooks could not report something.
+    missed: u32,
 }
 
 impl CheckerRun {
     fn new(names: &[&'static str], blocks: Blocks) -> CheckerRun {
         let registrations: Vec<_> = names.iter().filter_map(|name| checkers::named(name)).collect();
         let checkers = registrations.iter().map(|checker| (checker.start)()).collect();
-        CheckerRun { registrations, checkers, blocks, events: 0 }
+        CheckerRun { registrations, checkers, blocks, events: 0, missed: 0 }
     }
 
     /// Passes the events of a trace to the checkers until it ends or the user cancels.
@@ -123,11 +126,19 @@ impl CheckerRun {
                 progress.phase(&format!("{:.1} million events", self.events as f64 / 1e6));
             }
             self.events += 1;
+            self.missed += u32::from(event.action == Action::Missed);
             if self.blocks.keep(&event, trace.tables()) {
                 self.checkers.iter_mut().for_each(|checker| checker.event(&event));
             }
         }
         Ok(())
+    }
+
+    /// What the trace says that it lacks.
+    fn gap(&self, trace: &str) -> Option<Gap> {
+        let detail = "hooks had no memory or stack left to report what happened";
+        let gap = Gap::new(GapKind::LostEvents, trace, detail);
+        (self.missed > 0).then_some(Gap { count: self.missed, ..gap })
     }
 }
 

@@ -375,6 +375,19 @@ fn what_stands_before_the_damage_is_reported() {
 }
 
 #[test]
+fn what_hooks_could_not_report_is_a_gap() {
+    let folder = Folder::new();
+    folder.write("missed.txt", b"t1 rd x\nt1 missed\nt2 missed\nt2 rd x\n");
+    let (report, code) = checked(&folder, &["missed.txt", "--monitor", "velodrome"]);
+    assert_eq!(code, Some(0), "{report:#}");
+    let gap = &report["gaps"][0];
+    assert_eq!((&gap["kind"], &gap["count"]), (&"lost-events".into(), &2.into()), "{report:#}");
+    assert!(
+        folder.printed(&["missed.txt", "--stats"]).contains("reports that hooks could not make")
+    );
+}
+
+#[test]
 fn findings_need_a_checker_and_checkers_a_trace() {
     let folder = Folder::new();
     for (arguments, why) in [

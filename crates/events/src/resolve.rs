@@ -204,7 +204,8 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::End
         | Action::Escape(..)
         | Action::ClassInitialised(_)
-        | Action::Branch(_) => false,
+        | Action::Branch(_)
+        | Action::Missed => false,
     }
 }
 

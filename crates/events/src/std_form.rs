@@ -377,6 +377,7 @@ impl<W: Write> Writer<W> {
                 | Action::ThreadEnd
                 | Action::Escape(..)
                 | Action::Branch(_)
+                | Action::Missed
         ) {
             self.left_out += 1;
             return Ok(());
@@ -445,7 +446,8 @@ impl<W: Write> Writer<W> {
             | Action::ThreadBegin
             | Action::ThreadEnd
             | Action::Escape(..)
-            | Action::Branch(_) => return Ok(()),
+            | Action::Branch(_)
+            | Action::Missed => return Ok(()),
         };
         let lock = number_of_lock(touched);
         line.put("acq", 'L', lock)?;

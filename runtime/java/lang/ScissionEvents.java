@@ -16,6 +16,9 @@ final class ScissionEvents {
     private static final long HEAD = ScissionNatives.configuration(WORD_HEAD);
     private static final long RING_MASK = RING_SLOTS - 1;
 
+    /** How many failures of hooks have been reported. Threads that do so at the same time report one of them twice. */
+    private static int reportedFailures;
+
     private ScissionEvents() {}
 
     /**
@@ -29,6 +32,11 @@ final class ScissionEvents {
         if (s.waiting != 0 && kind != EVENT_WOKEN) {
             // A wait that ended with an exception has its monitor back as well.
             ScissionLocks.woken(s);
+        }
+        int missed = ScissionFailures.hooks;
+        if (missed != reportedFailures) {
+            reportedFailures = missed;
+            put(s.number, EVENT_MISSED, 0, s.epoch >>> SITE_BITS, 0, 0);
         }
         while (s.reported < s.depth) {
             long block = s.blocks[s.reported];

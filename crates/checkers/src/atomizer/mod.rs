@@ -394,7 +394,7 @@ impl Checker for Atomizer {
             }
             Action::Begin => self.begin(event),
             Action::End => self.end(event),
-            Action::Escape(..) | Action::Branch(_) => {}
+            Action::Escape(..) | Action::Branch(_) | Action::Missed => {}
         }
     }
 

@@ -263,7 +263,8 @@ impl Checker for Eraser {
             | Action::Escape(..)
             | Action::ClassInitialised(_)
             | Action::ClassUsed(_)
-            | Action::Branch(_) => {}
+            | Action::Branch(_)
+            | Action::Missed => {}
         }
     }
 

@@ -544,7 +544,7 @@ impl Checker for HappensBefore {
             Action::ClassUsed(class) => {
                 self.receive(event, ClockKey::Class(class), Mode::Exclusive);
             }
-            Action::Escape(..) | Action::Branch(_) => {}
+            Action::Escape(..) | Action::Branch(_) | Action::Missed => {}
         }
     }
 

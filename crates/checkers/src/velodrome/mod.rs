@@ -567,7 +567,11 @@ impl Checker for Velodrome {
                 self.threads[slot.index()].timeline.advance(event.epoch);
                 self.end(slot);
             }
-            Action::Publish(_) | Action::Receive(_) | Action::Escape(..) | Action::Branch(_) => {}
+            Action::Publish(_)
+            | Action::Receive(_)
+            | Action::Escape(..)
+            | Action::Branch(_)
+            | Action::Missed => {}
         }
     }
 
