@@ -36,7 +36,7 @@ pub enum SiteTarget {
         name: String,
         /// Its parameters and result.
         descriptor: String,
-        /// How the two objects are related that [`crate::Hook::Alias`] reports here.
+        /// How the two objects are related that [`agent_protocol::Hook::Alias`] reports here.
         relation: Option<Relation>,
     },
     /// The beginning of an atomic block.

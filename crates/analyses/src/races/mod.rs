@@ -8,7 +8,7 @@
 //! `object_use.rs` the graph of one object for people, and `watch.rs` the list.
 //!
 //! Property: two accesses of different threads to one variable, one of them a write, are reported unless one of the
-//! reasons in [`Safe`] holds for every pair of threads that can make them.
+//! reasons in [`SafetyReason`] holds for every pair of threads that can make them.
 //!
 //! Misses accesses in code that reflection, native methods or missing classes hide, and in finalizers; what class
 //! initialisers do (4.7.1); threads that leave a latch or barrier although not all others have arrived, because its

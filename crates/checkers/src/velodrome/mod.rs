@@ -9,7 +9,7 @@
 //! not observed (library code without a model, native code) can hide violations, but causes no false ones.
 //!
 //! Deviations from the paper, with the reason:
-//! 1. A step of the paper is a [`ThreadTime`], a thread and a time of that thread, not a node and a time of
+//! 1. A step of the paper is a `ThreadTime`, a thread and a time of that thread, not a node and a time of
 //!    that node. A node is an interval of a thread's time, so that an access that is reported late
 //!    ([`events::Action::EarlierRead`], [`events::Action::EarlierWrite`]) finds the transaction it was part of, running, finished or collected,
 //!    and no table of past epochs is needed. Times are epochs: what a thread does in one epoch has

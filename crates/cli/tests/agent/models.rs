@@ -1,7 +1,7 @@
-//! Users' models of a lock and a queue, on all JVMs: without them what the lock guards looks unguarded, with
-//! them only what somebody forgot to guard is reported.
+//! Users' models of a lock, a queue and an event bus, on all JVMs: without them what they guard or order is reported,
+//! with them only the defects are.
 
-use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::Failed;
@@ -24,62 +24,92 @@ pub(crate) fn cases() -> Vec<Case> {
     RELEASES.into_iter().map(case).collect()
 }
 
+/// A program with synchronisation of its own.
+struct Program {
+    name: &'static str,
+    checker: &'static str,
+    models: &'static str,
+    /// The fields that may be named.
+    fields: &'static [&'static str],
+    /// A field that is guarded or ordered in a way that only the models describe.
+    described: &'static str,
+    /// The field that is not.
+    defect: &'static str,
+}
+
+const PROGRAMS: [Program; 2] = [
+    Program {
+        name: "Own",
+        checker: "eraser",
+        models: "models/own.models",
+        fields: &["guarded", "forgotten", "input", "output", "next", "handed", "done"],
+        described: "guarded",
+        defect: "forgotten",
+    },
+    Program {
+        name: "Bus",
+        checker: "happens-before",
+        models: "models/bus.models",
+        fields: &["posted", "changed", "event"],
+        described: "posted",
+        defect: "changed",
+    },
+];
+
 fn judge(setup: &Setup, release: u32) -> Result<(), Failed> {
-    let classes = tempfile::tempdir()?;
-    fs::create_dir_all(classes.path())?;
-    javac(&[beside("models/Own.java")], classes.path(), None)?;
-    let models = beside("models/own.models");
-    let models = models.to_string_lossy();
-    let without = raced(setup, release, classes.path(), &[])?;
-    if !without.contains(&"guarded".to_string()) {
-        return Err(format!("without models only {without:?} is reported").into());
-    }
-    let with = raced(setup, release, classes.path(), &["--models", &models])?;
-    if with != ["forgotten"] {
-        return Err(format!("with models {with:?} is reported").into());
+    for program in &PROGRAMS {
+        let classes = tempfile::tempdir()?;
+        javac(&[beside(&format!("models/{}.java", program.name))], classes.path(), None)?;
+        let models = beside(program.models);
+        let models = models.to_string_lossy();
+        let without = program.raced(setup, release, classes.path(), &[])?;
+        if !without.contains(&program.described) {
+            return Err(format!("without models only {without:?} is reported").into());
+        }
+        let with = program.raced(setup, release, classes.path(), &["--models", &models])?;
+        if with != [program.defect] {
+            return Err(format!("with models {with:?} is reported").into());
+        }
     }
     Ok(())
 }
 
-/// The fields that the lockset and happens-before checkers name, sorted.
-fn raced(
-    setup: &Setup,
-    release: u32,
-    classes: &std::path::Path,
-    flags: &[&str],
-) -> Result<Vec<String>, Failed> {
-    let output = Command::new(env!("CARGO_BIN_EXE_scission"))
-        .env_remove("JAVA_TOOL_OPTIONS")
-        .env_remove("JDK_JAVA_OPTIONS")
-        .args(["run", "--no-config", "--require-agent", "--fail-on", "never", "--output", "-"])
-        .args(["--format", "json", "--monitor", "eraser", "--level", "low"])
-        .args(flags)
-        .arg("--agent")
-        .arg(setup.agent())
-        .arg("--")
-        .arg(setup.jvm(release).join("bin/java"))
-        .arg("-Xverify:all")
-        .arg("-cp")
-        .arg(classes)
-        .arg("own.Own")
-        .output()?;
-    let printed = String::from_utf8_lossy(&output.stdout);
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(format!("it ended with {}: {said}", output.status).into());
-    }
-    let json = printed.find('{').map(|at| &printed[at..]).unwrap_or_default();
-    let report: Value =
-        serde_json::from_str(json).map_err(|error| format!("{error}: {printed}"))?;
-    let findings = report["findings"].as_array().cloned().unwrap_or_default();
-    let fields = ["guarded", "forgotten", "input", "output", "next", "handed", "done"];
-    let mut named: Vec<String> = fields
-        .into_iter()
-        .filter(|field| {
+impl Program {
+    /// The fields that the checker names.
+    fn raced(
+        &self,
+        setup: &Setup,
+        release: u32,
+        classes: &Path,
+        flags: &[&str],
+    ) -> Result<Vec<&'static str>, Failed> {
+        let output = Command::new(env!("CARGO_BIN_EXE_scission"))
+            .env_remove("JAVA_TOOL_OPTIONS")
+            .env_remove("JDK_JAVA_OPTIONS")
+            .args(["run", "--no-config", "--require-agent", "--fail-on", "never", "--output", "-"])
+            .args(["--format", "json", "--monitor", self.checker, "--level", "low"])
+            .args(flags)
+            .arg("--agent")
+            .arg(setup.agent())
+            .arg("--")
+            .arg(setup.jvm(release).join("bin/java"))
+            .arg("-Xverify:all")
+            .arg("-cp")
+            .arg(classes)
+            .arg(format!("own.{}", self.name))
+            .output()?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let said = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            return Err(format!("it ended with {}: {said}", output.status).into());
+        }
+        let json = printed.find('{').map(|at| &printed[at..]).unwrap_or_default();
+        let report: Value =
+            serde_json::from_str(json).map_err(|error| format!("{error}: {printed}"))?;
+        let findings = report["findings"].as_array().cloned().unwrap_or_default();
+        let is_named = |field: &&&str| {
             findings.iter().any(|finding| finding.to_string().contains(&format!(".{field}")))
-        })
-        .map(str::to_string)
-        .collect();
-    named.sort();
-    Ok(named)
+        };
+        Ok(self.fields.iter().filter(is_named).copied().collect())
+    }
 }
