@@ -207,7 +207,7 @@ mod tests {
         unsafe { &*(address as *const AtomicI64) }
     }
 
-    /// What `put` of `Scission.java` does when it finds room at the first look, by address as it does it. Between
+    /// What `put` of `ScissionEvents.java` does when it finds room at the first look, by address as it does it. Between
     /// its look and its writing, `meanwhile` happens.
     fn put_as_a_hook(memory: &Memory, record: Record, meanwhile: impl FnOnce()) {
         let counter = |which| word_at(memory.address(Part::Counter(which)));

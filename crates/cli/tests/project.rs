@@ -43,7 +43,7 @@ const SHOP: &str = "
 ";
 
 const SELL: &str = "`shop.Shop.sell` releases `stock` too early";
-const GUESS: &str = "`shop.Shop.guess` gives";
+const GUESS: &str = "`shop.Shop.guess` releases";
 
 /// A directory with a compiled program and what a test puts beside it.
 struct Project(TempDir);
@@ -696,5 +696,5 @@ fn a_stale_value_stays_known_when_locals_are_renamed_and_lines_move() {
     let known = ["classes", "--baseline", "known.json"];
     project.check(&known).assert(0, &["nothing new", "1 in the baseline"], &["stale"]);
     project.compile(&COUNTER.replace("count = next", "count = by"));
-    project.check(&known).assert(0, &["1 gone"], &["relies on"]);
+    project.check(&known).assert(0, &["1 no longer found"], &["relies on"]);
 }

@@ -2,7 +2,7 @@
 //!
 //! A producer draws a ticket, waits until the ring has room for it, and writes the slot that the ticket
 //! names; the first word of the slot goes last and publishes the others. The consumer takes the records in
-//! the order of their tickets. Producers are hooks in a JVM: [`Ring::put`] is what `put` in `Scission.java`
+//! the order of their tickets. Producers are hooks in a JVM: [`Ring::put`] is what `put` in `ScissionEvents.java`
 //! does, line by line, and whoever changes one changes the other. It is here so that the protocol can be
 //! explored (`tests/exploration.rs`) and measured (`examples/cost.rs`) without a JVM.
 //!
