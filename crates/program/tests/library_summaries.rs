@@ -9,8 +9,7 @@ use std::fmt::Write;
 
 use classes::{LoadConfig, load};
 use java_program::{JavaProgram, this_jdk};
-use program::models::Pattern;
-use program::models::{Effect, Operand};
+use program::models::{Effect, Operand, Pattern, Phrase};
 use program::{BuildConfig, Program};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -191,7 +190,7 @@ fn is_summarised(effects: &BTreeSet<String>, seen: &str, is_static: bool) -> boo
             (number, is_static) => Operand::Argument(number - u8::from(!is_static)),
         })
         .collect();
-    let has = |effect: Effect| effects.contains(&format!("{effect:?}"));
+    let has = |effect: Effect| effects.contains(&effect.text());
     let is_shared = |operand: Operand| has(Effect::Escapes { operand });
     match (what, operands.as_slice()) {
         ("keeps", [into, value]) => {
