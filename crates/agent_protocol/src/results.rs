@@ -121,7 +121,7 @@ pub enum ReadError {
         /// What is wrong with it.
         error: serde_json::Error,
     },
-    /// Results of another time, or something else.
+    /// Results of another version, or another file.
     #[error(
         "the results `{name}` have version {found}, and this scission reads version {VERSION}: the \
          agent library must be of the same release"
