@@ -44,12 +44,30 @@ impl Clock {
         is_more
     }
 
+    /// Takes the maximum of both, and calls `changed` with every slot whose time grows, and its time before.
+    pub(super) fn join_with(&mut self, other: &Clock, mut changed: impl FnMut(ThreadSlot, u64)) {
+        if self.times.len() < other.times.len() {
+            self.times.resize(other.times.len(), 0);
+        }
+        for (at, (time, more)) in self.times.iter_mut().zip(&other.times).enumerate() {
+            if *time < *more {
+                changed(ThreadSlot(at as u32), *time);
+                *time = *more;
+            }
+        }
+    }
+
     /// Takes the minimum of both.
     pub(super) fn meet(&mut self, other: &Clock) {
         self.times.truncate(other.times.len());
         for (time, less) in self.times.iter_mut().zip(&other.times) {
             *time = (*time).min(*less);
         }
+    }
+
+    /// How many words it takes.
+    pub(super) fn size(&self) -> usize {
+        self.times.len()
     }
 
     /// Becomes equal to the other and keeps its own allocation.

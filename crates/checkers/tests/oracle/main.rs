@@ -11,6 +11,7 @@ mod filters;
 mod locksets;
 mod naive;
 mod random;
+mod short_lived;
 mod trace;
 
 use std::collections::BTreeSet;
@@ -58,7 +59,15 @@ fn run_velodrome(run: &Run, config: Config, filters: Option<Filters>) -> Checker
 }
 
 fn run_happens_before(run: &Run, filters: Option<Filters>) -> Vec<(Variable, usize)> {
-    let mut checker = HappensBefore::new();
+    run_checker(&mut HappensBefore::new(), run, filters)
+}
+
+/// The variables with a race, each with the operation that completes the first.
+fn run_checker(
+    checker: &mut HappensBefore,
+    run: &Run,
+    filters: Option<Filters>,
+) -> Vec<(Variable, usize)> {
     let mut model = filters.map(Model::new);
     let mut found: Vec<(Variable, usize)> = Vec::new();
     let mut races = 0;

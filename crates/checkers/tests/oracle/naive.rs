@@ -146,17 +146,26 @@ fn refuted(run: &Run, before: &[Set]) -> BTreeSet<u32> {
     found
 }
 
-fn races(run: &Run) -> Vec<(Variable, usize)> {
+/// Whether an operation and a later one, by their places in a run, race.
+fn race(run: &Run, before: &[Set], earlier: usize, at: usize) -> bool {
+    matches!(run.0[earlier].op, Op::Read(_) | Op::Write(_))
+        && conflict(run.0[earlier], run.0[at])
+        && before[at] & (1 << earlier) == 0
+}
+
+/// All pairs of operations that race, by their places in the run, the earlier one first.
+pub(crate) fn racing_pairs(run: &Run) -> BTreeSet<(usize, usize)> {
+    let before = before(run, synchronises);
+    let pairs = (0..run.0.len()).flat_map(|at| (0..at).map(move |earlier| (earlier, at)));
+    pairs.filter(|(earlier, at)| race(run, &before, *earlier, *at)).collect()
+}
+
+pub(crate) fn races(run: &Run) -> Vec<(Variable, usize)> {
     let before = before(run, synchronises);
     let mut found: Vec<(Variable, usize)> = Vec::new();
     for (at, operation) in run.0.iter().enumerate() {
         let (Op::Read(x) | Op::Write(x)) = operation.op else { continue };
-        let races = (0..at).any(|earlier| {
-            let other = run.0[earlier];
-            matches!(other.op, Op::Read(_) | Op::Write(_))
-                && conflict(other, *operation)
-                && before[at] & (1 << earlier) == 0
-        });
+        let races = (0..at).any(|earlier| race(run, &before, earlier, at));
         if races && !found.iter().any(|(known, _)| *known == variable(x)) {
             found.push((variable(x), at));
         }
