@@ -42,6 +42,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let constants = out.join(format!("{CONSTANTS}.java"));
     fs::write(&constants, agent_protocol::java_constants())?;
     names.push(constants);
+    let operations = out.join("ScissionUnsafe.java");
+    fs::write(&operations, agent_protocol::java_memory_operations())?;
+    names.push(operations);
     let output = Command::new(compiler()?)
         .args(["-source", "11", "-target", "11", "-g:source,lines", "-Xlint:all,-options"])
         .arg("-XDenforceUniqueSourceOutput")

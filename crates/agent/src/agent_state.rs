@@ -6,14 +6,19 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use agent_protocol::{Ending, Options, Results};
 use findings::{Gap, GapKind};
-use instrument::{ClassHierarchy, Config, DroppedLock, NotALock, Outcome, WatchList};
-use models::{AtomicSpec, Models, Pattern};
+use instrument::library_order::{self, LibraryOrder};
+use instrument::{
+    ClassHierarchy, Config, DroppedLock, InstrumentError, NotALock, Outcome, WatchList,
+};
+use models::{AtomicSpec, Models, Pattern, language};
 
 use crate::consumer::{Consumed, Consumer};
-use crate::jvm::Jvmti;
+use crate::jvm::{Jni, Jvmti};
 use crate::library_facts::LibraryFacts;
 use crate::memory::Memory;
 use crate::names::{Names, Sites};
+use crate::natives;
+use crate::running_library::RunningLibrary;
 use crate::stacks::Stacks;
 
 static AGENT_STATE: OnceLock<AgentState> = OnceLock::new();
@@ -43,6 +48,11 @@ pub(crate) struct AgentState {
     pub(crate) names: Names,
     pub(crate) stacks: Stacks,
     config: Config,
+    library_order: LibraryOrder,
+    /// The classes of the library that is running, once somebody asks for one.
+    running_library: OnceLock<RunningLibrary>,
+    /// Set once library classes are rewritten to show the order that they make.
+    observes_order: AtomicBool,
     /// Computed when the Java half first asks.
     library_facts: OnceLock<LibraryFacts>,
     /// Set once hooks may run: the Java half is there.
@@ -108,6 +118,9 @@ impl AgentState {
             names: Names::default(),
             stacks: Stacks::default(),
             config,
+            library_order: LibraryOrder::default(),
+            running_library: OnceLock::new(),
+            observes_order: AtomicBool::new(false),
             library_facts: OnceLock::new(),
             is_ready: AtomicBool::new(false),
             consumer: Mutex::new(None),
@@ -152,6 +165,54 @@ impl AgentState {
     pub(crate) fn looks_at_locksets(&self) -> bool {
         let running = self.checkers().into_iter().filter_map(checkers::named);
         running.into_iter().any(|checker| checker.needs.locksets)
+    }
+
+    /// Whether somebody wants to know the order that library code makes.
+    fn wants_order(&self) -> bool {
+        let mut running = self.checkers().into_iter().filter_map(checkers::named);
+        self.emits()
+            && self.options.library_order
+            && (self.options.record.is_some() || running.any(|checker| checker.needs.order))
+    }
+
+    /// Has the library classes that are loaded already rewritten, and those that will be.
+    pub(crate) fn observe_order(&self, jni: Jni) {
+        if !self.is_ready() || !self.wants_order() {
+            return;
+        }
+        self.observes_order.store(true, Ordering::Release);
+        let is_wanted =
+            |name: &str| name == language::THREAD || library_order::is_observed(self.models(), name);
+        for name in self.jvmti.retransform(is_wanted) {
+            let detail = "the JVM did not take its code with hooks, so order that it makes may be missed";
+            self.gap(GapKind::Limit, name.replace('/', "."), detail.to_owned());
+        }
+        natives::observe_order(jni);
+    }
+
+    /// A library class that shows the order that it makes; nothing when it has none to show.
+    fn rewrite_library(
+        &self,
+        bytes: &[u8],
+        added_field: Option<(&str, &str)>,
+    ) -> Result<Outcome, InstrumentError> {
+        let library = self.running_library.get_or_init(|| {
+            let home = self.jvmti.property(c"java.home").unwrap_or_default();
+            RunningLibrary::new(Path::new(&home))
+        });
+        self.library_order.rewrite(bytes, self.models(), library, added_field)
+    }
+
+    /// `Thread`, with the field that holds the state of the hooks.
+    pub(crate) fn rewrite_thread(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let field = ("$scission", "Ljava/lang/ScissionThread;");
+        if !self.observes_order.load(Ordering::Acquire) {
+            return instrument::add_field(bytes, 0x1080, field.0, field.1).ok();
+        }
+        match self.rewrite_library(bytes, Some(field)) {
+            Ok(Outcome::Rewritten(rewritten)) => Some(rewritten.bytes),
+            Ok(Outcome::Unchanged) | Err(_) => None,
+        }
     }
 
     /// From now on classes get hooks.
@@ -246,11 +307,20 @@ impl AgentState {
     /// The class with hooks, if it is to have any.
     pub(crate) fn rewrite(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         self.counters.classes_seen.fetch_add(1, Ordering::Relaxed);
-        if !self.is_ready.load(Ordering::Acquire) || !self.config.watches(name) {
+        if !self.is_ready.load(Ordering::Acquire) {
             return None;
         }
         let place = || name.replace('/', ".");
-        match instrument::instrument(bytes, &self.config, &mut Sites(&self.names)) {
+        let outcome = if self.config.watches(name) {
+            instrument::instrument(bytes, &self.config, &mut Sites(&self.names))
+        } else if self.observes_order.load(Ordering::Acquire)
+            && library_order::is_observed(self.models(), name)
+        {
+            self.rewrite_library(bytes, None)
+        } else {
+            return None;
+        };
+        match outcome {
             Ok(Outcome::Unchanged) => None,
             Ok(Outcome::Rewritten(rewritten)) => {
                 self.counters.classes_rewritten.fetch_add(1, Ordering::Relaxed);

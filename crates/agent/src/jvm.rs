@@ -202,6 +202,52 @@ impl Jvmti {
         Some(Method { class: signature?, name: name?, descriptor: descriptor?, source, lines })
     }
 
+    /// Has classes that are loaded already rewritten: those whose names, in internal form, are wanted. Returns the names
+    /// of those that the JVM refused.
+    pub(crate) fn retransform(self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let functions = self.functions();
+        let (Some(get_classes), Some(get_signature), Some(retransform)) = (
+            functions.GetLoadedClasses,
+            functions.GetClassSignature,
+            functions.RetransformClasses,
+        ) else {
+            return Vec::new();
+        };
+        let (mut count, mut classes) = (0, ptr::null_mut());
+        // SAFETY: an environment and places to write to.
+        let error = unsafe { get_classes(self.0, &raw mut count, &raw mut classes) };
+        if error != jvmtiError::NONE || classes.is_null() {
+            return Vec::new();
+        }
+        // SAFETY: the JVM gave as many classes as it counted.
+        let loaded = unsafe { std::slice::from_raw_parts(classes, count.max(0) as usize) };
+        let wanted: Vec<(jclass, String)> = loaded
+            .iter()
+            .filter_map(|class| {
+                let (mut signature, generic) = (ptr::null_mut(), ptr::null_mut());
+                // SAFETY: a class that the JVM gave us, and a place to write to.
+                let error =
+                    unsafe { get_signature(self.0, *class, &raw mut signature, generic) };
+                let signature = self.given_text(error, signature)?;
+                let name = signature.strip_prefix('L')?.strip_suffix(';')?;
+                is_wanted(name).then(|| (*class, name.to_owned()))
+            })
+            .collect();
+        self.deallocate(classes);
+        let all: Vec<jclass> = wanted.iter().map(|(class, _)| *class).collect();
+        let change = |classes: &[jclass]| {
+            let count = jint::try_from(classes.len()).unwrap_or(0);
+            // SAFETY: so many classes that the JVM gave us.
+            unsafe { retransform(self.0, count, classes.as_ptr()) }
+        };
+        if all.is_empty() || change(&all) == jvmtiError::NONE {
+            return Vec::new();
+        }
+        // One that is refused keeps all others from being rewritten.
+        let refused = |class: &jclass| change(std::slice::from_ref(class)) != jvmtiError::NONE;
+        wanted.into_iter().filter(|(class, _)| refused(class)).map(|(_, name)| name).collect()
+    }
+
     /// The fields that a class itself declares, with their modifiers. Nothing while the class is not prepared.
     pub(crate) fn fields(self, class: jclass) -> Option<Vec<(String, i32)>> {
         let functions = self.functions();

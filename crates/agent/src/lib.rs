@@ -17,6 +17,7 @@ mod memory;
 mod names;
 mod natives;
 mod record;
+mod running_library;
 mod stacks;
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
@@ -82,6 +83,7 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         wanted.set_can_generate_early_class_hook_events(true);
         wanted.set_can_get_source_file_name(potential.can_get_source_file_name());
         wanted.set_can_get_line_numbers(potential.can_get_line_numbers());
+        wanted.set_can_retransform_classes(potential.can_retransform_classes());
         has_virtual_threads = potential.can_support_virtual_threads();
         wanted.set_can_support_virtual_threads(has_virtual_threads);
         wanted
@@ -132,6 +134,7 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject
     with_agent(|agent| {
         natives::hide_added_fields(jni);
         agent.start();
+        agent.observe_order(jni);
     });
 }
 
@@ -192,7 +195,7 @@ unsafe extern "system" fn class_file_load_hook(
     with_agent(|agent| {
         let rewritten = catch_unwind(AssertUnwindSafe(|| {
             if name == models::language::THREAD {
-                patch_thread(bytes)
+                agent.rewrite_thread(bytes)
             } else {
                 agent.rewrite(name, bytes)
             }
@@ -211,9 +214,4 @@ unsafe extern "system" fn class_file_load_hook(
             }
         }
     });
-}
-
-/// Gives `Thread` the field that holds the state of the hooks.
-fn patch_thread(bytes: &[u8]) -> Option<Vec<u8>> {
-    instrument::add_field(bytes, 0x1080, "$scission", "Ljava/lang/ScissionThread;").ok()
 }

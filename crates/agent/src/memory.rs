@@ -11,6 +11,7 @@
 //! | owners | a thread that takes a block of epochs | all hooks |
 //! | sites | the hook that resolves a site | all hooks |
 //! | statics | hooks: the words of static fields | hooks |
+//! | order words | hooks in library code: who released to which place in memory | the same hooks |
 //! | notes | hooks: the reads that each thread notes of shared variables | hooks |
 //! | suspects | the consumer: where threads are held back, and how often; hooks count down | hooks |
 //! | holds, slices | hooks: how often and how long threads were held back | the agent, at the end |
@@ -19,7 +20,8 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::sync::atomic::{AtomicI8, AtomicI32, AtomicI64, Ordering};
 
 use agent_protocol::layout::{
-    COUNTER_DISTANCE, EPOCH_BLOCKS, REGIONS, RING_SLOTS, SHARED_BITS, SITES, SLOT_BITS, STATICS,
+    COUNTER_DISTANCE, EPOCH_BLOCKS, ORDER_WORD_BITS, REGIONS, RING_SLOTS, SHARED_BITS, SITE_BYTES,
+    SITES, SLOT_BITS, STATICS,
 };
 use event_ring::Ring;
 use events::SiteId;
@@ -40,6 +42,8 @@ struct Sizes {
     statics: usize,
     /// Notes of reads.
     notes: usize,
+    /// Words of places that library code releases to.
+    order_words: usize,
 }
 
 /// What a JVM gets. There is a region of notes for each of some threads, and one that stays empty.
@@ -49,6 +53,7 @@ const OF_A_JVM: Sizes = Sizes {
     sites: SITES,
     statics: STATICS,
     notes: (REGIONS + 1) << SHARED_BITS,
+    order_words: 1 << ORDER_WORD_BITS,
 };
 
 /// The parts.
@@ -57,9 +62,10 @@ pub(crate) struct Memory {
     ring: &'static [[AtomicI64; event_ring::WORDS]],
     counters: &'static [AtomicI64],
     owners: &'static [AtomicI32],
-    sites: &'static [AtomicI64],
+    sites: &'static [[AtomicI64; SITE_BYTES / 8]],
     statics: &'static [[AtomicI64; 2]],
     notes: &'static [AtomicI64],
+    order_words: &'static [AtomicI64],
     suspects: &'static [AtomicI8],
 }
 
@@ -111,6 +117,7 @@ impl Memory {
             sites: allocate(sizes.sites),
             statics: allocate(sizes.statics),
             notes: allocate(sizes.notes),
+            order_words: allocate(sizes.order_words),
             suspects: allocate(sizes.sites),
         };
         memory.owners[0].store(-1, Ordering::Relaxed);
@@ -136,6 +143,7 @@ impl Memory {
             Part::Sites => self.sites.as_ptr() as i64,
             Part::Statics => self.statics.as_ptr() as i64,
             Part::Notes => self.notes.as_ptr() as i64,
+            Part::OrderWords => self.order_words.as_ptr() as i64,
             Part::Suspects => self.suspects.as_ptr() as i64,
             Part::Counter(counter) => std::ptr::from_ref(self.counter(counter)) as i64,
         }
@@ -163,6 +171,7 @@ pub(crate) enum Part {
     Sites,
     Statics,
     Notes,
+    OrderWords,
     Suspects,
     Counter(Counter),
 }
@@ -199,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    const SMALL: Sizes = Sizes { ring: 64, epoch_blocks: 5, sites: 7, statics: 3, notes: 65 };
+    const SMALL: Sizes = Sizes { ring: 64, epoch_blocks: 5, sites: 7, statics: 3, notes: 65, order_words: 4 };
 
     /// The word at an address that the Java half was told, as a hook reaches it.
     fn word_at(address: i64) -> &'static AtomicI64 {
@@ -241,7 +250,8 @@ mod tests {
             (Part::Ring, 64 * 4),
             (tail, 1),
             (head, 1),
-            (Part::Sites, 7),
+            (Part::Sites, 7 * 2),
+            (Part::OrderWords, 4),
             (Part::Statics, 3 * 2),
             (Part::Notes, 65),
         ] {

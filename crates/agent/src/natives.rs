@@ -55,6 +55,13 @@ pub(crate) fn hide_added_fields(jni: Jni) {
     }
 }
 
+/// From now on hooks in library code report the order that it makes.
+pub(crate) fn observe_order(jni: Jni) {
+    if let Some(class) = jni.find(c"java/lang/ScissionOrder") {
+        jni.call_static(class, c"turnOn", c"()V", None);
+    }
+}
+
 /// What hooks could not do, because they had no memory or stack left: how many were cut short, and how many accesses
 /// to elements of arrays were not watched.
 pub(crate) fn failures(jni: Jni) -> (u32, u32) {
@@ -101,6 +108,7 @@ fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
         ConfigurationWord::Sites => address(Part::Sites),
         ConfigurationWord::Statics => address(Part::Statics),
         ConfigurationWord::Notes => address(Part::Notes),
+        ConfigurationWord::OrderWords => address(Part::OrderWords),
         ConfigurationWord::NextBlock => address(Part::Counter(Counter::NextBlock)),
         ConfigurationWord::NextObject => address(Part::Counter(Counter::NextObject)),
         ConfigurationWord::Adversarial => agent.is_adversarial().into(),

@@ -94,6 +94,15 @@ macro_rules! for_each_event {
             Branch(way: Branch) = "branch", counted as "branches", said as "decides";
             /// Hooks could not report what happened before: there was no memory or stack left for them.
             Missed = "missed", counted as "reports that hooks could not make", said as "misses";
+            /// What this thread did so far is ordered before whatever follows an acquisition from the same place in memory.
+            /// Code of the library, or of the program below its models, did that: it orders, and conflicts with nothing.
+            OrderRelease(object: ObjectId) = "order-rel", counted as "releases inside libraries", said as "releases to";
+            /// What was released to the place in memory is ordered before what follows.
+            OrderAcquire(object: ObjectId) = "order-acq", counted as "acquisitions inside libraries", said as "acquires from";
+            /// As `order-rel`, in the epoch this event carries and reported only now.
+            EarlierOrderRelease(object: ObjectId) = "earlier-order-rel", counted as "releases inside libraries reported later", said as "releases to";
+            /// What all threads did so far is ordered before what follows.
+            OrderAcquireAll = "order-acq-all", counted as "acquisitions from all threads", said as "follows all threads";
         }
     };
 }

@@ -1,7 +1,7 @@
 //! The tables of this crate as constants of the Java half.
 
 use crate::layout::LAYOUT;
-use crate::{ClassFact, ConfigurationWord, EventKind, Op, VariableForm, layout};
+use crate::{ClassFact, ConfigurationWord, EventKind, Op, OrderMode, VariableForm, layout};
 
 /// A name of a table as Java writes constants: `EarlierRead` is `EARLIER_READ`.
 #[must_use]
@@ -44,6 +44,10 @@ pub fn java_constants() -> String {
     for form in VariableForm::ALL {
         let (name, number) = (constant_name(form.name()), *form as i64);
         row(form.meaning(), format!("long OF_{name} = {number}L << {}", layout::FORM_SHIFT));
+    }
+    for mode in OrderMode::ALL {
+        let name = constant_name(mode.name());
+        row(mode.meaning(), format!("int ORDER_{name} = {}", *mode as i32));
     }
     for fact in ClassFact::ALL {
         let name = constant_name(fact.name());

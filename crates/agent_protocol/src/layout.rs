@@ -31,9 +31,15 @@ layout! {
     /// The bytes that the two words of a static field take.
     STATIC_BYTES = 16;
     /// The bytes that a site takes in the table of sites: the field, and where its objects have their number.
-    SITE_BYTES = 8;
+    SITE_BYTES = 16;
     /// Where in its entry a site has the offset of the number of its objects, or the class of a static field.
     SITE_OWNER = 4;
+    /// Where in its entry a site has the offset of a volatile field in its objects, 8 bytes long.
+    SITE_OFFSET = 8;
+    /// How many words note who released to which place in memory, as a power of two.
+    ORDER_WORD_BITS = 22;
+    /// How many bits of a mode are on top of the stack of modes of a thread.
+    ORDER_MODE_BITS = 4;
     /// Slots of the ring; a power of two.
     RING_SLOTS = 1 << 18;
     /// The bytes of a slot, as a power of two.
@@ -118,6 +124,8 @@ numbered! {
         Statics;
         /// The address of the notes of reads: a region for each of some threads, and one more that stays empty.
         Notes;
+        /// The address of the words of places that library code releases to.
+        OrderWords;
         /// The address of the counter of blocks of epochs.
         NextBlock;
         /// The address of the counter of objects.

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | events, [`for_each_event!`] | [`EventKind`], `events::Action`, opcodes and words of traces, verbs of findings, documentation, constants in Java |
 //! | hooks and operations, `hooks.rs` | [`Hook`], [`Op`], the stub runtime of tests, the test with hostile operands, constants in Java |
+//! | order hooks and memory operations, `order_hooks.rs`, `memory_operations.rs` | what rewritten library code calls, the class `ScissionUnsafe`, constants in Java |
 //! | layout, configuration, facts of classes, `layout.rs` | constants of both halves |
 //! | options, `options.rs` | [`Options`], its text form, the flags of `scission run`, the keys of `[run]` in `scission.toml` |
 //!
@@ -17,7 +18,9 @@ mod finding;
 mod hooks;
 mod java;
 pub mod layout;
+mod memory_operations;
 mod options;
+mod order_hooks;
 mod results;
 mod watch_list;
 
@@ -25,8 +28,12 @@ pub use events::{EventKind, OperandKind, event_documentation};
 pub use hooks::{Hook, Op, Parameter, RUNTIME_CLASS};
 pub use java::{constant_name, java_constants};
 pub use layout::{ClassFact, ConfigurationWord, VariableForm};
+pub use memory_operations::{
+    MEMORY_OPERATIONS_CLASS, MemoryOperation, Orders, java_memory_operations, memory_operations,
+};
 pub use options::{
     FlagForm, OptionError, OptionRow, OptionValue, Options, OptionsError, RunFlag, ValueKind,
 };
+pub use order_hooks::{ORDER_CLASS, OrderHook, OrderMode};
 pub use results::{Ending, ReadError, Recording, Results, read_directory};
 pub use watch_list::{WatchListError, read_watch_list, watch_list_line};

@@ -261,6 +261,10 @@ options! {
         shown flag TurnsOn "collections" "" "Also watch the contents of unsynchronised collections, such as ArrayList and HashMap",
         key "also watch the contents of unsynchronised collections";
 
+    /// Whether the order that library code makes is observed where it arises.
+    library_order: bool = true, "library-order" holds switch,
+        hidden flag TurnsOff "no-library-order" "" "Know only the order that models describe, to measure what observing it in the library costs";
+
     /// Whether atomic blocks are reported.
     blocks: bool = true, "blocks" holds switch;
 

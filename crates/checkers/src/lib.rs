@@ -40,6 +40,8 @@ pub struct Needs {
     /// Every access to a variable that several threads have used, once for each epoch, also where the
     /// accesses before it are the thread's own: which locks are held matters at each.
     pub locksets: bool,
+    /// The order that library code makes, where it makes it.
+    pub order: bool,
 }
 
 /// An entry of the list of checkers.

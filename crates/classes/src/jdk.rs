@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::archive::{Archive, ArchiveEntry};
 use crate::error::ReadError;
-use crate::jimage::{Image, ResourceLocation};
+use crate::jimage::{Image, ImageLookup, ResourceLocation};
 use crate::source::LoadError;
 use crate::storage::Storage;
 
@@ -114,6 +114,31 @@ fn release_file(home: &Path) -> Option<u16> {
     let version = version.trim().trim_matches('"');
     let version = version.strip_prefix("1.").unwrap_or(version);
     version.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// Single classes of a JDK, found without listing the others: for whoever needs few of them soon.
+#[derive(Debug)]
+pub struct JdkLookup(ImageLookup);
+
+impl JdkLookup {
+    /// The module image of the JDK at a directory.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn open(home: &Path) -> Result<JdkLookup, LoadError> {
+        let path = home.join("lib/modules");
+        let lookup = ImageLookup::open(open(&path)?)
+            .map_err(|error| LoadError::Damaged { path: path.clone(), error })?;
+        Ok(JdkLookup(lookup))
+    }
+
+    /// The bytes of a class of a module; nothing when the module has no such class.
+    ///
+    /// # Errors
+    /// When the class is there and cannot be read.
+    pub fn read(&self, module: &str, internal_name: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        self.0.read(module, internal_name)
+    }
 }
 
 /// The classes of a JDK. Any thread may read any class at any time.

@@ -12,8 +12,8 @@
 //! resources
 //! ```
 //!
-//! The redirect table is not used: all locations are walked once to list the classes, and the list
-//! answers every question. Resources are read on demand.
+//! Whoever wants all classes walks all locations once, and the list answers every question. Whoever wants a few classes
+//! of a known module, as fast as possible, uses the redirect table ([`ImageLookup`]). Resources are read on demand.
 
 use crate::error::{ReadError, ReadErrorKind, Within};
 use crate::inflate::{self, Wrapping};
@@ -99,10 +99,19 @@ impl ByteOrder {
     }
 }
 
-impl Image {
-    /// Opens an image and lists its classes, in no particular order. Module descriptors are left
-    /// out: they all have the same name and hold no code.
-    pub(crate) fn open(storage: Storage) -> Result<(Image, Vec<ImageClass>), ReadError> {
+/// Where the parts of an image are.
+#[derive(Clone, Copy, Debug)]
+struct Header {
+    order: ByteOrder,
+    table_length: u64,
+    offsets_start: u64,
+    locations_start: u64,
+    strings_start: u64,
+    resources_start: u64,
+}
+
+impl Header {
+    fn read(storage: &Storage) -> Result<Header, ReadError> {
         let header = storage.read(0, HEADER_LENGTH).within(|| "the header of the image")?;
         let order = match [ByteOrder::Little, ByteOrder::Big]
             .into_iter()
@@ -123,11 +132,127 @@ impl Image {
         let table_length = u64::from(order.u32(&header, 16));
         let locations_size = u64::from(order.u32(&header, 20));
         let strings_size = u64::from(order.u32(&header, 24));
-
         // Sums of 32-bit numbers cannot overflow 64 bits.
         let offsets_start = HEADER_LENGTH + table_length * 4;
         let locations_start = offsets_start + table_length * 4;
         let strings_start = locations_start + locations_size;
+        let resources_start = strings_start + strings_size;
+        Ok(Header {
+            order,
+            table_length,
+            offsets_start,
+            locations_start,
+            strings_start,
+            resources_start,
+        })
+    }
+}
+
+/// The attributes of a location: numbers by kind.
+fn attributes_at(locations: &[u8], mut position: usize) -> Result<[u64; 8], ReadError> {
+    let mut attributes = [0_u64; 8];
+    loop {
+        let truncated = || ReadError::at(ReadErrorKind::Truncated { needed: 1 }, position);
+        let head = *locations.get(position).ok_or_else(truncated)?;
+        let kind = head >> 3;
+        if kind == ATTRIBUTE_END {
+            return Ok(attributes);
+        }
+        let length = usize::from(head & 7) + 1;
+        let value = locations.get(position + 1..position + 1 + length).ok_or_else(truncated)?;
+        if let Some(attribute) = attributes.get_mut(usize::from(kind)) {
+            *attribute = value.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        }
+        position += 1 + length;
+    }
+}
+
+/// The place that the attributes of a location name.
+fn resource_location(attributes: &[u64; 8]) -> ResourceLocation {
+    ResourceLocation {
+        offset: attributes[ATTRIBUTE_OFFSET],
+        compressed: attributes[ATTRIBUTE_COMPRESSED],
+        uncompressed: attributes[ATTRIBUTE_UNCOMPRESSED],
+    }
+}
+
+/// Finds single classes in an image without listing it.
+#[derive(Debug)]
+pub(crate) struct ImageLookup {
+    header: Header,
+    image: Image,
+}
+
+/// What the hash of names starts from, and multiplies with.
+const HASH_MULTIPLIER: u32 = 0x0100_0193;
+/// No location of a class is longer: seven attributes of at most nine bytes, and the end.
+const LONGEST_LOCATION: u64 = 64;
+
+fn hash(name: &str, seed: u32) -> u32 {
+    let step = |hash: u32, byte: u8| hash.wrapping_mul(HASH_MULTIPLIER) ^ u32::from(byte);
+    name.bytes().fold(seed, step) & 0x7fff_ffff
+}
+
+impl ImageLookup {
+    /// Opens an image.
+    pub(crate) fn open(storage: Storage) -> Result<ImageLookup, ReadError> {
+        let header = Header::read(&storage)?;
+        let strings = storage
+            .read(header.strings_start, header.resources_start - header.strings_start)
+            .within(|| "the strings of the image")?;
+        let resources_start = header.resources_start;
+        let image = Image { storage, order: header.order, strings, resources_start };
+        Ok(ImageLookup { header, image })
+    }
+
+    fn number(&self, start: u64, index: u64) -> Result<u32, ReadError> {
+        let bytes = self.image.storage.read(start + index * 4, 4)?;
+        Ok(self.header.order.u32(&bytes, 0))
+    }
+
+    /// The bytes of a class of a module; nothing when the module has no such class.
+    pub(crate) fn read(&self, module: &str, class: &str) -> Result<Option<Vec<u8>>, ReadError> {
+        let length = self.header.table_length;
+        if length == 0 {
+            return Ok(None);
+        }
+        let name = format!("/{module}/{class}.class");
+        let index = u64::from(hash(&name, HASH_MULTIPLIER)) % length;
+        let redirect = self.number(HEADER_LENGTH, index)?.cast_signed();
+        let index = match redirect {
+            0 => return Ok(None),
+            1.. => u64::from(hash(&name, redirect.cast_unsigned())) % length,
+            ..0 => u64::from((-1 - redirect).cast_unsigned()) % length,
+        };
+        let start = self.header.locations_start
+            + u64::from(self.number(self.header.offsets_start, index)?);
+        let longest = LONGEST_LOCATION.min(self.header.strings_start.saturating_sub(start));
+        let attributes = attributes_at(&self.image.storage.read(start, longest)?, 0)?;
+        let part = |attribute: usize| self.image.string(attributes[attribute]).unwrap_or_default();
+        let found = format!(
+            "/{}/{}/{}.{}",
+            part(ATTRIBUTE_MODULE),
+            part(ATTRIBUTE_PARENT),
+            part(ATTRIBUTE_BASE),
+            part(ATTRIBUTE_EXTENSION)
+        );
+        // The hash is perfect for names that are there, and says nothing of others.
+        if found != name {
+            return Ok(None);
+        }
+        self.image.read(resource_location(&attributes)).map(Some)
+    }
+}
+
+impl Image {
+    /// Opens an image and lists its classes, in no particular order. Module descriptors are left
+    /// out: they all have the same name and hold no code.
+    pub(crate) fn open(storage: Storage) -> Result<(Image, Vec<ImageClass>), ReadError> {
+        let header = Header::read(&storage)?;
+        let Header { order, offsets_start, table_length, locations_start, strings_start, .. } =
+            header;
+        let locations_size = strings_start - locations_start;
+        let strings_size = header.resources_start - strings_start;
         let offsets =
             storage.read(offsets_start, table_length * 4).within(|| "the offsets of the image")?;
         let locations = storage
@@ -136,7 +261,7 @@ impl Image {
         let strings =
             storage.read(strings_start, strings_size).within(|| "the strings of the image")?;
         let image =
-            Image { storage, order, strings, resources_start: strings_start + strings_size };
+            Image { storage, order, strings, resources_start: header.resources_start };
 
         let mut classes = Vec::new();
         for index in 0..offsets.len() / 4 {
@@ -204,23 +329,9 @@ impl Image {
     fn class_at(
         &self,
         locations: &[u8],
-        mut position: usize,
+        position: usize,
     ) -> Result<Option<ImageClass>, ReadError> {
-        let mut attributes = [0_u64; 8];
-        loop {
-            let truncated = || ReadError::at(ReadErrorKind::Truncated { needed: 1 }, position);
-            let head = *locations.get(position).ok_or_else(truncated)?;
-            let kind = head >> 3;
-            if kind == ATTRIBUTE_END {
-                break;
-            }
-            let length = usize::from(head & 7) + 1;
-            let value = locations.get(position + 1..position + 1 + length).ok_or_else(truncated)?;
-            if let Some(attribute) = attributes.get_mut(usize::from(kind)) {
-                *attribute = value.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-            }
-            position += 1 + length;
-        }
+        let attributes = attributes_at(locations, position)?;
         let text = |attribute: usize| {
             self.string(attributes[attribute]).ok_or_else(|| {
                 let what = format!("there is no string at {}", attributes[attribute]);
@@ -236,11 +347,7 @@ impl Image {
         Ok(Some(ImageClass {
             module: text(ATTRIBUTE_MODULE)?,
             name,
-            place: ResourceLocation {
-                offset: attributes[ATTRIBUTE_OFFSET],
-                compressed: attributes[ATTRIBUTE_COMPRESSED],
-                uncompressed: attributes[ATTRIBUTE_UNCOMPRESSED],
-            },
+            place: resource_location(&attributes),
         }))
     }
 

@@ -32,7 +32,7 @@ pub use classfile::{
     LocalVariable, MethodInfo, Version,
 };
 pub use error::{ReadError, ReadErrorKind};
-pub use jdk::{Jdk, JdkImage};
+pub use jdk::{Jdk, JdkImage, JdkLookup};
 pub use names::{binary_name, internal_name, package_of, source_path};
 pub use pool::{Constant, ConstantPool, DynamicRef, MemberRef, PoolIndex};
 pub use source::{

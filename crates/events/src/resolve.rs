@@ -183,6 +183,8 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::BarrierPass(_)
         | Action::LatchPass(_)
         | Action::Begin
+        | Action::OrderAcquire(_)
+        | Action::OrderAcquireAll
         | Action::ClassUsed(_) => true,
         Action::Read(_)
         | Action::Write(_)
@@ -205,6 +207,8 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::Escape(..)
         | Action::ClassInitialised(_)
         | Action::Branch(_)
+        | Action::OrderRelease(_)
+        | Action::EarlierOrderRelease(_)
         | Action::Missed => false,
     }
 }

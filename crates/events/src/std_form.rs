@@ -377,6 +377,7 @@ impl<W: Write> Writer<W> {
                 | Action::ThreadEnd
                 | Action::Escape(..)
                 | Action::Branch(_)
+                | Action::OrderAcquireAll
                 | Action::Missed
         ) {
             self.left_out += 1;
@@ -435,7 +436,11 @@ impl<W: Write> Writer<W> {
             | Action::TaskBegin(task)
             | Action::TaskEnd(task)
             | Action::TaskJoin(task) => Lock::OfTask(task),
-            Action::Publish(object) | Action::Receive(object) => Lock::OfPublication(object),
+            Action::Publish(object)
+            | Action::Receive(object)
+            | Action::OrderRelease(object)
+            | Action::OrderAcquire(object)
+            | Action::EarlierOrderRelease(object) => Lock::OfPublication(object),
             Action::BarrierArrive(barrier) | Action::BarrierPass(barrier) => {
                 Lock::OfBarrier(barrier)
             }
@@ -447,6 +452,7 @@ impl<W: Write> Writer<W> {
             | Action::ThreadEnd
             | Action::Escape(..)
             | Action::Branch(_)
+            | Action::OrderAcquireAll
             | Action::Missed => return Ok(()),
         };
         let lock = number_of_lock(touched);

@@ -15,6 +15,7 @@ mod class_hierarchy;
 mod config;
 mod dropped_lock;
 mod error;
+pub mod library_order;
 mod plan;
 mod regions;
 mod sites;

@@ -406,6 +406,11 @@ words! {
         ParallelStream = "parallel-stream",
         /// A thread that runs parts of the parallel streams of other threads.
         StreamWorker = "stream-worker",
+        /// At run time its code is rewritten so that the order that its volatile accesses, monitors and atomic
+        /// operations make is seen; its accesses and blocks are not watched.
+        Observed = "observed",
+        /// Not `observed`, although its package is.
+        Unobserved = "unobserved",
     }
 }
 
@@ -440,6 +445,48 @@ words! {
         /// A call of a method of this name on a class whose supertypes are not known may be a call of
         /// it; at run time the object decides.
         KnownByName = "known-by-name",
+        /// `observed`, although its class is not.
+        ObservedMethod = "observed",
+        /// The order that library code makes inside this method is an accident, and does not count.
+        Quiet = "quiet",
+        /// Order counts inside this method, although its caller is `quiet`: it runs code of the program.
+        Loud = "loud",
+        /// Atomic operations inside this method acquire and do not release.
+        AcquireOnly = "acquire-only",
+        /// Atomic operations inside this method release and do not acquire.
+        ReleaseOnly = "release-only",
+        /// Releases inside this method are those of a shared holder, which other shared holders do not acquire.
+        SharedRelease = "shared-release",
+        /// When it returns, what shared holders of the receiver have released is acquired.
+        AcquiresShared = "acquire-shared",
+        /// What was withheld by `release-only` is acquired before a call of this method in library code.
+        AcquiresWithheld = "acquire-withheld",
+        /// When it begins, the thread releases to the receiver.
+        ReleasesReceiver = "release-this",
+        /// When it begins, the thread releases to the first argument, as to a task that is handed over.
+        ReleasesArgument = "release-argument",
+        /// When it begins, the thread acquires from the receiver, as from a task that was handed over.
+        AcquiresReceiver = "acquire-this",
+        /// When it returns, the thread acquires from the receiver.
+        AcquiresReceiverAfter = "acquire-this-after",
+        /// When it returns, the thread acquires from the result, as from a task that was handed over.
+        AcquiresResult = "acquire-result",
+        /// When it returns, the thread acquires from its own thread object, where interrupts are released to.
+        AcquiresInterrupt = "acquire-interrupt",
+        /// When it begins, the thread acquires from all threads.
+        AcquiresAll = "acquire-all",
+        /// The receiver is a thread that is about to be started.
+        StartsReceiver = "start-this",
+        /// When it returns, the thread that is the receiver may have ended.
+        JoinsReceiver = "join-this",
+        /// A fence after which others may see what was written before it.
+        ReleaseFence = "release-fence",
+        /// A fence after which what others wrote before theirs is seen.
+        AcquireFence = "acquire-fence",
+        /// Reads the variable that the reflective receiver designates of the first argument.
+        ReflectiveRead = "reflective-read",
+        /// Writes the variable that the reflective receiver designates of the first argument.
+        ReflectiveWrite = "reflective-write",
     }
 }
 

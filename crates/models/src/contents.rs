@@ -60,21 +60,12 @@ impl Models {
     }
 
     fn contents_access_by_name(&self, class: &str, method: &str) -> Option<ContentsAccess> {
-        let access = |property| match property {
-            MethodProperty::Looks => Some(ContentsAccess::Looks),
-            MethodProperty::Changes => Some(ContentsAccess::Changes),
-            MethodProperty::Takes => Some(ContentsAccess::Takes),
-            MethodProperty::Task
-            | MethodProperty::Callback
-            | MethodProperty::TolerantRemoval
-            | MethodProperty::DemandingRemoval
-            | MethodProperty::WritesInAccessOrder
-            | MethodProperty::MakesAccessOrder
-            | MethodProperty::StandsForReads
-            | MethodProperty::StandsForWrites
-            | MethodProperty::Final
-            | MethodProperty::KnownByName => None,
-        };
+        const ACCESSES: [(MethodProperty, ContentsAccess); 3] = [
+            (MethodProperty::Looks, ContentsAccess::Looks),
+            (MethodProperty::Changes, ContentsAccess::Changes),
+            (MethodProperty::Takes, ContentsAccess::Takes),
+        ];
+        let access = |property| ACCESSES.iter().find(|it| it.0 == property).map(|it| it.1);
         [class].iter().chain(self.supertypes(class)).find_map(|class| {
             self.methods_of(class)
                 .filter(|fact| fact.method == method)
@@ -86,23 +77,15 @@ impl Models {
     /// declares it.
     #[must_use]
     pub fn removal(&self, method: &str, descriptor: &str) -> Option<Removal> {
+        const REMOVALS: [(MethodProperty, Removal); 2] = [
+            (MethodProperty::TolerantRemoval, Removal::Tolerant),
+            (MethodProperty::DemandingRemoval, Removal::Demanding),
+        ];
         let with = |wanted: &dyn Fn(&str) -> bool| {
             self.all_methods()
                 .filter(|fact| fact.method == method && wanted(fact.descriptor))
-                .find_map(|fact| match fact.property {
-                    MethodProperty::TolerantRemoval => Some(Removal::Tolerant),
-                    MethodProperty::DemandingRemoval => Some(Removal::Demanding),
-                    MethodProperty::Task
-                    | MethodProperty::Callback
-                    | MethodProperty::Looks
-                    | MethodProperty::Changes
-                    | MethodProperty::Takes
-                    | MethodProperty::WritesInAccessOrder
-                    | MethodProperty::MakesAccessOrder
-                    | MethodProperty::StandsForReads
-                    | MethodProperty::StandsForWrites
-                    | MethodProperty::Final
-                    | MethodProperty::KnownByName => None,
+                .find_map(|fact| {
+                    REMOVALS.iter().find(|it| it.0 == fact.property).map(|it| it.1)
                 })
         };
         let parameters = &descriptor[..descriptor.rfind(')').map_or(0, |end| end + 1)];

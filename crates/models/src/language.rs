@@ -24,6 +24,10 @@ pub const STRING_CONCAT_FACTORY: &str = "java/lang/invoke/StringConcatFactory";
 pub const OBJECT_METHODS: &str = "java/lang/runtime/ObjectMethods";
 /// What makes switches over patterns.
 pub const SWITCH_BOOTSTRAPS: &str = "java/lang/runtime/SwitchBootstraps";
+/// Where the library makes its atomic operations.
+pub const UNSAFE: &str = "jdk/internal/misc/Unsafe";
+/// The module that every other one rests on.
+pub const BASE_MODULE: &str = "java.base";
 /// The parameters of `main`.
 pub const MAIN_DESCRIPTOR: &str = "([Ljava/lang/String;)V";
 

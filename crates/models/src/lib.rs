@@ -218,6 +218,22 @@ impl Models {
         users.iter().copied().chain(tables::CLASSES)
     }
 
+    /// Whether the order that the code of a class makes is observed at run time. What is said of the class itself
+    /// counts before what is said of its package, and the longer name of two packages before the shorter.
+    #[must_use]
+    pub fn is_observed(&self, class: &str) -> bool {
+        let length = |fact: &&ClassFact| match fact.scope {
+            ClassScope::Class(_) => usize::MAX,
+            ClassScope::Package(prefix) => prefix.len(),
+        };
+        self.class_facts(class)
+            .filter(|fact| {
+                matches!(fact.property, ClassProperty::Observed | ClassProperty::Unobserved)
+            })
+            .max_by_key(length)
+            .is_some_and(|fact| fact.property == ClassProperty::Observed)
+    }
+
     /// What exactly this class promises, if it is known.
     #[must_use]
     pub fn sharing(&self, class: &str) -> Option<Sharing> {
@@ -252,7 +268,9 @@ impl Models {
             | ClassProperty::Semaphore
             | ClassProperty::HoldsElements
             | ClassProperty::ParallelStream
-            | ClassProperty::StreamWorker => None,
+            | ClassProperty::StreamWorker
+            | ClassProperty::Observed
+            | ClassProperty::Unobserved => None,
         })
     }
 
@@ -301,6 +319,20 @@ impl Models {
             .copied()
             .filter(move |fact| fact.class == class)
             .chain(tables::methods_of(class))
+    }
+
+    /// What is said of one method of exactly this class, besides its row.
+    pub fn method_properties<'a>(
+        &'a self,
+        class: &'a str,
+        method: &'a str,
+        descriptor: &'a str,
+    ) -> impl Iterator<Item = MethodProperty> + 'a {
+        self.methods_of(class)
+            .filter(move |fact| {
+                fact.method == method && contents::descriptor_fits(fact.descriptor, descriptor)
+            })
+            .map(|fact| fact.property)
     }
 
     /// Everything that is said of methods, besides their rows.
@@ -392,25 +424,14 @@ fn promise(fact: &ClassFact) -> Option<Sharing> {
         | ClassProperty::Semaphore
         | ClassProperty::HoldsElements
         | ClassProperty::ParallelStream
-        | ClassProperty::StreamWorker => None,
+        | ClassProperty::StreamWorker
+        | ClassProperty::Observed
+        | ClassProperty::Unobserved => None,
     }
 }
 
 fn is_task(property: MethodProperty) -> bool {
-    match property {
-        MethodProperty::Task | MethodProperty::Callback => true,
-        MethodProperty::Looks
-        | MethodProperty::Changes
-        | MethodProperty::Takes
-        | MethodProperty::TolerantRemoval
-        | MethodProperty::DemandingRemoval
-        | MethodProperty::WritesInAccessOrder
-        | MethodProperty::MakesAccessOrder
-        | MethodProperty::StandsForReads
-        | MethodProperty::StandsForWrites
-        | MethodProperty::Final
-        | MethodProperty::KnownByName => false,
-    }
+    matches!(property, MethodProperty::Task | MethodProperty::Callback)
 }
 
 /// The row among those of one method that says most about a descriptor.

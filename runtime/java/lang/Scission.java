@@ -69,9 +69,13 @@ public final class Scission {
                 if (!ScissionFilters.isQuietRead(s, object, entry & 0xffffffffL, site)) {
                     ScissionAccesses.readWords(s, object, entry, site);
                 }
-            } else if (s == null || !ScissionSites.isVolatileField(entry)
-                || !ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
+            } else if (s == null || !ScissionSites.isVolatileField(entry)) {
                 ScissionAccesses.readOther(object, null, site);
+            } else {
+                ScissionOrder.acquireVolatile(object, null, site);
+                if (!ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
+                    ScissionAccesses.readOther(object, null, site);
+                }
             }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
@@ -107,7 +111,7 @@ public final class Scission {
                 if (!ScissionFilters.isQuietRead(s, null, ScissionSites.wordOfReads(entry), site)) {
                     ScissionAccesses.readWords(s, null, entry, site);
                 }
-            } else if (s == null || !isQuietOtherStatic(s, entry, site)) {
+            } else if (s == null || !isQuietOtherStatic(s, owner, entry, site)) {
                 ScissionAccesses.readOther(null, owner, site);
             }
         } catch (VirtualMachineError problem) {
@@ -116,8 +120,9 @@ public final class Scission {
     }
 
     /** Whether a read of a static field without words for ordinary accesses need not be reported now. */
-    private static boolean isQuietOtherStatic(ScissionThread s, long entry, int site) {
+    private static boolean isQuietOtherStatic(ScissionThread s, Class<?> owner, long entry, int site) {
         if (ScissionSites.isVolatileStatic(entry)) {
+            ScissionOrder.acquireVolatile(null, owner, site);
             return ScissionVolatile.isQuietRead(s, null, ScissionSites.volatileWord(entry), site);
         }
         return entry <= FINAL_OF_CLASS && entry > Integer.MIN_VALUE && s.sees((int) (FINAL_OF_CLASS - entry));

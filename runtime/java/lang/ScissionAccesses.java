@@ -86,6 +86,7 @@ final class ScissionAccesses {
             if (hasWords(entry, object)) {
                 writeWords(s, object, entry, site);
             } else if (isVolatile(entry, object)) {
+                ScissionOrder.releaseVolatile(object, from, site);
                 ScissionVolatile.reportWrite(
                     s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
             } else if (entry == IS_VOLATILE) {

@@ -18,6 +18,16 @@ final class ScissionCalls {
 
     /** Something that a library call does to an operand, which is not null. */
     static void call(ScissionThread s, Object operand, int op, int site) {
+        // What is done here with classes of the library is not what the program does.
+        ScissionOrder.enterMode(s, ORDER_QUIET);
+        try {
+            report(s, operand, op, site);
+        } finally {
+            ScissionOrder.leaveMode(s);
+        }
+    }
+
+    private static void report(ScissionThread s, Object operand, int op, int site) {
         switch (op) {
             case OP_ACQUIRE:
                 if (isLock(operand)) {
@@ -222,7 +232,8 @@ final class ScissionCalls {
         }
     }
 
-    private static void fork(ScissionThread s, Thread child, int site) {
+    /** A thread is about to be started; only the first report of that counts. */
+    static void fork(ScissionThread s, Thread child, int site) {
         if (child.$scission == null) {
             ScissionThread c = ScissionEpochs.attach(child);
             emit(s, EVENT_FORK, site, c.number, 0);
@@ -231,7 +242,8 @@ final class ScissionCalls {
         }
     }
 
-    private static void join(ScissionThread s, Thread child, int site) {
+    /** A thread may have ended. */
+    static void join(ScissionThread s, Thread child, int site) {
         ScissionThread c = child.$scission;
         if (c != null && c != s && !child.isAlive()) {
             beginEpoch(s);

@@ -54,10 +54,13 @@ final class ScissionEpochs {
         ScissionThread s = new ScissionThread(ScissionNatives.threadNumber(thread.getName(), isVirtual));
         hasThreads |= s.number > 0;
         takeBlock(s);
+        // Library code that is used from here on finds the state, and does not ask for it again.
+        ScissionOrder.enterMode(s, ORDER_QUIET);
+        thread.$scission = s;
         if (ScissionAdversary.IS_AT_WORK) {
             ScissionAdversary.enter(thread, s);
         }
-        thread.$scission = s;
+        ScissionOrder.leaveMode(s);
         return s;
     }
 

@@ -57,6 +57,12 @@ final class ScissionEvents {
         }
     }
 
+    /** Reports the release that the word of a place stands for, on behalf of the thread that made it. */
+    static void earlierRelease(long word, long place) {
+        long epoch = word << 1 >>> SITE_BITS + 1;
+        put(ScissionEpochs.owner(word), EVENT_EARLIER_ORDER_RELEASE, 0, epoch, place, 0);
+    }
+
     /** The low bits of a ticket are its slot, the others its lap. */
     private static final int RING_BITS = Long.bitCount(RING_MASK);
 

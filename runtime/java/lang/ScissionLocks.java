@@ -31,6 +31,7 @@ final class ScissionLocks {
         s.prepared = null;
         if (object != null) {
             acquire(s, object, s.preparedId, site);
+            ScissionOrder.acquireMonitorOfLibrary(object);
         }
     }
 
@@ -47,6 +48,9 @@ final class ScissionLocks {
         s.methods = index + 1;
         long id = object == null ? UNNAMED_CLASSES | ScissionNatives.classOfSite(site) : lockId(s, object);
         acquire(s, object, id, site);
+        if (object != null) {
+            ScissionOrder.acquireMonitorOfLibrary(object);
+        }
         s.methodLocks[index] = id;
         if (ScissionAdversary.IS_AT_WORK && ScissionAdversary.isSuspect(site)) {
             ScissionAdversary.suspectCall(s);
@@ -131,6 +135,7 @@ final class ScissionLocks {
             return;
         }
         long id = s.lockIds[at];
+        ScissionOrder.releaseMonitorOfLibrary(s.locks[at]);
         int last = s.held - 1;
         for (int i = at; i < last; i++) {
             s.locks[i] = s.locks[i + 1];
@@ -147,6 +152,7 @@ final class ScissionLocks {
     static void waits(ScissionThread s, Object object, int site) {
         long id = ScissionObjects.id(s, object);
         if (findHeld(s, id) >= 0) {
+            ScissionOrder.releaseMonitorOfLibrary(object);
             emit(s, EVENT_WAIT, site, id, 0);
             beginEpoch(s);
             s.waiting = id;
@@ -161,6 +167,10 @@ final class ScissionLocks {
             s.waiting = 0;
             beginEpoch(s);
             emit(s, EVENT_WOKEN, s.waitingSite, id, 0);
+            int at = findHeld(s, id);
+            if (at >= 0) {
+                ScissionOrder.acquireMonitorOfLibrary(s.locks[at]);
+            }
         }
     }
 }

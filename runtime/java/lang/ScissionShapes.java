@@ -18,14 +18,19 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         final long idOffset;
         /** The modifiers of the fields that the class declares, by name. */
         final HashMap<String, Integer> fields;
+        /** Whether the class, or one above it, has words for some of its fields. */
+        final boolean isWatched;
+        /** Whether library code has accessed static fields of the class by their place in memory. */
+        volatile boolean hasStaticPlaces;
         /** What is true of its objects; -1 until somebody asks. Whoever asks at the same time finds the same. */
         private int facts = -1;
 
-        Shape(Class<?> type, int number, long idOffset, HashMap<String, Integer> fields) {
+        Shape(Class<?> type, int number, long idOffset, HashMap<String, Integer> fields, boolean isWatched) {
             this.type = type;
             this.number = number;
             this.fields = fields;
             this.idOffset = idOffset;
+            this.isWatched = isWatched;
         }
 
         /** Whether something is true of its objects, {@code FACT_...}. */
@@ -42,7 +47,17 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
 
     /** What is known of a class. */
     static Shape of(Class<?> type) {
-        return SHAPES.get(type);
+        ScissionThread s = Thread.currentThread().$scission;
+        if (s == null) {
+            return SHAPES.get(type);
+        }
+        // The table rests on classes of the library, whose order is not the program's.
+        ScissionOrder.enterMode(s, ORDER_QUIET);
+        try {
+            return SHAPES.get(type);
+        } finally {
+            ScissionOrder.leaveMode(s);
+        }
     }
 
     @Override
@@ -63,7 +78,11 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         } else if (type.getSuperclass() != null) {
             offset = get(type.getSuperclass()).idOffset;
         }
-        return new Shape(type, ScissionNatives.classNumber(type.getName()), offset, fields);
+        boolean isWatched = offset != 0;
+        for (String name : fields.keySet()) {
+            isWatched |= name.startsWith("$scission$");
+        }
+        return new Shape(type, ScissionNatives.classNumber(type.getName()), offset, fields, isWatched);
     }
 
     /**

@@ -146,6 +146,11 @@ final class ScissionSites {
         return U.getInt(TABLE + (long) site * SITE_BYTES + SITE_OWNER);
     }
 
+    /** The offset of the volatile field of a site in its objects. */
+    static long offset(int site) {
+        return U.getLong(TABLE + (long) site * SITE_BYTES + SITE_OFFSET);
+    }
+
     private static void setField(int site, int field, int owner) {
         U.putInt(TABLE + (long) site * SITE_BYTES, field);
         U.putInt(TABLE + (long) site * SITE_BYTES + SITE_OWNER, owner);
@@ -214,6 +219,7 @@ final class ScissionSites {
             return isVolatile ? IS_VOLATILE : HAS_NO_WORDS;
         }
         if (isVolatile) {
+            U.putLong(TABLE + (long) site * SITE_BYTES + SITE_OFFSET, U.objectFieldOffset(declaring, name));
             return VOLATILE + U.objectFieldOffset(declaring, "$scission$r$" + name);
         }
         return U.objectFieldOffset(declaring, "$scission$w$" + name) << 32

@@ -71,6 +71,21 @@ final class ScissionThread {
     /** Which variables without notes were read last: object, field, the write that was seen, epoch. */
     long[] readCache;
 
+    /** How order inside library code counts, innermost in the low bits. */
+    long orderModes;
+    /** The place whose acquisition was withheld last. */
+    long withheld;
+    /** The monitors of the synchronized methods of library code that are running, innermost last. */
+    Object[] monitors = NO_MONITORS;
+    int libraryMonitors;
+    /** What words of places held when this thread acquired from them, by place, mixed with the place. */
+    private long[] acquired = NONE_ACQUIRED;
+
+    private static final Object[] NO_MONITORS = new Object[0];
+    private static final long[] NONE_ACQUIRED = new long[1];
+    /** How many words a thread remembers at most. */
+    private static final int MOST_ACQUIRED = 1 << 14;
+
     // The rest is for the adversary, and only there when it is at work.
 
     /** The thread itself. */
@@ -86,6 +101,24 @@ final class ScissionThread {
 
     ScissionThread(int number) {
         this.number = number;
+    }
+
+    /** Whether the thread has acquired from a place since its word got this value. */
+    boolean hasAcquired(long key, long word) {
+        long[] known = acquired;
+        return known[(int) key & known.length - 1] == (word ^ key * 0x9e3779b97f4a7c15L);
+    }
+
+    /** The thread acquires from a place. */
+    void acquired(long key, long word) {
+        long[] known = acquired;
+        int at = (int) key & known.length - 1;
+        if (known.length == 1 || known[at] != 0 && known.length < MOST_ACQUIRED) {
+            // Few threads acquire from many places: a table of some hundred bytes for every thread would be too much.
+            acquired = known = known.length == 1 ? new long[16] : new long[known.length * 4];
+            at = (int) key & known.length - 1;
+        }
+        known[at] = word ^ key * 0x9e3779b97f4a7c15L;
     }
 
     /** Whether the thread has seen the initialisation of a class. */

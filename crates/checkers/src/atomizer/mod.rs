@@ -65,7 +65,7 @@ pub const CHECKER: Registration = Registration {
     name: "atomizer",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true },
+    needs: Needs { locksets: true, order: false },
     start: || Box::new(Atomizer::default()),
 };
 
@@ -394,7 +394,13 @@ impl Checker for Atomizer {
             }
             Action::Begin => self.begin(event),
             Action::End => self.end(event),
-            Action::Escape(..) | Action::Branch(_) | Action::Missed => {}
+            Action::Escape(..)
+            | Action::Branch(_)
+            | Action::OrderRelease(_)
+            | Action::OrderAcquire(_)
+            | Action::EarlierOrderRelease(_)
+            | Action::OrderAcquireAll
+            | Action::Missed => {}
         }
     }
 

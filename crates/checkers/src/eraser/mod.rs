@@ -37,7 +37,7 @@ pub const CHECKER: Registration = Registration {
     name: "eraser",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true },
+    needs: Needs { locksets: true, order: false },
     start: || Box::new(Eraser::default()),
 };
 
@@ -264,6 +264,10 @@ impl Checker for Eraser {
             | Action::ClassInitialised(_)
             | Action::ClassUsed(_)
             | Action::Branch(_)
+            | Action::OrderRelease(_)
+            | Action::OrderAcquire(_)
+            | Action::EarlierOrderRelease(_)
+            | Action::OrderAcquireAll
             | Action::Missed => {}
         }
     }

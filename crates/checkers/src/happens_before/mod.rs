@@ -55,7 +55,7 @@ pub const CHECKER: Registration = Registration {
     name: "happens-before",
     rules: &[RULE],
     on_by_default: true,
-    needs: Needs { locksets: false },
+    needs: Needs { locksets: false, order: true },
     start: || Box::new(HappensBefore::new()),
 };
 
@@ -296,7 +296,6 @@ impl HappensBefore {
 
     /// The clock that a thread had at one of its epochs, its own time included; for a thread that ended long ago,
     /// or whose epoch is long past, one that contains it.
-    #[cfg_attr(not(test), expect(dead_code, reason = "asked by releases that are reported late"))]
     fn clock_at(&mut self, thread: ThreadId, epoch: Epoch) -> Clock {
         let slot = match self.slots.find(thread) {
             Some(slot) => slot,
@@ -393,6 +392,23 @@ impl HappensBefore {
         if self.sync_clocks.is_full() {
             self.sweep_sync_clocks();
         }
+    }
+
+    /// A release that happened before and is reported late: the clock is the one that its thread had then.
+    fn earlier_release(&mut self, event: &Event, place: ObjectId) {
+        let clock = self.clock_at(event.thread, event.epoch);
+        let key = ClockKey::of_place(place);
+        Self::sync_clocks(&mut self.sync_clocks, key, &self.forgotten).add_clock(&clock);
+        if self.sync_clocks.is_full() {
+            self.sweep_sync_clocks();
+        }
+    }
+
+    /// The thread comes after everything that happened so far.
+    fn receive_from_all(&mut self, event: &Event) {
+        let slot = self.advance(event);
+        let now = self.now();
+        self.threads[slot.index()].join_clock(&now);
     }
 
     fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
@@ -626,6 +642,12 @@ impl Checker for HappensBefore {
             Action::ClassUsed(class) => {
                 self.receive(event, ClockKey::Class(class), Mode::Exclusive);
             }
+            Action::OrderRelease(place) => self.publish(event, ClockKey::of_place(place)),
+            Action::OrderAcquire(place) => {
+                self.receive(event, ClockKey::of_place(place), Mode::Exclusive);
+            }
+            Action::EarlierOrderRelease(place) => self.earlier_release(event, place),
+            Action::OrderAcquireAll => self.receive_from_all(event),
             Action::Escape(..) | Action::Branch(_) | Action::Missed => {}
         }
     }

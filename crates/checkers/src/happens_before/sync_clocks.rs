@@ -18,6 +18,18 @@ pub(super) enum ClockKey {
     Published(ObjectId),
     Latch(ObjectId),
     Class(ClassId),
+    /// A place in memory that library code releases to.
+    Place(ObjectId),
+}
+
+/// Places in memory have this bit in their numbers; objects have smaller ones.
+const PLACE: u64 = 1 << 62;
+
+impl ClockKey {
+    /// What library code releases to: a place in memory, or the monitor of an object that the program locks as well.
+    pub(super) fn of_place(place: ObjectId) -> ClockKey {
+        if place.0 & PLACE == 0 { ClockKey::Lock(place) } else { ClockKey::Place(place) }
+    }
 }
 
 impl From<ClockKey> for Key {
@@ -31,6 +43,7 @@ impl From<ClockKey> for Key {
             ClockKey::Published(object) => Key::new(kind + 3, object),
             ClockKey::Latch(object) => Key::new(kind + 4, object),
             ClockKey::Class(class) => Key::of_class(kind + 5, class),
+            ClockKey::Place(place) => Key::new(kind + 6, place),
         }
     }
 }
@@ -95,6 +108,12 @@ impl SyncClocks {
             self.exclusive.join(thread.full_clock(slot));
             self.by = ThreadTime::NONE;
         }
+    }
+
+    /// Joins the clock that a thread had at an earlier time.
+    pub(super) fn add_clock(&mut self, clock: &Clock) {
+        self.exclusive.join(clock);
+        self.by = ThreadTime::NONE;
     }
 
     /// Joins the clock of a thread that releases a shared lock.

@@ -68,7 +68,7 @@ pub const CHECKER: Registration = Registration {
     name: "velodrome",
     rules: &[RULE],
     on_by_default: true,
-    needs: Needs { locksets: false },
+    needs: Needs { locksets: false, order: false },
     start: || Box::new(Velodrome::new(Config::default())),
 };
 
@@ -571,6 +571,10 @@ impl Checker for Velodrome {
             | Action::Receive(_)
             | Action::Escape(..)
             | Action::Branch(_)
+            | Action::OrderRelease(_)
+            | Action::OrderAcquire(_)
+            | Action::EarlierOrderRelease(_)
+            | Action::OrderAcquireAll
             | Action::Missed => {}
         }
     }

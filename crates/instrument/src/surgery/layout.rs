@@ -18,6 +18,8 @@ pub(super) mod opcode {
     pub(in crate::surgery) const LOOKUPSWITCH: u8 = 0xab;
     pub(in crate::surgery) const IRETURN: u8 = 0xac;
     pub(in crate::surgery) const RETURN: u8 = 0xb1;
+    pub(in crate::surgery) const INVOKEVIRTUAL: u8 = 0xb6;
+    pub(in crate::surgery) const INVOKESTATIC: u8 = 0xb8;
     pub(in crate::surgery) const ATHROW: u8 = 0xbf;
     pub(in crate::surgery) const MONITORENTER: u8 = 0xc2;
     pub(in crate::surgery) const MONITOREXIT: u8 = 0xc3;
@@ -142,6 +144,7 @@ impl<'s> Layout<'s> {
                 emit_exit(edits, opcode, before.net(), &mut code, &mut extra_stack);
                 places[at].instruction = code.len() as u32;
                 emit_instruction(original, at, length, &mut code, branches)?;
+                make_static(edits, at, &mut code)?;
                 places[at + length].end = code.len() as u32;
                 code.extend_from_slice(after_code);
             } else {
@@ -150,6 +153,7 @@ impl<'s> Layout<'s> {
                 emit_exit(edits, opcode, 0, &mut code, &mut extra_stack);
                 places[at].instruction = code.len() as u32;
                 emit_instruction(original, at, length, &mut code, branches)?;
+                make_static(edits, at, &mut code)?;
                 places[at + length].end = code.len() as u32;
             }
             // Tables for debuggers may name any byte, so the insides of instructions have places.
@@ -241,6 +245,23 @@ impl<'s> Layout<'s> {
 
 fn check_balanced(offset: u32, net: i32, what: &'static str) -> Result<(), LeftAloneReason> {
     if net == 0 { Ok(()) } else { Err(LeftAloneReason::BadEdit { offset, what }) }
+}
+
+/// Turns the call of a virtual method that was emitted last into the call of a static one, where that is wanted. Both
+/// instructions have three bytes.
+fn make_static(edits: &MethodEdits, at: usize, code: &mut [u8]) -> Result<(), LeftAloneReason> {
+    let Some(index) = edits.static_calls.get(&(at as u32)) else { return Ok(()) };
+    match code {
+        [.., call @ opcode::INVOKEVIRTUAL, high, low] => {
+            *call = opcode::INVOKESTATIC;
+            [*high, *low] = index.to_be_bytes();
+            Ok(())
+        }
+        _ => {
+            let what = "only a call of a virtual method can become one of a static method";
+            Err(LeftAloneReason::BadEdit { offset: at as u32, what })
+        }
+    }
 }
 
 /// Emits what runs on exit, if the instruction is a return.

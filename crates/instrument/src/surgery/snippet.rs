@@ -231,6 +231,9 @@ pub struct MethodEdits {
     pub exit: Option<Snippet>,
     /// What is inserted around instructions, by their offsets in the original code.
     pub at: BTreeMap<u32, Around>,
+    /// Calls of virtual methods that become calls of static methods, by their offsets: the constant of the static
+    /// method, which takes the receiver as its first operand and gives the same result.
+    pub static_calls: BTreeMap<u32, u16>,
     /// How many local variable slots the snippets use, above the `max_locals` of the original code.
     pub extra_locals: u16,
 }
@@ -248,6 +251,7 @@ impl MethodEdits {
         self.entry.is_empty()
             && self.exit.is_none()
             && self.at.values().all(|around| around.before.is_empty() && around.after.is_empty())
+            && self.static_calls.is_empty()
             && self.extra_locals == 0
     }
 

@@ -1,0 +1,41 @@
+//! The library of the JVM that is running, as far as somebody must know what its classes declare.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use classes::{ClassFile, JdkLookup};
+use instrument::library_order::{Declarations, FieldDeclarations};
+use models::language;
+
+/// The classes of the base module, read from its image when they are asked for.
+#[derive(Debug)]
+pub(crate) struct RunningLibrary {
+    image: Option<JdkLookup>,
+    known: Mutex<HashMap<String, Option<Arc<Declarations>>>>,
+}
+
+impl RunningLibrary {
+    /// The library of the JVM at this home. Without an image nothing is known.
+    pub(crate) fn new(home: &Path) -> RunningLibrary {
+        RunningLibrary { image: JdkLookup::open(home).ok(), known: Mutex::default() }
+    }
+
+    fn read(&self, class: &str) -> Option<Arc<Declarations>> {
+        let bytes = self.image.as_ref()?.read(language::BASE_MODULE, class).ok()??;
+        let file = ClassFile::parse(Arc::from(bytes)).ok()?;
+        Some(Arc::new(Declarations::of(&file)))
+    }
+}
+
+impl FieldDeclarations for RunningLibrary {
+    fn declarations(&self, class: &str) -> Option<Arc<Declarations>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(declarations) = known.get(class) {
+            return declarations.clone();
+        }
+        let declarations = self.read(class);
+        known.insert(class.to_owned(), declarations.clone());
+        declarations
+    }
+}

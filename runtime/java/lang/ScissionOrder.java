@@ -1,0 +1,564 @@
+package java.lang;
+
+import static java.lang.ScissionConfiguration.OWNERSHIP;
+import static java.lang.ScissionEpochs.beginEpoch;
+import static java.lang.ScissionEpochs.owner;
+import static java.lang.ScissionEvents.emit;
+import static java.lang.ScissionProtocol.*;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * The order that library code makes: what rewritten classes of the library call, {@code order_hooks.rs} of
+ * {@code agent_protocol} lists it.
+ *
+ * <p><b>Places.</b> Threads are ordered by what they do to places in memory. A place has a key of {@link #KEY_BITS} bits,
+ * mixed from the identity of the object and what of it is meant: one volatile field or array element, all volatile fields
+ * of a library object, its monitor, a task that is handed over. That two places have one key is possible and rare: they
+ * then count as one, which can hide a race and cannot invent one.
+ *
+ * <p><b>Words.</b> A table has a word for some bits of the key; the other bits are its tag. A word is 0 while nobody has
+ * released to its places. While one thread alone has released to one place, the word is the epoch of that thread's last
+ * release, and the tag: no event is needed, since nobody else has acquired it. Whoever else comes to the word, or comes
+ * with another tag, reports that release on behalf of its thread, and from then on the word is shared: every release is
+ * an event, and so is every acquisition by a thread that has not acquired since the last release. A shared word holds the
+ * epoch of the last release to any of its places; a thread remembers the words that it has acquired from.
+ *
+ * <p><b>Why no order is lost.</b> A release stores its word, or its event, before the operation that others can see; an
+ * acquisition looks at the word after the operation. So whoever sees what was written finds the word of that release, or
+ * of a later one that came after its event. Words are changed by compare-and-set, or stored after an event: each release
+ * leaves a value behind that no thread remembers.
+ *
+ * <p><b>Modes.</b> Each thread has a stack of modes, of which the innermost counts; see {@code OrderMode}. The runtime
+ * itself uses classes of the library: while it does, the mode is quiet.
+ */
+public final class ScissionOrder {
+    private static final Unsafe U = Unsafe.getUnsafe();
+
+    private static final long WORDS = ScissionNatives.configuration(WORD_ORDER_WORDS);
+    private static final long TAG = (1L << SITE_BITS) - 1;
+    private static final int KEY_BITS = SITE_BITS + ORDER_WORD_BITS;
+    private static final long SHARED = 1L << 63;
+    /** Distinguishes places in memory from objects, which have small numbers. */
+    private static final long PLACE = 1L << 62;
+    /** The place that fences release to and acquire from. */
+    private static final long FENCES = PLACE - 1 >>> 62 - KEY_BITS;
+
+    // What of an object is meant. Offsets of fields and elements are multiples of eight here, and greater.
+    private static final long FIELDS = 1;
+    private static final long MONITOR = 2;
+    private static final long TASK = 3;
+    private static final long SHARED_HOLDERS = 4;
+
+    /** Whether order is observed; set once, when the library has been rewritten. */
+    static boolean isOn;
+
+    private ScissionOrder() {}
+
+    /** Called by the agent when the classes that were loaded before it have been rewritten. */
+    static void turnOn() {
+        isOn = ScissionConfiguration.EMITS;
+    }
+
+    // ------------------------------------------------------------------ places
+
+    /** The key of a place. */
+    @ForceInline
+    private static long key(Object object, long what) {
+        long mixed = (System.identityHashCode(object) + what * 0xd6e8feb86659fd93L) * 0x9e3779b97f4a7c15L;
+        return (mixed ^ mixed >>> 32) * 0xbf58476d1ce4e5b9L >>> 64 - KEY_BITS;
+    }
+
+    /**
+     * What of an object an operation at an offset is about. Library objects are one place, since code that names a
+     * volatile field does not know where it is; arrays and objects of watched classes have one for each offset.
+     */
+    @ForceInline
+    private static long placeIn(Object base, long offset) {
+        if (base == null) {
+            return offset << 3;
+        }
+        Class<?> type = base.getClass();
+        if (type.isArray()) {
+            return offset << 3;
+        }
+        if (type == Class.class) {
+            type = (Class<?>) base;
+        }
+        return type.getClassLoader0() == null ? FIELDS : placeInProgram(base, type, offset);
+    }
+
+    @DontInline
+    private static long placeInProgram(Object base, Class<?> type, long offset) {
+        ScissionThread s = ScissionEpochs.current();
+        enterMode(s, ORDER_QUIET);
+        ScissionShapes.Shape shape = ScissionShapes.of(type);
+        leaveMode(s);
+        if (base instanceof Class) {
+            if (!shape.hasStaticPlaces) {
+                // What the program wrote by the names of the fields has not been released to this place.
+                shape.hasStaticPlaces = true;
+                acquireAll();
+            }
+            return FIELDS;
+        }
+        return shape.isWatched ? offset << 3 : FIELDS;
+    }
+
+    // ------------------------------------------------------------------ memory operations and fields
+
+    /** After an operation at an offset. */
+    @ForceInline
+    static void acquire(Object base, long offset) {
+        if (isOn) {
+            acquireKey(key(base, placeIn(base, offset)));
+        }
+    }
+
+    /** Before an operation at an offset. */
+    @ForceInline
+    static void release(Object base, long offset) {
+        if (isOn && ScissionEpochs.hasThreads) {
+            releaseKey(base, placeIn(base, offset));
+        }
+    }
+
+    /** After a volatile field of a library object, or of the class that is the object, was read. */
+    @ForceInline
+    public static void acquireField(Object object) {
+        if (isOn) {
+            acquireKey(key(object, FIELDS));
+        }
+    }
+
+    /** Before a volatile field of a library object is written. */
+    @ForceInline
+    public static void releaseField(Object object) {
+        if (isOn && ScissionEpochs.hasThreads && object != null) {
+            releaseKey(object, FIELDS);
+        }
+    }
+
+    /** After a volatile field of a watched class was read by its name. */
+    static void acquireVolatile(Object object, Class<?> owner, int site) {
+        if (!isOn) {
+            return;
+        }
+        if (object != null) {
+            acquireKey(key(object, ScissionSites.offset(site) << 3));
+        } else if (owner != null && ScissionShapes.of(owner).hasStaticPlaces) {
+            acquireKey(key(owner, FIELDS));
+        }
+    }
+
+    /** Before a volatile field of a watched class is written by its name. */
+    static void releaseVolatile(Object object, Class<?> owner, int site) {
+        if (!isOn || !ScissionEpochs.hasThreads) {
+            return;
+        }
+        if (object != null) {
+            releaseKey(object, ScissionSites.offset(site) << 3);
+        } else if (owner != null && ScissionShapes.of(owner).hasStaticPlaces) {
+            releaseKey(owner, FIELDS);
+        }
+    }
+
+    /** After a field was read by reflection. */
+    public static void acquireReflective(Object field, Object object) {
+        if (isOn && isVolatile(field)) {
+            Field f = (Field) field;
+            if (Modifier.isStatic(f.getModifiers())) {
+                acquire(f.getDeclaringClass(), U.staticFieldOffset(f));
+            } else if (object != null) {
+                acquire(object, U.objectFieldOffset(f));
+            }
+        }
+    }
+
+    /** Before a field is written by reflection. */
+    public static void releaseReflective(Object field, Object object) {
+        if (isOn && isVolatile(field)) {
+            Field f = (Field) field;
+            if (Modifier.isStatic(f.getModifiers())) {
+                release(f.getDeclaringClass(), U.staticFieldOffset(f));
+            } else if (f.getDeclaringClass().isInstance(object)) {
+                release(object, U.objectFieldOffset(f));
+            }
+        }
+    }
+
+    private static boolean isVolatile(Object field) {
+        return field instanceof Field && Modifier.isVolatile(((Field) field).getModifiers());
+    }
+
+    // ------------------------------------------------------------------ monitors
+
+    /** A monitor is about to be entered: its hash is made while it is free. */
+    @ForceInline
+    public static void prepareMonitor(Object object) {
+        if (isOn) {
+            System.identityHashCode(object);
+        }
+    }
+
+    /** A monitor has been entered. */
+    public static void acquireMonitor(Object object) {
+        if (isOn) {
+            long id = numberInProgram(object);
+            if (id == 0) {
+                acquireKey(key(object, MONITOR));
+            } else {
+                acquireLock(id);
+            }
+        }
+    }
+
+    /** A monitor is about to be given back. */
+    public static void releaseMonitor(Object object) {
+        if (isOn && ScissionEpochs.hasThreads && object != null) {
+            long id = numberInProgram(object);
+            if (id == 0) {
+                releaseKey(object, MONITOR);
+            } else {
+                releaseLock(id);
+            }
+        }
+    }
+
+    /** The program has entered the monitor of an object: library code may enter it as well. */
+    static void acquireMonitorOfLibrary(Object object) {
+        if (isOn && object != null && object.getClass().getClassLoader0() == null) {
+            acquireKey(key(object, MONITOR));
+        }
+    }
+
+    /** The program is about to give back the monitor of an object. */
+    static void releaseMonitorOfLibrary(Object object) {
+        if (isOn && ScissionEpochs.hasThreads && object != null && object.getClass().getClassLoader0() == null) {
+            releaseKey(object, MONITOR);
+        }
+    }
+
+    /** The number of an object that hooks of the program report as a lock by its number; 0 for others. */
+    private static long numberInProgram(Object object) {
+        Class<?> type = object.getClass();
+        if (type.getClassLoader0() == null) {
+            return 0;
+        }
+        ScissionThread s = ScissionEpochs.current();
+        enterMode(s, ORDER_QUIET);
+        long id = ScissionShapes.of(type).idOffset == 0 ? 0 : ScissionObjects.id(s, object);
+        leaveMode(s);
+        return id;
+    }
+
+    private static void acquireLock(long id) {
+        ScissionThread s = ScissionEpochs.current();
+        int mode = mode(s);
+        if (mode == ORDER_LOUD || mode == ORDER_ACQUIRE_ONLY) {
+            beginEpoch(s);
+            emit(s, EVENT_ORDER_ACQUIRE, 0, id, 0);
+        }
+    }
+
+    private static void releaseLock(long id) {
+        ScissionThread s = ScissionEpochs.current();
+        int mode = mode(s);
+        if (mode == ORDER_LOUD || mode == ORDER_RELEASE_ONLY) {
+            emit(s, EVENT_ORDER_RELEASE, 0, id, 0);
+            beginEpoch(s);
+        }
+    }
+
+    /** A synchronized method has begun. */
+    public static void enterMethod(Object object) {
+        if (isOn) {
+            ScissionThread s = ScissionEpochs.current();
+            int depth = s.libraryMonitors;
+            Object[] monitors = s.monitors;
+            if (depth == monitors.length) {
+                s.monitors = monitors = Arrays.copyOf(monitors, Math.max(4, depth * 2));
+            }
+            s.libraryMonitors = depth + 1;
+            monitors[depth] = object;
+            acquireMonitor(object);
+        }
+    }
+
+    /** The innermost synchronized method ends. */
+    public static void leaveMethod() {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (isOn && s != null && s.libraryMonitors > 0) {
+            int depth = --s.libraryMonitors;
+            Object object = s.monitors[depth];
+            s.monitors[depth] = null;
+            releaseMonitor(object);
+        }
+    }
+
+    /** Does what {@code wait} does. */
+    public static void waitOn(Object object) throws InterruptedException {
+        releaseMonitor(object);
+        try {
+            object.wait();
+        } finally {
+            acquireMonitor(object);
+        }
+    }
+
+    /** Does what {@code wait} does. */
+    public static void waitOn(Object object, long millis) throws InterruptedException {
+        releaseMonitor(object);
+        try {
+            object.wait(millis);
+        } finally {
+            acquireMonitor(object);
+        }
+    }
+
+    /** Does what {@code wait} does. */
+    public static void waitOn(Object object, long millis, int nanos) throws InterruptedException {
+        releaseMonitor(object);
+        try {
+            object.wait(millis, nanos);
+        } finally {
+            acquireMonitor(object);
+        }
+    }
+
+    // ------------------------------------------------------------------ what is handed over
+
+    /** A task is handed over. */
+    public static void releaseTask(Object task) {
+        if (isOn && ScissionEpochs.hasThreads && task != null) {
+            ScissionThread s = ScissionEpochs.current();
+            // Who hands a task over may already be where order is not listened to.
+            enterMode(s, ORDER_LOUD);
+            releaseKey(task, TASK);
+            leaveMode(s);
+        }
+    }
+
+    /** A task that was handed over is there. */
+    public static void acquireTask(Object task) {
+        if (isOn && task != null) {
+            ScissionThread s = ScissionEpochs.current();
+            enterMode(s, ORDER_LOUD);
+            acquireKey(key(task, TASK));
+            leaveMode(s);
+        }
+    }
+
+    /** What shared holders of a lock have released is acquired. */
+    public static void acquireShared(Object lock) {
+        if (isOn && lock != null) {
+            acquireKey(key(lock, SHARED_HOLDERS));
+        }
+    }
+
+    /** What was withheld last is acquired after all. */
+    public static void acquireWithheld() {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (isOn && s != null && s.withheld != 0) {
+            enterMode(s, ORDER_LOUD);
+            acquireKey(s.withheld);
+            leaveMode(s);
+        }
+    }
+
+    /** Interrupting a thread releases to it. */
+    public static void acquireInterrupt() {
+        acquireTask(Thread.currentThread());
+    }
+
+    /** What all threads did so far is acquired. */
+    public static void acquireAll() {
+        if (isOn) {
+            ScissionThread s = ScissionEpochs.current();
+            if (mode(s) == ORDER_LOUD) {
+                beginEpoch(s);
+                emit(s, EVENT_ORDER_ACQUIRE_ALL, 0, 0, 0);
+            }
+        }
+    }
+
+    /** A thread is about to be started. */
+    public static void start(Object thread) {
+        if (isOn && thread instanceof Thread) {
+            ScissionCalls.fork(ScissionEpochs.current(), (Thread) thread, 0);
+        }
+    }
+
+    /** A thread may have ended. */
+    public static void join(Object thread) {
+        if (isOn && thread instanceof Thread) {
+            ScissionThread s = ScissionEpochs.current();
+            if (mode(s) == ORDER_LOUD) {
+                enterMode(s, ORDER_QUIET);
+                ScissionCalls.join(s, (Thread) thread, 0);
+                leaveMode(s);
+            }
+        }
+    }
+
+    /** A fence. */
+    public static void releaseFence() {
+        if (isOn && ScissionEpochs.hasThreads) {
+            ScissionThread s = ScissionEpochs.current();
+            if (mode(s) == ORDER_LOUD) {
+                emit(s, EVENT_ORDER_RELEASE, 0, PLACE | FENCES, 0);
+                beginEpoch(s);
+            }
+        }
+    }
+
+    /** A fence. */
+    public static void acquireFence() {
+        if (isOn) {
+            ScissionThread s = ScissionEpochs.current();
+            if (mode(s) == ORDER_LOUD) {
+                beginEpoch(s);
+                emit(s, EVENT_ORDER_ACQUIRE, 0, PLACE | FENCES, 0);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------ modes
+
+    @ForceInline
+    private static int mode(ScissionThread s) {
+        return (int) s.orderModes & (1 << ORDER_MODE_BITS) - 1;
+    }
+
+    @ForceInline
+    static void enterMode(ScissionThread s, int mode) {
+        s.orderModes = s.orderModes << ORDER_MODE_BITS | mode;
+    }
+
+    @ForceInline
+    static void leaveMode(ScissionThread s) {
+        s.orderModes >>>= ORDER_MODE_BITS;
+    }
+
+    /** A method begins in which order counts in another way. */
+    public static void enterMode(int mode) {
+        if (isOn) {
+            enterMode(ScissionEpochs.current(), mode);
+        }
+    }
+
+    /** That method ends. */
+    public static void leaveMode() {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (isOn && s != null) {
+            leaveMode(s);
+        }
+    }
+
+    // ------------------------------------------------------------------ words
+
+    @ForceInline
+    private static long address(long key) {
+        return WORDS + (key >>> SITE_BITS << 3);
+    }
+
+    /** The thread acquires from a place, if another one has released to it. */
+    @ForceInline
+    private static void acquireKey(long key) {
+        long word = U.getLong(null, address(key));
+        if (word != 0 && (word < 0 || ((word ^ key) & TAG) == 0)) {
+            acquireWord(key, word);
+        }
+    }
+
+    private static void acquireWord(long key, long word) {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (s != null) {
+            if (word > 0 ? owner(word) == s.number : s.hasAcquired(key, word)) {
+                return;
+            }
+        }
+        acquireNow(key);
+    }
+
+    @DontInline
+    private static void acquireNow(long key) {
+        ScissionThread s = ScissionEpochs.current();
+        int mode = mode(s);
+        if (mode == ORDER_RELEASE_ONLY) {
+            s.withheld = key;
+        }
+        if (mode != ORDER_LOUD && mode != ORDER_ACQUIRE_ONLY) {
+            return;
+        }
+        long word = share(s, address(key), false);
+        if (word < 0) {
+            beginEpoch(s);
+            s.acquired(key, word);
+            emit(s, EVENT_ORDER_ACQUIRE, 0, PLACE | key, 0);
+        }
+    }
+
+    /** The thread releases to a place. */
+    private static void releaseKey(Object object, long what) {
+        ScissionThread s = ScissionEpochs.current();
+        int mode = mode(s);
+        if (mode != ORDER_LOUD) {
+            if (mode == ORDER_QUIET || mode == ORDER_ACQUIRE_ONLY) {
+                return;
+            }
+            what = mode == ORDER_SHARED_RELEASE ? SHARED_HOLDERS : what;
+        }
+        long key = key(object, what);
+        long address = address(key);
+        long word = U.getLong(null, address);
+        boolean isOwn = word == 0 || word > 0 && ((word ^ key) & TAG) == 0 && owner(word) == s.number;
+        if (OWNERSHIP && isOwn && U.compareAndSetLong(null, address, word, s.epoch | key & TAG)) {
+            beginEpoch(s);
+            return;
+        }
+        releaseNow(s, key, address);
+    }
+
+    @DontInline
+    private static void releaseNow(ScissionThread s, long key, long address) {
+        share(s, address, true);
+        long before = U.getLongVolatile(null, address);
+        emit(s, EVENT_ORDER_RELEASE, 0, PLACE | key, 0);
+        long word = s.epoch | key & TAG | SHARED;
+        if (U.compareAndSetLong(null, address, before, word)) {
+            if (s.hasAcquired(key, before)) {
+                s.acquired(key, word);
+            }
+        } else {
+            U.putLongVolatile(null, address, word);
+        }
+        beginEpoch(s);
+    }
+
+    /**
+     * The word at an address, after it has become shared if it was another thread's, or if that is wanted in any case;
+     * 0 if it is still the thread's own or nobody's. Of two threads that come at once both report the release.
+     */
+    private static long share(ScissionThread s, long address, boolean always) {
+        while (true) {
+            long word = U.getLongVolatile(null, address);
+            if (word <= 0) {
+                return word;
+            }
+            if (!always && owner(word) == s.number) {
+                return 0;
+            }
+            long bucket = address - WORDS >>> 3;
+            ScissionEvents.earlierRelease(word, PLACE | bucket << SITE_BITS | word & TAG);
+            if (U.compareAndSetLong(null, address, word, word | SHARED)) {
+                return word | SHARED;
+            }
+        }
+    }
+}
