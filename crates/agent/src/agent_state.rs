@@ -181,10 +181,12 @@ impl AgentState {
             return;
         }
         self.observes_order.store(true, Ordering::Release);
-        let is_wanted =
-            |name: &str| name == language::THREAD || library_order::is_observed(self.models(), name);
+        let is_wanted = |name: &str| {
+            name == language::THREAD || library_order::is_observed(self.models(), name)
+        };
         for name in self.jvmti.retransform(is_wanted) {
-            let detail = "the JVM did not take its code with hooks, so order that it makes may be missed";
+            let detail =
+                "the JVM did not take its code with hooks, so order that it makes may be missed";
             self.gap(GapKind::Limit, name.replace('/', "."), detail.to_owned());
         }
         natives::observe_order(jni);

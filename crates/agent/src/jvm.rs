@@ -206,11 +206,9 @@ impl Jvmti {
     /// of those that the JVM refused.
     pub(crate) fn retransform(self, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let functions = self.functions();
-        let (Some(get_classes), Some(get_signature), Some(retransform)) = (
-            functions.GetLoadedClasses,
-            functions.GetClassSignature,
-            functions.RetransformClasses,
-        ) else {
+        let (Some(get_classes), Some(get_signature), Some(retransform)) =
+            (functions.GetLoadedClasses, functions.GetClassSignature, functions.RetransformClasses)
+        else {
             return Vec::new();
         };
         let (mut count, mut classes) = (0, ptr::null_mut());
@@ -226,8 +224,7 @@ impl Jvmti {
             .filter_map(|class| {
                 let (mut signature, generic) = (ptr::null_mut(), ptr::null_mut());
                 // SAFETY: a class that the JVM gave us, and a place to write to.
-                let error =
-                    unsafe { get_signature(self.0, *class, &raw mut signature, generic) };
+                let error = unsafe { get_signature(self.0, *class, &raw mut signature, generic) };
                 let signature = self.given_text(error, signature)?;
                 let name = signature.strip_prefix('L')?.strip_suffix(';')?;
                 is_wanted(name).then(|| (*class, name.to_owned()))

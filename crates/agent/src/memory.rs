@@ -208,7 +208,8 @@ mod tests {
 
     use super::*;
 
-    const SMALL: Sizes = Sizes { ring: 64, epoch_blocks: 5, sites: 7, statics: 3, notes: 65, order_words: 4 };
+    const SMALL: Sizes =
+        Sizes { ring: 64, epoch_blocks: 5, sites: 7, statics: 3, notes: 65, order_words: 4 };
 
     /// The word at an address that the Java half was told, as a hook reaches it.
     fn word_at(address: i64) -> &'static AtomicI64 {

@@ -103,6 +103,9 @@ macro_rules! for_each_event {
             EarlierOrderRelease(object: ObjectId) = "earlier-order-rel", counted as "releases inside libraries reported later", said as "releases to";
             /// What all threads did so far is ordered before what follows.
             OrderAcquireAll = "order-acq-all", counted as "acquisitions from all threads", said as "follows all threads";
+            /// From here on order is reported where library code makes it; that a call of the library does so by its models
+            /// is no order any more.
+            LibraryOrder = "library-order", counted as "begins of order inside libraries", said as "observes";
         }
     };
 }

@@ -17,6 +17,9 @@ pub enum Orders {
     Release,
     /// Both.
     Both,
+    /// What the object, whose reference is written or was read, had in its final fields when it was constructed: an access
+    /// in plain or opaque mode orders nothing else.
+    FinalFields,
 }
 
 /// What an operation does to memory.
@@ -103,6 +106,12 @@ pub fn memory_operations() -> Vec<MemoryOperation> {
         };
         let is_reference = java_type == "Object";
         let is_floating = matches!(java_type, "float" | "double");
+        if is_reference {
+            for ending in ["", "Opaque"] {
+                add(format!("get{type_word}{ending}"), Shape::Get, Orders::FinalFields);
+                add(format!("put{type_word}{ending}"), Shape::Put, Orders::FinalFields);
+            }
+        }
         for ending in ["Volatile", "Acquire"] {
             add(format!("get{type_word}{ending}"), Shape::Get, Orders::Acquire);
         }
@@ -162,8 +171,9 @@ fn java_method(operation: &MemoryOperation) -> String {
             (format!(", {java_type} expected, {java_type} value"), ", expected, value", *java_type)
         }
     };
-    let releases = *orders != Orders::Acquire;
-    let acquires = *orders != Orders::Release;
+    let releases = matches!(orders, Orders::Release | Orders::Both);
+    let acquires = matches!(orders, Orders::Acquire | Orders::Both);
+    let is_of_final_fields = *orders == Orders::FinalFields;
     let mut body = String::new();
     // An attempt that fails releases nothing. Whether one can succeed is asked first: to answer that it did not, because
     // the place was seen to hold something else, is what the operation itself would do.
@@ -181,6 +191,8 @@ fn java_method(operation: &MemoryOperation) -> String {
     }
     if releases {
         body.push_str(RELEASE);
+    } else if is_of_final_fields && *shape == Shape::Put {
+        body.push_str("        ScissionOrder.releaseFinal(base, offset, value);\n");
     }
     let call = format!("unsafe.{name}(base, offset{arguments})");
     if result == "void" {
@@ -190,6 +202,8 @@ fn java_method(operation: &MemoryOperation) -> String {
     }
     if acquires {
         body.push_str(ACQUIRE);
+    } else if is_of_final_fields && *shape == Shape::Get {
+        body.push_str("        ScissionOrder.acquireFinal(base, offset, result);\n");
     }
     if result != "void" {
         body.push_str("        return result;\n");

@@ -224,8 +224,8 @@ impl ImageLookup {
             1.. => u64::from(hash(&name, redirect.cast_unsigned())) % length,
             ..0 => u64::from((-1 - redirect).cast_unsigned()) % length,
         };
-        let start = self.header.locations_start
-            + u64::from(self.number(self.header.offsets_start, index)?);
+        let start =
+            self.header.locations_start + u64::from(self.number(self.header.offsets_start, index)?);
         let longest = LONGEST_LOCATION.min(self.header.strings_start.saturating_sub(start));
         let attributes = attributes_at(&self.image.storage.read(start, longest)?, 0)?;
         let part = |attribute: usize| self.image.string(attributes[attribute]).unwrap_or_default();
@@ -260,8 +260,7 @@ impl Image {
             .within(|| "the locations of the image")?;
         let strings =
             storage.read(strings_start, strings_size).within(|| "the strings of the image")?;
-        let image =
-            Image { storage, order, strings, resources_start: header.resources_start };
+        let image = Image { storage, order, strings, resources_start: header.resources_start };
 
         let mut classes = Vec::new();
         for index in 0..offsets.len() / 4 {
@@ -326,11 +325,7 @@ impl Image {
     }
 
     /// The class of a location; nothing when the resource is something else.
-    fn class_at(
-        &self,
-        locations: &[u8],
-        position: usize,
-    ) -> Result<Option<ImageClass>, ReadError> {
+    fn class_at(&self, locations: &[u8], position: usize) -> Result<Option<ImageClass>, ReadError> {
         let attributes = attributes_at(locations, position)?;
         let text = |attribute: usize| {
             self.string(attributes[attribute]).ok_or_else(|| {

@@ -209,6 +209,7 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::Branch(_)
         | Action::OrderRelease(_)
         | Action::EarlierOrderRelease(_)
+        | Action::LibraryOrder
         | Action::Missed => false,
     }
 }

@@ -378,6 +378,7 @@ impl<W: Write> Writer<W> {
                 | Action::Escape(..)
                 | Action::Branch(_)
                 | Action::OrderAcquireAll
+                | Action::LibraryOrder
                 | Action::Missed
         ) {
             self.left_out += 1;
@@ -453,6 +454,7 @@ impl<W: Write> Writer<W> {
             | Action::Escape(..)
             | Action::Branch(_)
             | Action::OrderAcquireAll
+            | Action::LibraryOrder
             | Action::Missed => return Ok(()),
         };
         let lock = number_of_lock(touched);

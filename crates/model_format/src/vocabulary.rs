@@ -497,6 +497,8 @@ words! {
         OwnLock = "own-lock",
         /// Holds the collection that its object is a view of.
         Viewed = "viewed",
+        /// Is read as an ordinary field and orders as a volatile one: fences in the code see to that.
+        Ordering = "ordering",
     }
 }
 

@@ -84,9 +84,7 @@ impl Models {
         let with = |wanted: &dyn Fn(&str) -> bool| {
             self.all_methods()
                 .filter(|fact| fact.method == method && wanted(fact.descriptor))
-                .find_map(|fact| {
-                    REMOVALS.iter().find(|it| it.0 == fact.property).map(|it| it.1)
-                })
+                .find_map(|fact| REMOVALS.iter().find(|it| it.0 == fact.property).map(|it| it.1))
         };
         let parameters = &descriptor[..descriptor.rfind(')').map_or(0, |end| end + 1)];
         with(&|pattern| pattern != "*" && pattern.strip_suffix('*') == Some(parameters))

@@ -302,6 +302,13 @@ impl Models {
         viewed.map(|fact| fact.field)
     }
 
+    /// Whether an ordinary field of a library class orders as a volatile one.
+    #[must_use]
+    pub fn is_ordering_field(&self, class: &str, field: &str) -> bool {
+        self.fields_of(class)
+            .any(|fact| fact.property == FieldProperty::Ordering && fact.field == field)
+    }
+
     /// What is said of the fields of exactly this class.
     fn fields_of<'a>(&'a self, class: &'a str) -> impl Iterator<Item = &'static FieldFact> + 'a {
         let users = self.user.as_deref().map_or(&[][..], |user| &user.fields);

@@ -71,11 +71,10 @@ public final class Scission {
                 }
             } else if (s == null || !ScissionSites.isVolatileField(entry)) {
                 ScissionAccesses.readOther(object, null, site);
-            } else {
+            } else if (ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
                 ScissionOrder.acquireVolatile(object, null, site);
-                if (!ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
-                    ScissionAccesses.readOther(object, null, site);
-                }
+            } else {
+                ScissionAccesses.readOther(object, null, site);
             }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
@@ -122,8 +121,11 @@ public final class Scission {
     /** Whether a read of a static field without words for ordinary accesses need not be reported now. */
     private static boolean isQuietOtherStatic(ScissionThread s, Class<?> owner, long entry, int site) {
         if (ScissionSites.isVolatileStatic(entry)) {
+            if (!ScissionVolatile.isQuietRead(s, null, ScissionSites.volatileWord(entry), site)) {
+                return false;
+            }
             ScissionOrder.acquireVolatile(null, owner, site);
-            return ScissionVolatile.isQuietRead(s, null, ScissionSites.volatileWord(entry), site);
+            return true;
         }
         return entry <= FINAL_OF_CLASS && entry > Integer.MIN_VALUE && s.sees((int) (FINAL_OF_CLASS - entry));
     }

@@ -62,6 +62,7 @@ final class ScissionAccesses {
             if (hasWords(entry, object)) {
                 readWords(s, object, entry, site);
             } else if (isVolatile(entry, object)) {
+                ScissionOrder.acquireVolatile(object, from, site);
                 ScissionVolatile.reportRead(
                     s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
             } else if (entry == IS_VOLATILE) {

@@ -62,7 +62,10 @@ public final class ScissionOrder {
 
     /** Called by the agent when the classes that were loaded before it have been rewritten. */
     static void turnOn() {
-        isOn = ScissionConfiguration.EMITS;
+        if (ScissionConfiguration.EMITS) {
+            emit(ScissionEpochs.current(), EVENT_LIBRARY_ORDER, 0, 0, 0);
+            isOn = true;
+        }
     }
 
     // ------------------------------------------------------------------ places
@@ -116,7 +119,12 @@ public final class ScissionOrder {
     @ForceInline
     static void acquire(Object base, long offset) {
         if (isOn) {
-            acquireKey(key(base, placeIn(base, offset)));
+            long place = placeIn(base, offset);
+            acquireKey(key(base, place));
+            if (place != FIELDS && base != null && !base.getClass().isArray()) {
+                // An object of the program that has fields of a library class, too.
+                acquireKey(key(base, FIELDS));
+            }
         }
     }
 
@@ -124,8 +132,20 @@ public final class ScissionOrder {
     @ForceInline
     static void release(Object base, long offset) {
         if (isOn && ScissionEpochs.hasThreads) {
-            releaseKey(base, placeIn(base, offset));
+            long place = placeIn(base, offset);
+            releaseKey(base, place);
+            if (place != FIELDS && base != null && !base.getClass().isArray() && extendsLibrary(base.getClass())) {
+                releaseKey(base, FIELDS);
+            }
         }
+    }
+
+    /** Whether objects of a class of the program have fields of a library class. */
+    private static boolean extendsLibrary(Class<?> type) {
+        while (type.getClassLoader0() != null) {
+            type = type.getSuperclass();
+        }
+        return type != Object.class;
     }
 
     /** After a volatile field of a library object, or of the class that is the object, was read. */
@@ -142,6 +162,28 @@ public final class ScissionOrder {
         if (isOn && ScissionEpochs.hasThreads && object != null) {
             releaseKey(object, FIELDS);
         }
+    }
+
+    /** Before the reference of an object is written in a mode that orders nothing but final fields. */
+    static void releaseFinal(Object base, long offset, Object value) {
+        if (isOn && ScissionEpochs.hasThreads && hasFinalFields(value)) {
+            releaseKey(base, placeIn(base, offset));
+        }
+    }
+
+    /** After the reference of an object was read in such a mode. */
+    static void acquireFinal(Object base, long offset, Object value) {
+        if (isOn && hasFinalFields(value)) {
+            acquireKey(key(base, placeIn(base, offset)));
+        }
+    }
+
+    /** Whether threads that get hold of an object in any way may rely on what its final fields lead to. */
+    private static boolean hasFinalFields(Object value) {
+        if (value == null || value.getClass().getClassLoader0() == null) {
+            return false;
+        }
+        return ScissionShapes.of(value.getClass()).hasFinalFields;
     }
 
     /** After a volatile field of a watched class was read by its name. */

@@ -20,17 +20,20 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         final HashMap<String, Integer> fields;
         /** Whether the class, or one above it, has words for some of its fields. */
         final boolean isWatched;
+        /** Whether the class, or one above it, has a final field that code of the program declares. */
+        final boolean hasFinalFields;
         /** Whether library code has accessed static fields of the class by their place in memory. */
         volatile boolean hasStaticPlaces;
         /** What is true of its objects; -1 until somebody asks. Whoever asks at the same time finds the same. */
         private int facts = -1;
 
-        Shape(Class<?> type, int number, long idOffset, HashMap<String, Integer> fields, boolean isWatched) {
+        Shape(Class<?> type, int number, long idOffset, HashMap<String, Integer> fields, boolean isWatched, boolean hasFinalFields) {
             this.type = type;
             this.number = number;
             this.fields = fields;
             this.idOffset = idOffset;
             this.isWatched = isWatched;
+            this.hasFinalFields = hasFinalFields;
         }
 
         /** Whether something is true of its objects, {@code FACT_...}. */
@@ -82,7 +85,16 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         for (String name : fields.keySet()) {
             isWatched |= name.startsWith("$scission$");
         }
-        return new Shape(type, ScissionNatives.classNumber(type.getName()), offset, fields, isWatched);
+        // The fields of lambdas, which are hidden classes, are final only in this implementation.
+        boolean hasFinalFields = false;
+        if (type.getClassLoader0() != null && !type.isSynthetic()) {
+            for (int modifiers : fields.values()) {
+                hasFinalFields |= (modifiers & 0x18) == 0x10;
+            }
+            hasFinalFields |= type.getSuperclass() != null && get(type.getSuperclass()).hasFinalFields;
+        }
+        int number = ScissionNatives.classNumber(type.getName());
+        return new Shape(type, number, offset, fields, isWatched, hasFinalFields);
     }
 
     /**

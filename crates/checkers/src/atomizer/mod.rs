@@ -400,6 +400,7 @@ impl Checker for Atomizer {
             | Action::OrderAcquire(_)
             | Action::EarlierOrderRelease(_)
             | Action::OrderAcquireAll
+            | Action::LibraryOrder
             | Action::Missed => {}
         }
     }

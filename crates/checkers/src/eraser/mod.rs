@@ -268,6 +268,7 @@ impl Checker for Eraser {
             | Action::OrderAcquire(_)
             | Action::EarlierOrderRelease(_)
             | Action::OrderAcquireAll
+            | Action::LibraryOrder
             | Action::Missed => {}
         }
     }

@@ -575,6 +575,7 @@ impl Checker for Velodrome {
             | Action::OrderAcquire(_)
             | Action::EarlierOrderRelease(_)
             | Action::OrderAcquireAll
+            | Action::LibraryOrder
             | Action::Missed => {}
         }
     }

@@ -114,11 +114,7 @@ impl LibraryOrder {
             hooks: 0,
         };
         if let Some((name, descriptor)) = added_field {
-            class.editor.add_field(
-                access::SYNTHETIC | access::TRANSIENT,
-                name,
-                descriptor,
-            )?;
+            class.editor.add_field(access::SYNTHETIC | access::TRANSIENT, name, descriptor)?;
         }
         let mut left_alone = Vec::new();
         for index in 0..file.methods.len() {
@@ -157,19 +153,14 @@ impl ClassPlan<'_> {
         let file = self.file;
         let method = &file.methods[index];
         let Some(code) = &method.code else { return Ok(()) };
-        let properties: Vec<MethodProperty> = self
-            .models
-            .method_properties(&file.name, &method.name, &method.descriptor)
-            .collect();
-        let is_observed =
-            self.is_observed || properties.contains(&MethodProperty::ObservedMethod);
+        let properties: Vec<MethodProperty> =
+            self.models.method_properties(&file.name, &method.name, &method.descriptor).collect();
+        let is_observed = self.is_observed || properties.contains(&MethodProperty::ObservedMethod);
         if !is_observed && !properties.iter().any(|it| is_about_order(*it)) {
             return Ok(());
         }
-        let left_alone = |reason| LeftAlone {
-            method: format!("{}{}", method.name, method.descriptor),
-            reason,
-        };
+        let left_alone =
+            |reason| LeftAlone { method: format!("{}{}", method.name, method.descriptor), reason };
         let instructions = decode_all(file.code_bytes(code))
             .map_err(|error| left_alone(LeftAloneReason::Unreadable(error)))?;
         let mut plan = MethodPlan {
@@ -384,7 +375,11 @@ impl MethodPlan<'_, '_> {
     fn volatile_field(&self, field: PoolIndex) -> Option<(Arc<str>, bool)> {
         let target = self.class.file.pool.member_ref(field).ok()?;
         let is_wide = matches!(&**target.descriptor, "J" | "D");
-        let owner = self.class.fields.volatile_owner(self.class.file, target.class, target.name)?;
+        let owner = if self.class.models.is_ordering_field(target.class, target.name) {
+            Arc::clone(target.class)
+        } else {
+            self.class.fields.volatile_owner(self.class.file, target.class, target.name)?
+        };
         Some((owner, is_wide))
     }
 
