@@ -198,11 +198,15 @@ impl AgentState {
         bytes: &[u8],
         added_field: Option<(&str, &str)>,
     ) -> Result<Outcome, InstrumentError> {
-        let library = self.running_library.get_or_init(|| {
+        self.library_order.rewrite(bytes, self.models(), self.running_library(), added_field)
+    }
+
+    /// The classes of the library that is running.
+    pub(crate) fn running_library(&self) -> &RunningLibrary {
+        self.running_library.get_or_init(|| {
             let home = self.jvmti.property(c"java.home").unwrap_or_default();
             RunningLibrary::new(Path::new(&home))
-        });
-        self.library_order.rewrite(bytes, self.models(), library, added_field)
+        })
     }
 
     /// `Thread`, with the field that holds the state of the hooks.

@@ -153,6 +153,18 @@ extern "system" fn wrapped_field(env: *mut JNIEnv, _: jclass, name: jstring) -> 
     })
 }
 
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_libraryField")]
+extern "system" fn library_field(env: *mut JNIEnv, _: jclass, number: jint) -> jstring {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(std::ptr::null_mut(), |agent| {
+        let field = usize::try_from(number).ok().and_then(|it| agent.running_library().field(it));
+        field.map_or(std::ptr::null_mut(), |(class, name)| {
+            jni.string(format!("{} {name}", class.replace('/', ".")))
+        })
+    })
+}
+
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_classOfSite")]
 extern "system" fn class_of_site(_: *mut JNIEnv, _: jclass, site: jint) -> jint {
     with_state(0, |agent| agent.names.class_of_site(site as u32) as jint)

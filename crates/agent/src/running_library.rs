@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agent_protocol::layout::LIBRARY_FIELDS;
 use classes::{ClassFile, JdkLookup};
 use instrument::library_order::{Declarations, FieldDeclarations};
 use models::language;
@@ -13,12 +14,26 @@ use models::language;
 pub(crate) struct RunningLibrary {
     image: Option<JdkLookup>,
     known: Mutex<HashMap<String, Option<Arc<Declarations>>>>,
+    /// The fields that hooks name by number, each with the class that declares it.
+    numbered: Mutex<NumberedFields>,
+}
+
+#[derive(Debug, Default)]
+struct NumberedFields {
+    numbers: HashMap<(String, String), i32>,
+    names: Vec<(String, String)>,
 }
 
 impl RunningLibrary {
     /// The library of the JVM at this home. Without an image nothing is known.
     pub(crate) fn new(home: &Path) -> RunningLibrary {
-        RunningLibrary { image: JdkLookup::open(home).ok(), known: Mutex::default() }
+        RunningLibrary { image: JdkLookup::open(home).ok(), known: Mutex::default(), numbered: Mutex::default() }
+    }
+
+    /// The class, in internal form, and the name of the field with a number.
+    pub(crate) fn field(&self, number: usize) -> Option<(String, String)> {
+        let numbered = self.numbered.lock().unwrap_or_else(PoisonError::into_inner);
+        numbered.names.get(number).cloned()
     }
 
     fn read(&self, class: &str) -> Option<Arc<Declarations>> {
@@ -37,5 +52,21 @@ impl FieldDeclarations for RunningLibrary {
         let declarations = self.read(class);
         known.insert(class.to_owned(), declarations.clone());
         declarations
+    }
+
+    fn number(&self, class: &str, field: &str) -> Option<i32> {
+        let mut numbered = self.numbered.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (class.to_owned(), field.to_owned());
+        if let Some(number) = numbered.numbers.get(&key) {
+            return Some(*number);
+        }
+        let number = numbered.names.len();
+        if number >= LIBRARY_FIELDS {
+            return None;
+        }
+        let number = i32::try_from(number).ok()?;
+        numbered.names.push(key.clone());
+        numbered.numbers.insert(key, number);
+        Some(number)
     }
 }

@@ -38,6 +38,8 @@ layout! {
     SITE_OFFSET = 8;
     /// How many words note who released to which place in memory, as a power of two.
     ORDER_WORD_BITS = 22;
+    /// How many volatile fields of library classes can be told apart.
+    LIBRARY_FIELDS = 1 << 14;
     /// How many bits of a mode are on top of the stack of modes of a thread.
     ORDER_MODE_BITS = 4;
     /// Slots of the ring; a power of two.

@@ -31,10 +31,14 @@ macro_rules! order_hooks {
 }
 
 order_hooks! {
-    /// After a volatile field of the object was read, or one of the class that is the object.
-    AcquireField = acquireField "(Ljava/lang/Object;)V";
-    /// Before a volatile field of the object is written.
-    ReleaseField = releaseField "(Ljava/lang/Object;)V";
+    /// After a volatile field was read: the object, and the number of the field.
+    AcquireField = acquireField "(Ljava/lang/Object;I)V";
+    /// Before a volatile field is written: the object, and the number of the field.
+    ReleaseField = releaseField "(Ljava/lang/Object;I)V";
+    /// After a volatile static field was read: its class.
+    AcquireStatic = acquireStatic "(Ljava/lang/Object;)V";
+    /// Before a volatile static field is written: its class.
+    ReleaseStatic = releaseStatic "(Ljava/lang/Object;)V";
     /// Before a monitor is entered: the object.
     PrepareMonitor = prepareMonitor "(Ljava/lang/Object;)V";
     /// After a monitor was entered: the object.

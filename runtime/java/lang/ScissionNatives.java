@@ -21,6 +21,9 @@ final class ScissionNatives {
     /** The field in which a class of the library has the collection that it is a view of; null if it is no view. */
     static native String wrappedField(String className);
 
+    /** The class and the name of a field of a library class, by the number that hooks have for it. */
+    static native String libraryField(int number);
+
     /** The number that stands for all classes of the name that a site lies in. */
     static native int classOfSite(int site);
 

@@ -12,14 +12,15 @@ import java.util.Arrays;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * The order that library code makes: what rewritten classes of the library call, {@code order_hooks.rs} of
  * {@code agent_protocol} lists it.
  *
  * <p><b>Places.</b> Threads are ordered by what they do to places in memory. A place has a key of {@link #KEY_BITS} bits,
- * mixed from the identity of the object and what of it is meant: one volatile field or array element, all volatile fields
- * of a library object, its monitor, a task that is handed over. That two places have one key is possible and rare: they
+ * mixed from the identity of the object and what of it is meant: one volatile field or array element, the static fields
+ * of a class, its monitor, a task that is handed over. That two places have one key is possible and rare: they
  * then count as one, which can hide a race and cannot invent one.
  *
  * <p><b>Words.</b> A table has a word for some bits of the key; the other bits are its tag. A word is 0 while nobody has
@@ -50,7 +51,7 @@ public final class ScissionOrder {
     private static final long FENCES = PLACE - 1 >>> 62 - KEY_BITS;
 
     // What of an object is meant. Offsets of fields and elements are multiples of eight here, and greater.
-    private static final long FIELDS = 1;
+    private static final long STATIC_FIELDS = 1;
     private static final long MONITOR = 2;
     private static final long TASK = 3;
     private static final long SHARED_HOLDERS = 4;
@@ -64,6 +65,9 @@ public final class ScissionOrder {
     static void turnOn() {
         if (ScissionConfiguration.EMITS) {
             emit(ScissionEpochs.current(), EVENT_LIBRARY_ORDER, 0, 0, 0);
+            // The JVM looks for a native method with library code, when it is called first.
+            ScissionNatives.libraryField(-1);
+            ScissionNatives.pause();
             isOn = true;
         }
     }
@@ -77,40 +81,52 @@ public final class ScissionOrder {
         return (mixed ^ mixed >>> 32) * 0xbf58476d1ce4e5b9L >>> 64 - KEY_BITS;
     }
 
-    /**
-     * What of an object an operation at an offset is about. Library objects are one place, since code that names a
-     * volatile field does not know where it is; arrays and objects of watched classes have one for each offset.
-     */
+    /** What of an object an operation at an offset is about. The static fields of a class are one place. */
     @ForceInline
     private static long placeIn(Object base, long offset) {
-        if (base == null) {
-            return offset << 3;
-        }
-        Class<?> type = base.getClass();
-        if (type.isArray()) {
-            return offset << 3;
-        }
-        if (type == Class.class) {
-            type = (Class<?>) base;
-        }
-        return type.getClassLoader0() == null ? FIELDS : placeInProgram(base, type, offset);
+        return base instanceof Class ? placeInClass((Class<?>) base) : offset << 3;
     }
 
     @DontInline
-    private static long placeInProgram(Object base, Class<?> type, long offset) {
-        ScissionThread s = ScissionEpochs.current();
-        enterMode(s, ORDER_QUIET);
-        ScissionShapes.Shape shape = ScissionShapes.of(type);
-        leaveMode(s);
-        if (base instanceof Class) {
+    private static long placeInClass(Class<?> type) {
+        if (type.getClassLoader0() != null) {
+            ScissionShapes.Shape shape = ScissionShapes.of(type);
             if (!shape.hasStaticPlaces) {
                 // What the program wrote by the names of the fields has not been released to this place.
                 shape.hasStaticPlaces = true;
                 acquireAll();
             }
-            return FIELDS;
         }
-        return shape.isWatched ? offset << 3 : FIELDS;
+        return STATIC_FIELDS;
+    }
+
+    /** Where the fields of library classes that hooks name are in their objects, by number; 0 where nobody has asked. */
+    @Stable private static final long[] PLACES = new long[LIBRARY_FIELDS];
+
+    @ForceInline
+    private static long placeOf(Object object, int field) {
+        long place = PLACES[field];
+        return place != 0 ? place : findPlace(object, field);
+    }
+
+    @DontInline
+    private static long findPlace(Object object, int field) {
+        String name = ScissionNatives.libraryField(field);
+        if (name == null) {
+            return STATIC_FIELDS;
+        }
+        int blank = name.indexOf(' ');
+        String owner = name.substring(0, blank);
+        Class<?> type = object.getClass();
+        while (type != null && !type.getName().equals(owner)) {
+            type = type.getSuperclass();
+        }
+        if (type == null) {
+            return STATIC_FIELDS;
+        }
+        long place = U.objectFieldOffset(type, name.substring(blank + 1)) << 3;
+        PLACES[field] = place;
+        return place;
     }
 
     // ------------------------------------------------------------------ memory operations and fields
@@ -119,12 +135,7 @@ public final class ScissionOrder {
     @ForceInline
     static void acquire(Object base, long offset) {
         if (isOn) {
-            long place = placeIn(base, offset);
-            acquireKey(key(base, place));
-            if (place != FIELDS && base != null && !base.getClass().isArray()) {
-                // An object of the program that has fields of a library class, too.
-                acquireKey(key(base, FIELDS));
-            }
+            acquireKey(key(base, placeIn(base, offset)));
         }
     }
 
@@ -132,35 +143,37 @@ public final class ScissionOrder {
     @ForceInline
     static void release(Object base, long offset) {
         if (isOn && ScissionEpochs.hasThreads) {
-            long place = placeIn(base, offset);
-            releaseKey(base, place);
-            if (place != FIELDS && base != null && !base.getClass().isArray() && extendsLibrary(base.getClass())) {
-                releaseKey(base, FIELDS);
-            }
+            releaseKey(base, placeIn(base, offset));
         }
     }
 
-    /** Whether objects of a class of the program have fields of a library class. */
-    private static boolean extendsLibrary(Class<?> type) {
-        while (type.getClassLoader0() != null) {
-            type = type.getSuperclass();
-        }
-        return type != Object.class;
-    }
-
-    /** After a volatile field of a library object, or of the class that is the object, was read. */
+    /** After a volatile field of a library object was read. */
     @ForceInline
-    public static void acquireField(Object object) {
+    public static void acquireField(Object object, int field) {
         if (isOn) {
-            acquireKey(key(object, FIELDS));
+            acquireKey(key(object, placeOf(object, field)));
         }
     }
 
     /** Before a volatile field of a library object is written. */
     @ForceInline
-    public static void releaseField(Object object) {
+    public static void releaseField(Object object, int field) {
         if (isOn && ScissionEpochs.hasThreads && object != null) {
-            releaseKey(object, FIELDS);
+            releaseKey(object, placeOf(object, field));
+        }
+    }
+
+    /** After a volatile static field of a library class was read. */
+    public static void acquireStatic(Object owner) {
+        if (isOn) {
+            acquireKey(key(owner, STATIC_FIELDS));
+        }
+    }
+
+    /** Before a volatile static field of a library class is written. */
+    public static void releaseStatic(Object owner) {
+        if (isOn && ScissionEpochs.hasThreads) {
+            releaseKey(owner, STATIC_FIELDS);
         }
     }
 
@@ -194,7 +207,7 @@ public final class ScissionOrder {
         if (object != null) {
             acquireKey(key(object, ScissionSites.offset(site) << 3));
         } else if (owner != null && ScissionShapes.of(owner).hasStaticPlaces) {
-            acquireKey(key(owner, FIELDS));
+            acquireKey(key(owner, STATIC_FIELDS));
         }
     }
 
@@ -206,7 +219,7 @@ public final class ScissionOrder {
         if (object != null) {
             releaseKey(object, ScissionSites.offset(site) << 3);
         } else if (owner != null && ScissionShapes.of(owner).hasStaticPlaces) {
-            releaseKey(owner, FIELDS);
+            releaseKey(owner, STATIC_FIELDS);
         }
     }
 

@@ -18,8 +18,6 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         final long idOffset;
         /** The modifiers of the fields that the class declares, by name. */
         final HashMap<String, Integer> fields;
-        /** Whether the class, or one above it, has words for some of its fields. */
-        final boolean isWatched;
         /** Whether the class, or one above it, has a final field that code of the program declares. */
         final boolean hasFinalFields;
         /** Whether library code has accessed static fields of the class by their place in memory. */
@@ -27,12 +25,11 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         /** What is true of its objects; -1 until somebody asks. Whoever asks at the same time finds the same. */
         private int facts = -1;
 
-        Shape(Class<?> type, int number, long idOffset, HashMap<String, Integer> fields, boolean isWatched, boolean hasFinalFields) {
+        Shape(Class<?> type, int number, long idOffset, HashMap<String, Integer> fields, boolean hasFinalFields) {
             this.type = type;
             this.number = number;
             this.fields = fields;
             this.idOffset = idOffset;
-            this.isWatched = isWatched;
             this.hasFinalFields = hasFinalFields;
         }
 
@@ -81,10 +78,6 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         } else if (type.getSuperclass() != null) {
             offset = get(type.getSuperclass()).idOffset;
         }
-        boolean isWatched = offset != 0;
-        for (String name : fields.keySet()) {
-            isWatched |= name.startsWith("$scission$");
-        }
         // The fields of lambdas, which are hidden classes, are final only in this implementation.
         boolean hasFinalFields = false;
         if (type.getClassLoader0() != null && !type.isSynthetic()) {
@@ -94,7 +87,7 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
             hasFinalFields |= type.getSuperclass() != null && get(type.getSuperclass()).hasFinalFields;
         }
         int number = ScissionNatives.classNumber(type.getName());
-        return new Shape(type, number, offset, fields, isWatched, hasFinalFields);
+        return new Shape(type, number, offset, fields, hasFinalFields);
     }
 
     /**

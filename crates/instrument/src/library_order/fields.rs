@@ -33,6 +33,9 @@ pub trait FieldDeclarations {
     /// What a class declares; nothing when it cannot be had.
     fn declarations(&self, class: &str) -> Option<Arc<Declarations>>;
 
+    /// The number by which hooks name a field that a class declares; nothing when there are no more.
+    fn number(&self, class: &str, field: &str) -> Option<i32>;
+
     /// The class that declares a field which code of `file` names, if the field is volatile. A field of a class that
     /// cannot be had counts as volatile: where it is not known whether something orders, it does.
     fn volatile_owner(&self, file: &ClassFile, class: &Arc<str>, field: &str) -> Option<Arc<str>> {
@@ -68,6 +71,10 @@ mod tests {
     impl FieldDeclarations for Known {
         fn declarations(&self, class: &str) -> Option<Arc<Declarations>> {
             self.0.get(class).cloned().map(Arc::new)
+        }
+
+        fn number(&self, _: &str, _: &str) -> Option<i32> {
+            None
         }
     }
 

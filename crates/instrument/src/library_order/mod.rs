@@ -371,8 +371,8 @@ impl MethodPlan<'_, '_> {
         }
     }
 
-    /// The class whose static field an instruction names, if the field is volatile; for other fields only that it is.
-    fn volatile_field(&self, field: PoolIndex) -> Option<(Arc<str>, bool)> {
+    /// The volatile field that an instruction names: the class that declares it, its name, and whether it takes two words.
+    fn volatile_field(&self, field: PoolIndex) -> Option<(Arc<str>, Arc<str>, bool)> {
         let target = self.class.file.pool.member_ref(field).ok()?;
         let is_wide = matches!(&**target.descriptor, "J" | "D");
         let owner = if self.class.models.is_ordering_field(target.class, target.name) {
@@ -380,11 +380,12 @@ impl MethodPlan<'_, '_> {
         } else {
             self.class.fields.volatile_owner(self.class.file, target.class, target.name)?
         };
-        Some((owner, is_wide))
+        Some((owner, Arc::clone(target.name), is_wide))
     }
 
     fn get_field(&mut self, offset: u32, field: PoolIndex) -> Result<(), InstrumentError> {
-        let Some((_, is_wide)) = self.volatile_field(field) else { return Ok(()) };
+        let Some((owner, name, is_wide)) = self.volatile_field(field) else { return Ok(()) };
+        let Some(number) = self.class.fields.number(&owner, &name) else { return Ok(()) };
         let mut before = Snippet::new();
         before.dup();
         let mut after = Snippet::new();
@@ -393,21 +394,24 @@ impl MethodPlan<'_, '_> {
         } else {
             after.swap();
         }
-        self.call(&mut after, OrderHook::AcquireField, 1)?;
+        after.int(self.class.editor.pool(), number)?;
+        self.call(&mut after, OrderHook::AcquireField, 2)?;
         self.edits.before(offset).append(&before);
         self.edits.after(offset).append(&after);
         Ok(())
     }
 
     fn put_field(&mut self, offset: u32, field: PoolIndex) -> Result<(), InstrumentError> {
-        let Some((_, is_wide)) = self.volatile_field(field) else { return Ok(()) };
+        let Some((owner, name, is_wide)) = self.volatile_field(field) else { return Ok(()) };
+        let Some(number) = self.class.fields.number(&owner, &name) else { return Ok(()) };
         let mut before = Snippet::new();
         if is_wide {
             before.dup2_x1().pop2().dup_x2();
         } else {
             before.dup2().pop();
         }
-        self.call(&mut before, OrderHook::ReleaseField, 1)?;
+        before.int(self.class.editor.pool(), number)?;
+        self.call(&mut before, OrderHook::ReleaseField, 2)?;
         self.edits.before(offset).append(&before);
         Ok(())
     }
@@ -419,19 +423,19 @@ impl MethodPlan<'_, '_> {
     }
 
     fn get_static(&mut self, offset: u32, field: PoolIndex) -> Result<(), InstrumentError> {
-        let Some((owner, _)) = self.volatile_field(field) else { return Ok(()) };
+        let Some((owner, ..)) = self.volatile_field(field) else { return Ok(()) };
         let mut after = Snippet::new();
         self.push_class(&mut after, &owner)?;
-        self.call(&mut after, OrderHook::AcquireField, 1)?;
+        self.call(&mut after, OrderHook::AcquireStatic, 1)?;
         self.edits.after(offset).append(&after);
         Ok(())
     }
 
     fn put_static(&mut self, offset: u32, field: PoolIndex) -> Result<(), InstrumentError> {
-        let Some((owner, _)) = self.volatile_field(field) else { return Ok(()) };
+        let Some((owner, ..)) = self.volatile_field(field) else { return Ok(()) };
         let mut before = Snippet::new();
         self.push_class(&mut before, &owner)?;
-        self.call(&mut before, OrderHook::ReleaseField, 1)?;
+        self.call(&mut before, OrderHook::ReleaseStatic, 1)?;
         self.edits.before(offset).append(&before);
         Ok(())
     }
