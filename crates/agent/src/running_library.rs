@@ -27,7 +27,11 @@ struct NumberedFields {
 impl RunningLibrary {
     /// The library of the JVM at this home. Without an image nothing is known.
     pub(crate) fn new(home: &Path) -> RunningLibrary {
-        RunningLibrary { image: JdkLookup::open(home).ok(), known: Mutex::default(), numbered: Mutex::default() }
+        RunningLibrary {
+            image: JdkLookup::open(home).ok(),
+            known: Mutex::default(),
+            numbered: Mutex::default(),
+        }
     }
 
     /// The class, in internal form, and the name of the field with a number.

@@ -473,7 +473,7 @@ words! {
         AcquiresResult = "acquire-result",
         /// When it returns, the thread acquires from its own thread object, where interrupts are released to.
         AcquiresInterrupt = "acquire-interrupt",
-        /// When it begins, the thread acquires from all threads.
+        /// When it begins and when it returns, the thread acquires from all threads.
         AcquiresAll = "acquire-all",
         /// The receiver is a thread that is about to be started.
         StartsReceiver = "start-this",

@@ -325,6 +325,7 @@ impl MethodPlan<'_, '_> {
                 let mut snippet = Snippet::new();
                 self.call(&mut snippet, OrderHook::AcquireAll, 0)?;
                 self.edits.entry.append(&snippet);
+                self.on_return(&snippet);
                 Ok(())
             }
             MethodProperty::ReleaseFence => {
