@@ -76,6 +76,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether somebody wants to know the order that library code makes.
+fn wants_order(options: &Options) -> bool {
+    let mut running = options.monitors.iter().filter_map(|name| checkers::named(name));
+    let is_wanted = options.record.is_some() || running.any(|checker| checker.needs.order);
+    is_wanted && options.library_order && !options.hooks_only
+}
+
 /// What comes with Scission, and over it files of the user.
 fn read_models(paths: &[String]) -> Result<Models, String> {
     let mut files = Vec::new();
@@ -101,6 +108,7 @@ impl AgentState {
             branches: options.branches,
             blocks: options.blocks,
             collections: options.collections,
+            library_order: wants_order(&options),
             atomic: AtomicSpec {
                 include: patterns(&options.atomic_include),
                 exclude: patterns(&options.atomic_exclude),
@@ -167,17 +175,9 @@ impl AgentState {
         running.into_iter().any(|checker| checker.needs.locksets)
     }
 
-    /// Whether somebody wants to know the order that library code makes.
-    fn wants_order(&self) -> bool {
-        let mut running = self.checkers().into_iter().filter_map(checkers::named);
-        self.emits()
-            && self.options.library_order
-            && (self.options.record.is_some() || running.any(|checker| checker.needs.order))
-    }
-
     /// Has the library classes that are loaded already rewritten, and those that will be.
     pub(crate) fn observe_order(&self, jni: Jni) {
-        if !self.is_ready() || !self.wants_order() {
+        if !self.is_ready() || !self.config.library_order {
             return;
         }
         self.observes_order.store(true, Ordering::Release);

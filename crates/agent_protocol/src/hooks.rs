@@ -311,6 +311,10 @@ ops! {
     AcquireModelled;
     /// Before: as [`Op::Release`], of an object that is a lock because a model says so.
     ReleaseModelled;
+    /// Before: as [`Op::Submit`], because a user's model says so: no code of the library need show that order.
+    SubmitModelled;
+    /// After: as [`Op::TaskJoin`], because a user's model says so.
+    TaskJoinModelled;
 }
 
 impl Op {

@@ -25,6 +25,8 @@ pub struct Config {
     pub blocks: bool,
     /// Whether the contents of unsynchronized library collections are watched.
     pub collections: bool,
+    /// Whether library code reports the order that it makes, so that calls of it need not.
+    pub library_order: bool,
     /// Which code is meant to be atomic.
     pub atomic: AtomicSpec,
     /// What is known of library code.
@@ -50,6 +52,7 @@ impl Default for Config {
             branches: false,
             blocks: true,
             collections: false,
+            library_order: false,
             atomic: AtomicSpec::default(),
             models: Models::built_in(),
             hierarchy: ClassHierarchy::default(),

@@ -291,7 +291,12 @@ public final class Scission {
     /** The body of a task begins. */
     public static void taskBegin(Object task, int site) {
         try {
-            ScissionTasks.begin(current(), task, site);
+            ScissionThread s = ScissionOrder.quieten();
+            try {
+                ScissionTasks.begin(s, task, site);
+            } finally {
+                ScissionOrder.leaveMode(s);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
@@ -300,7 +305,12 @@ public final class Scission {
     /** The body of a lambda begins. */
     public static void lambdaBegin(int body, int site) {
         try {
-            ScissionTasks.beginLambda(current(), body, site);
+            ScissionThread s = ScissionOrder.quieten();
+            try {
+                ScissionTasks.beginLambda(s, body, site);
+            } finally {
+                ScissionOrder.leaveMode(s);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
@@ -309,7 +319,12 @@ public final class Scission {
     /** The innermost task ends. */
     public static void taskEnd(int site) {
         try {
-            ScissionTasks.end(current(), site);
+            ScissionThread s = ScissionOrder.quieten();
+            try {
+                ScissionTasks.end(s, site);
+            } finally {
+                ScissionOrder.leaveMode(s);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
@@ -364,7 +379,12 @@ public final class Scission {
     public static void alias(Object view, Object of, int site) {
         try {
             if (view != null && of != null && view != of) {
-                ScissionCalls.alias(current(), view, of);
+                ScissionThread s = ScissionOrder.quieten();
+                try {
+                    ScissionCalls.alias(s, view, of);
+                } finally {
+                    ScissionOrder.leaveMode(s);
+                }
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;

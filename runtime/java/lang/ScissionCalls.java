@@ -78,8 +78,15 @@ final class ScissionCalls {
             case OP_SUBMIT:
                 ScissionTasks.submit(s, operand, site);
                 break;
+            case OP_SUBMIT_MODELLED:
+                ScissionTasks.submitModelled(s, operand, site);
+                break;
             case OP_TASK_JOIN:
                 ScissionTasks.join(s, each(operand), site);
+                break;
+            case OP_TASK_JOIN_MODELLED:
+                ScissionTasks.join(s, each(operand), site);
+                receive(s, EVENT_RECEIVE, operand, site);
                 break;
             case OP_PUBLISH:
                 publish(s, EVENT_PUBLISH, operand, site);

@@ -191,7 +191,13 @@ final class ScissionObjects {
     @DontInline
     static Entry enter(ScissionThread s, Object object, ScissionShapes.Shape shape) {
         long id = U.getAndAddLong(null, NEXT_OBJECT, 1);
-        Entry entry = add(object, id);
+        ScissionOrder.enterMode(s, ORDER_QUIET);
+        Entry entry;
+        try {
+            entry = add(object, id);
+        } finally {
+            ScissionOrder.leaveMode(s);
+        }
         if (entry.id == id) {
             ScissionEvents.emit(s, EVENT_ESCAPE, 0, id, shape.number);
         }

@@ -500,6 +500,14 @@ public final class ScissionOrder {
         s.orderModes >>>= ORDER_MODE_BITS;
     }
 
+    /** The state of this thread, which uses classes of the library for the hooks from here on. */
+    @ForceInline
+    static ScissionThread quieten() {
+        ScissionThread s = ScissionEpochs.current();
+        enterMode(s, ORDER_QUIET);
+        return s;
+    }
+
     /** A method begins in which order counts in another way. */
     public static void enterMode(int mode) {
         if (isOn) {

@@ -29,6 +29,9 @@ final class ScissionTasks {
     /** The executor that a task was last submitted to: whoever waits for it waits for its tasks. */
     private static final ConcurrentHashMap<Long, Long> EXECUTORS = new ConcurrentHashMap<>();
 
+    /** The tasks, and the executors, that users describe: what is done to them is order, whatever their code shows. */
+    private static final ConcurrentHashMap<Long, Boolean> MODELLED = new ConcurrentHashMap<>();
+
     /** The stages that end before a task begins, by the task. */
     private static final ConcurrentHashMap<Long, long[]> STAGES = new ConcurrentHashMap<>();
 
@@ -93,10 +96,22 @@ final class ScissionTasks {
         beginEpoch(s);
     }
 
+    /** A task is handed over as a user describes it. */
+    static void submitModelled(ScissionThread s, Object task, int site) {
+        long id = taskId(s, task);
+        MODELLED.put(id, true);
+        emit(s, EVENT_PUBLISH, site, id, 0);
+        submit(s, task, site);
+    }
+
     /** What was submitted last went to this executor. */
     static void submittedTo(ScissionThread s, Object executor) {
         if (s.submitted != 0) {
-            EXECUTORS.put(s.submitted, ScissionObjects.id(s, executor));
+            long id = ScissionObjects.id(s, executor);
+            EXECUTORS.put(s.submitted, id);
+            if (MODELLED.containsKey(s.submitted)) {
+                MODELLED.put(id, true);
+            }
         }
     }
 
@@ -146,6 +161,9 @@ final class ScissionTasks {
                     joinStage(s, stage, MOST_DEPTH, site);
                 }
             }
+            if (!MODELLED.isEmpty() && MODELLED.containsKey(task)) {
+                emit(s, EVENT_RECEIVE, site, task, 0);
+            }
             emit(s, EVENT_TASK_BEGIN, site, task, 0);
         }
     }
@@ -174,6 +192,9 @@ final class ScissionTasks {
         emit(s, EVENT_TASK_END, site, id < 0 ? ~id : id, 0);
         if (executor != null) {
             emit(s, EVENT_TASK_END, site, executor, 0);
+            if (MODELLED.containsKey(executor)) {
+                emit(s, EVENT_PUBLISH, site, executor, 0);
+            }
         }
         beginEpoch(s);
     }
@@ -237,9 +258,9 @@ final class ScissionTasks {
 
     // ------------------------------------------------------------------ streams
 
-    /** Notes that a body is one of a callback of a stream. */
+    /** Notes that a body is one of a callback of a stream; the order is not asked where the library shows it. */
     static void streamStep(Object callback) {
-        int body = bodyOf(callback);
+        int body = ScissionOrder.isOn ? 0 : bodyOf(callback);
         if (body != 0) {
             BODY_TASKS.putIfAbsent(body, OF_STREAM);
         }
@@ -247,14 +268,14 @@ final class ScissionTasks {
 
     /** A stream is about to be worked off. */
     static void streamBegin(ScissionThread s, Object stream, int site) {
-        if (isParallel(stream)) {
+        if (!ScissionOrder.isOn && isParallel(stream)) {
             ScissionCalls.publish(s, EVENT_PUBLISH, STREAMS_BEGUN, site);
         }
     }
 
     /** A stream has been worked off. */
     static void streamEnd(ScissionThread s, Object stream, int site) {
-        if (isParallel(stream)) {
+        if (!ScissionOrder.isOn && isParallel(stream)) {
             ScissionCalls.receive(s, EVENT_RECEIVE, STREAMS_DONE, site);
         }
     }

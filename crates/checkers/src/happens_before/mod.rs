@@ -596,10 +596,11 @@ fn is_made_by_library(action: Action) -> bool {
         | Action::LatchDown(_)
         | Action::LatchPass(_)
         | Action::BarrierArrive(_)
-        | Action::BarrierPass(_)
-        | Action::Publish(_)
-        | Action::Receive(_) => true,
-        Action::Read(_)
+        | Action::BarrierPass(_) => true,
+        // What models publish and receive is what no code shows, or what users describe.
+        Action::Publish(_)
+        | Action::Receive(_)
+        | Action::Read(_)
         | Action::Write(_)
         | Action::EarlierRead(_)
         | Action::EarlierWrite(_)

@@ -20,6 +20,7 @@ use models::{
     Operand, Ordering, Outcome, Sharing, Source as RowSource, WaitKind,
 };
 
+use crate::config::Config;
 use crate::error::InstrumentError;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{Relation, SiteTarget};
@@ -61,6 +62,12 @@ struct Reports {
 impl Reports {
     fn is_empty(&self) -> bool {
         self.before.is_empty() && self.after.is_empty() && self.aliases.is_empty()
+    }
+
+    /// Leaves out what only says that threads are ordered.
+    fn leave_out_order(&mut self) {
+        self.before.retain(|(op, _)| *op != Op::Publish);
+        self.after.retain(|(op, ..)| *op != Op::Receive);
     }
 
     fn before(&mut self, op: Op, source: Source) {
@@ -153,6 +160,11 @@ fn kind(of: Type<'_>) -> Kind {
         Type::Double => Kind::Double,
         Type::Object(_) | Type::Array { .. } => Kind::Ref,
     }
+}
+
+/// Whether the order that a call makes is reported by the code that is called.
+fn library_shows_order(config: &Config, model: &Model) -> bool {
+    config.library_order && !model.source.is_user && config.models.is_observed(model.class)
 }
 
 /// What a model says of a call, in terms of hooks.
@@ -280,7 +292,11 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                 let is_thread = is_thread(models, model.class);
                 // Whether a thread has ended can be asked, whatever the result says.
                 let unknown = is_thread.then_some(When::Always);
-                let op = if is_thread { Op::Join } else { Op::TaskJoin };
+                let op = match is_thread {
+                    true => Op::Join,
+                    false if model.source.is_user => Op::TaskJoinModelled,
+                    false => Op::TaskJoin,
+                };
                 for source in call.tasks(task) {
                     if let Some(when) = call.when(outcome).or(unknown) {
                         reports.after(op, source, when);
@@ -292,6 +308,7 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                     Operand::Elements(number) => {
                         (Op::SubmitAll, call.tasks(Operand::Argument(number)))
                     }
+                    other if model.source.is_user => (Op::SubmitModelled, call.tasks(other)),
                     other => (Op::Submit, call.tasks(other)),
                 };
                 let executor = to.operand().and_then(|operand| call.source(operand));
@@ -598,6 +615,9 @@ impl MethodPlan<'_, '_> {
             return self.approach_call(offset, &method);
         }
         let mut reports = reports(&call, model, collections);
+        if library_shows_order(self.planner.config, model) {
+            reports.leave_out_order();
+        }
         if !self.planner.has_class_constants() {
             reports.before.retain(|(_, source)| *source != Source::Class);
             reports.after.retain(|(_, source, _)| *source != Source::Class);
