@@ -81,6 +81,8 @@ order_hooks! {
     AcquireFence = acquireFence "()V";
     /// After a field was read by reflection: the field, and the object.
     AcquireReflective = acquireReflective "(Ljava/lang/Object;Ljava/lang/Object;)V";
+    /// After a method handle was made: the handle, and who made it; returns the handle to use.
+    Accessor = accessor "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;";
     /// Before a field is written by reflection: the field, and the object.
     ReleaseReflective = releaseReflective "(Ljava/lang/Object;Ljava/lang/Object;)V";
 }

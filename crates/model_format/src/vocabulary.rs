@@ -487,6 +487,8 @@ words! {
         ReflectiveRead = "reflective-read",
         /// Writes the variable that the reflective receiver designates of the first argument.
         ReflectiveWrite = "reflective-write",
+        /// The result is a method handle that accesses a field.
+        MakesAccessor = "accessor",
     }
 }
 

@@ -18,6 +18,8 @@ pub const EXCEPTION: &str = "java/lang/Exception";
 pub const RUNTIME_EXCEPTION: &str = "java/lang/RuntimeException";
 /// What makes lambdas and method references.
 pub const LAMBDA_METAFACTORY: &str = "java/lang/invoke/LambdaMetafactory";
+/// A reference to something that can be called.
+pub const METHOD_HANDLE: &str = "java/lang/invoke/MethodHandle";
 /// What makes concatenated strings.
 pub const STRING_CONCAT_FACTORY: &str = "java/lang/invoke/StringConcatFactory";
 /// What makes the methods of records.

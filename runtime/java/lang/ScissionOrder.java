@@ -6,6 +6,11 @@ import static java.lang.ScissionEpochs.owner;
 import static java.lang.ScissionEvents.emit;
 import static java.lang.ScissionProtocol.*;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandleInfo;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.invoke.VarHandle;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.Arrays;
@@ -245,6 +250,43 @@ public final class ScissionOrder {
                 release(object, U.objectFieldOffset(f));
             }
         }
+    }
+
+    /**
+     * A handle that accesses a volatile field, as a {@code VarHandle} does it: code that the JVM makes for the original
+     * handle never comes to the agent. Any other handle stays as it is.
+     */
+    public static Object accessor(Object handle, Object lookup) {
+        if (!isOn || !(handle instanceof MethodHandle) || !(lookup instanceof MethodHandles.Lookup)) {
+            return handle;
+        }
+        ScissionThread s = quieten();
+        try {
+            return volatileAccessor((MethodHandle) handle, (MethodHandles.Lookup) lookup);
+        } catch (ReflectiveOperationException | RuntimeException notDirect) {
+            return handle;
+        } finally {
+            leaveMode(s);
+        }
+    }
+
+    private static MethodHandle volatileAccessor(MethodHandle handle, MethodHandles.Lookup lookup)
+            throws ReflectiveOperationException {
+        MethodHandleInfo info = lookup.revealDirect(handle);
+        int kind = info.getReferenceKind();
+        if (kind > MethodHandleInfo.REF_putStatic || !Modifier.isVolatile(info.getModifiers())) {
+            return handle;
+        }
+        boolean isGetter = kind == MethodHandleInfo.REF_getField || kind == MethodHandleInfo.REF_getStatic;
+        boolean isStatic = kind == MethodHandleInfo.REF_getStatic || kind == MethodHandleInfo.REF_putStatic;
+        MethodType type = handle.type();
+        Class<?> field = isGetter ? type.returnType() : type.lastParameterType();
+        Class<?> owner = info.getDeclaringClass();
+        VarHandle variable = isStatic
+            ? lookup.findStaticVarHandle(owner, info.getName(), field)
+            : lookup.findVarHandle(owner, info.getName(), field);
+        return variable.toMethodHandle(isGetter ? VarHandle.AccessMode.GET_VOLATILE : VarHandle.AccessMode.SET_VOLATILE)
+            .asType(type);
     }
 
     private static boolean isVolatile(Object field) {

@@ -20,6 +20,7 @@ use agent_protocol::{
     MEMORY_OPERATIONS_CLASS, MemoryOperation, ORDER_CLASS, OrderHook, OrderMode, memory_operations,
 };
 use classes::bytecode::{Instruction, InvokeKind, Kind, decode_all};
+use classes::descriptor::{Type, parse_method};
 use classes::{ClassFile, MethodInfo, PoolIndex, access};
 use models::{MethodProperty, Models, language};
 use rustc_hash::FxHashMap;
@@ -29,6 +30,9 @@ pub use fields::{Declarations, FieldDeclarations};
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::surgery::{ClassEditor, MethodEdits, Snippet};
 use crate::{Outcome, Rewritten};
+
+/// The opcode that checks the type of a reference.
+const CHECKCAST: u8 = 0xc0;
 
 /// Rewrites library classes.
 #[derive(Debug)]
@@ -74,7 +78,8 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::ReleaseFence
         | MethodProperty::AcquireFence
         | MethodProperty::ReflectiveRead
-        | MethodProperty::ReflectiveWrite => true,
+        | MethodProperty::ReflectiveWrite
+        | MethodProperty::MakesAccessor => true,
         MethodProperty::Task
         | MethodProperty::Callback
         | MethodProperty::Looks
@@ -271,12 +276,16 @@ impl MethodPlan<'_, '_> {
 
     /// What a property asks for, besides a mode.
     fn property(&mut self, property: MethodProperty) -> Result<(), InstrumentError> {
+        // A row may be for another release, in which a method of this name has other parameters.
+        let Ok(types) = parse_method(&self.method.descriptor) else { return Ok(()) };
+        let has_argument = types.params.first().is_some_and(|it| it.is_reference());
+        let gives_reference = types.ret.is_some_and(Type::is_reference);
         let first_argument = u16::from(!self.is_static());
         match property {
             MethodProperty::ReleasesReceiver if !self.is_static() => {
                 self.on_entry(OrderHook::ReleaseTask, 0)
             }
-            MethodProperty::ReleasesArgument => {
+            MethodProperty::ReleasesArgument if has_argument => {
                 self.on_entry(OrderHook::ReleaseTask, first_argument)
             }
             MethodProperty::AcquiresReceiver if !self.is_static() => {
@@ -302,7 +311,7 @@ impl MethodPlan<'_, '_> {
                 self.on_return(&snippet);
                 Ok(())
             }
-            MethodProperty::AcquiresResult => {
+            MethodProperty::AcquiresResult if gives_reference => {
                 let mut snippet = Snippet::new();
                 snippet.dup();
                 self.call(&mut snippet, OrderHook::AcquireTask, 1)?;
@@ -334,18 +343,32 @@ impl MethodPlan<'_, '_> {
                 self.edits.entry.append(&snippet);
                 Ok(())
             }
-            MethodProperty::ReflectiveRead => {
+            MethodProperty::ReflectiveRead if has_argument && !self.is_static() => {
                 let mut snippet = Snippet::new();
                 snippet.load(Kind::Ref, 0).load(Kind::Ref, 1);
                 self.call(&mut snippet, OrderHook::AcquireReflective, 2)?;
                 self.on_return(&snippet);
                 Ok(())
             }
-            MethodProperty::ReflectiveWrite => {
+            MethodProperty::ReflectiveWrite if has_argument && !self.is_static() => {
                 let mut snippet = Snippet::new();
                 snippet.load(Kind::Ref, 0).load(Kind::Ref, 1);
                 self.call(&mut snippet, OrderHook::ReleaseReflective, 2)?;
                 self.edits.entry.append(&snippet);
+                Ok(())
+            }
+            MethodProperty::MakesAccessor if gives_reference && !self.is_static() => {
+                let pool = self.class.editor.pool();
+                let handle = pool.class(language::METHOD_HANDLE)?;
+                let [high, low] = handle.to_be_bytes();
+                let hook = OrderHook::Accessor;
+                let hook = pool.method_ref(ORDER_CLASS, hook.name(), hook.descriptor())?;
+                let mut snippet = Snippet::new();
+                // The handle is on the stack; what comes back has the type of any object.
+                snippet.load(Kind::Ref, 0).invokestatic(hook, 2, 1);
+                snippet.bytes(&[CHECKCAST, high, low], 1, 1);
+                self.hooks += 1;
+                self.on_return(&snippet);
                 Ok(())
             }
             // Modes, what is said of callers, and what has nothing to do with order.

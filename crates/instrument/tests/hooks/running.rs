@@ -228,7 +228,8 @@ pub(crate) fn class_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Runs a command that must succeed.
-pub(crate) fn succeed(command: &mut Command) {
+pub(crate) fn succeed(command: &mut Command) -> Output {
     let output = command.output().expect("a JDK is needed on the path");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
 }

@@ -3,7 +3,10 @@ package own;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** An event bus of the program's own, which hands over one event at a time through a {@code VarHandle}. */
+/**
+ * An event bus of the program's own, which hands over one event at a time. It stands for one whose hand-over no code
+ * shows: it uses modes that order nothing, as memory outside the heap or a device would.
+ */
 final class Bus {
     private static final VarHandle EVENT;
 
@@ -18,16 +21,16 @@ final class Bus {
     private Object event;
 
     void post(Object posted) {
-        while (!EVENT.compareAndSet(this, null, posted)) {
+        while (!EVENT.weakCompareAndSetPlain(this, null, posted)) {
             Thread.onSpinWait();
         }
     }
 
     Object take() {
         while (true) {
-            Object taken = EVENT.getAcquire(this);
+            Object taken = EVENT.getOpaque(this);
             if (taken != null) {
-                EVENT.setRelease(this, null);
+                EVENT.setOpaque(this, null);
                 return taken;
             }
             Thread.onSpinWait();
