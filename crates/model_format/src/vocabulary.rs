@@ -487,6 +487,8 @@ words! {
         ReflectiveRead = "reflective-read",
         /// Writes the variable that the reflective receiver designates of the first argument.
         ReflectiveWrite = "reflective-write",
+        /// It is about one entry of its receiver alone, the one whose key or element is its first argument.
+        Keyed = "keyed",
     }
 }
 
