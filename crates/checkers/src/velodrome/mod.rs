@@ -44,6 +44,10 @@
 //! 8. Publishing and receiving give no edges. A call of a concurrent collection publishes before it changes anything, and
 //!    a thread that runs in between receives that too early; the change represents the whole call. Violations
 //!    that depend on permits alone can be missed.
+//! 9. An entry of a concurrent collection is a variable, and so is the collection as a whole: its size, iteration and what
+//!    changes all of it. Calls that are about one entry do not conflict with those that are about the whole, although they
+//!    may change the size: two threads that insert different keys would conflict over it. So a block that
+//!    looks at the size and then inserts is not found to be split.
 
 mod access_history;
 mod blame;
