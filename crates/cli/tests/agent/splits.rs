@@ -43,7 +43,8 @@ fn reported_is_within_observed(setup: &Setup, release: u32, options: &str) -> Re
     fs::create_dir(&results)?;
     let options = format!("results={},{options}", results.display());
     let run = run.watched("", &options).argument("-cp").argument(torture_classes()?);
-    let seen = run.argument("torture.Splits").argument(ROUNDS).finish()?;
+    let run = run.argument("torture.Splits").argument(ROUNDS);
+    let seen = run.finish()?;
 
     let mut happened: BTreeMap<String, u64> = BTreeMap::new();
     for line in seen.output.lines() {
