@@ -268,7 +268,13 @@ impl GeneratedRun {
         match self.shape.style {
             Style::Plain => {
                 if let Some(action) = self.action(op) {
-                    events.push(Event { thread: ThreadId(me), site, epoch: Epoch(0), action });
+                    events.push(Event {
+                        thread: ThreadId(me),
+                        site,
+                        epoch: Epoch(0),
+                        action,
+                        overlaps: 0,
+                    });
                 }
             }
             Style::Agent => self.report(me, site, op, events),
@@ -582,10 +588,16 @@ impl GeneratedRun {
             if !*is_reported {
                 *is_reported = true;
                 let epoch = Epoch(*epoch);
-                events.push(Event { thread, site: *site, epoch, action: Action::Begin });
+                events.push(Event {
+                    thread,
+                    site: *site,
+                    epoch,
+                    action: Action::Begin,
+                    overlaps: 0,
+                });
             }
         }
-        events.push(Event { thread, site, epoch: Epoch(worker.epoch), action });
+        events.push(Event { thread, site, epoch: Epoch(worker.epoch), action, overlaps: 0 });
     }
 
     fn emit_op(&mut self, me: u32, site: SiteId, op: Op, events: &mut Vec<Event>) {
@@ -611,7 +623,7 @@ impl GeneratedRun {
                 let worker = &mut self.workers[me as usize];
                 if let Some((_, _, true)) = worker.open.pop() {
                     let (thread, epoch) = (ThreadId(me), Epoch(worker.epoch));
-                    events.push(Event { thread, site, epoch, action: Action::End });
+                    events.push(Event { thread, site, epoch, action: Action::End, overlaps: 0 });
                 }
             }
             // An object is met when something of it is reported.
@@ -687,6 +699,7 @@ impl Note {
             site: self.site,
             epoch: Epoch(self.epoch),
             action: Action::earlier(access, variable),
+            overlaps: 0,
         }
     }
 }

@@ -260,11 +260,13 @@ impl AgentState {
         let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self));
         let mut results = Results { ending: Ending::Complete, ..self.results() };
         if let Some(consumed) = consumed {
-            let Consumed { events, lost_events, recording, findings } = consumed;
+            let Consumed { events, lost_events, recording, findings, uncertain_violations } =
+                consumed;
             results.events = events;
             results.lost_events = lost_events;
             results.recording = recording;
             results.findings = findings;
+            results.uncertain_violations = uncertain_violations;
         }
         (results.holds, results.hold_slices) = self.memory.holds();
         self.leave(results);

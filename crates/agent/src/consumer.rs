@@ -39,6 +39,8 @@ pub(crate) struct Consumed {
     pub(crate) lost_events: u64,
     pub(crate) recording: Option<Recording>,
     pub(crate) findings: Vec<Finding>,
+    /// Violations that are not reported because the order of operations is not known.
+    pub(crate) uncertain_violations: u64,
 }
 
 /// The running thread.
@@ -69,7 +71,13 @@ impl Consumer {
         self.stop.store(true, Ordering::Release);
         self.thread.join().unwrap_or_else(|_| {
             agent.note("a checker has a defect, and its findings are lost".to_owned());
-            Consumed { events: 0, lost_events: 0, recording: None, findings: Vec::new() }
+            Consumed {
+                events: 0,
+                lost_events: 0,
+                recording: None,
+                findings: Vec::new(),
+                uncertain_violations: 0,
+            }
         })
     }
 }
@@ -215,10 +223,12 @@ impl Work {
     fn finish(&mut self) -> Consumed {
         let recording = self.recorder.take().map(|recorder| recorder.finish(&self.tables));
         let tables = &self.tables;
-        let reported = self.checkers.iter().filter(|running| running.is_reported);
-        let findings = reported.flat_map(|running| running.checker.findings(tables)).collect();
+        let reported = || self.checkers.iter().filter(|running| running.is_reported);
+        let findings = reported().flat_map(|running| running.checker.findings(tables)).collect();
+        let uncertain_violations =
+            reported().map(|running| running.checker.uncertain_violations()).sum();
         let lost_events = self.ring.lost() + self.unreadable;
-        Consumed { events: self.events, lost_events, recording, findings }
+        Consumed { events: self.events, lost_events, recording, findings, uncertain_violations }
     }
 }
 

@@ -37,6 +37,20 @@ impl LibraryFacts {
                 *facts |= ClassFact::SharedLock.bit();
             }
         }
+        for model in models.rows() {
+            let is_ordered = model.effects.iter().any(|effect| {
+                matches!(
+                    effect,
+                    Effect::AtomicRead { of: Operand::Receiver, .. }
+                        | Effect::AtomicUpdate { of: Operand::Receiver, .. }
+                        | Effect::Synchronized { lock: Operand::Receiver | Operand::Field(_) }
+                )
+            });
+            // By its name alone: an atomic is no collection.
+            if is_ordered && models.contents_access(model.class, model.method, &[]).is_some() {
+                *facts.entry(model.class).or_default() |= ClassFact::Concurrent.bit();
+            }
+        }
         for (property, fact) in [
             (ClassProperty::HoldsElements, ClassFact::HoldsElements),
             (ClassProperty::ParallelStream, ClassFact::Stream),
@@ -87,6 +101,21 @@ mod tests {
         }
         assert!(!has("java/util/concurrent/locks/StampedLock", ClassFact::SharedLock));
         assert!(!has("java/util/concurrent/locks/Lock", ClassFact::SharedLock));
+    }
+
+    #[test]
+    fn concurrent_collections_order_their_calls() {
+        for class in [
+            "concurrent/ConcurrentHashMap",
+            "concurrent/LinkedBlockingQueue",
+            "Vector",
+            "Collections$SynchronizedMap",
+        ] {
+            assert!(has(&format!("java/util/{class}"), ClassFact::Concurrent), "{class}");
+        }
+        for class in ["HashMap", "ArrayList", "concurrent/atomic/AtomicInteger"] {
+            assert!(!has(&format!("java/util/{class}"), ClassFact::Concurrent), "{class}");
+        }
     }
 
     #[test]

@@ -252,7 +252,7 @@ mod tests {
         let declared: Vec<&str> = HOOKS
             .lines()
             .filter_map(|line| line.trim().strip_suffix(" {"))
-            .filter(|line| line.starts_with("public static void "))
+            .filter(|line| line.starts_with("public static "))
             .collect();
         for hook in Hook::ALL {
             let wanted = hook.java_declaration();

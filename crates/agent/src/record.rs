@@ -1,7 +1,9 @@
 //! One slot of the ring, as the hooks write it, and the event it means.
 
 use agent_protocol::VariableForm;
-use agent_protocol::layout::{FORM_SHIFT, HEAD_KIND_SHIFT, HEAD_SITE_SHIFT, SITES};
+use agent_protocol::layout::{
+    FORM_BITS, FORM_SHIFT, HEAD_KIND_SHIFT, HEAD_SITE_SHIFT, OVERLAPS_SHIFT, SITES,
+};
 use events::{
     Action, Branch, ClassId, Epoch, Event, FieldId, Kind, ObjectId, Operand, OperandKind, SiteId,
     ThreadId, Variable,
@@ -50,17 +52,39 @@ impl Record {
             site: SiteId((self.head >> HEAD_SITE_SHIFT) as u32 & (SITES as u32 - 1)),
             epoch: Epoch(self.epoch),
             action: Action::of_kind(kind, operand)?,
+            overlaps: match kind.operand() {
+                OperandKind::Variable => self.overlaps(),
+                OperandKind::None
+                | OperandKind::Object
+                | OperandKind::Thread
+                | OperandKind::Class
+                | OperandKind::ObjectOfClass
+                | OperandKind::Branch => 0,
+            },
         })
+    }
+
+    /// A ticket is one event, or none where a hook was cut short: what is said of tickets holds for events.
+    fn overlaps(&self) -> u32 {
+        const ALL: u64 = u64::MAX >> OVERLAPS_SHIFT;
+        match self.second >> OVERLAPS_SHIFT {
+            ALL => Event::OVERLAPS_ALL,
+            tickets => tickets as u32,
+        }
     }
 
     fn variable(&self) -> Option<Variable> {
         let (object, number) = (ObjectId(self.first), self.second as u32);
-        Some(match VariableForm::numbered((self.second >> FORM_SHIFT) as usize)? {
-            VariableForm::Field => Variable::Field(object, FieldId(number)),
-            VariableForm::Static => Variable::Static(FieldId(number)),
-            VariableForm::Element => Variable::Element(object, number),
-            VariableForm::Contents => Variable::Contents(object),
-        })
+        Some(
+            match VariableForm::numbered(
+                (self.second >> FORM_SHIFT) as usize & ((1 << FORM_BITS) - 1),
+            )? {
+                VariableForm::Field => Variable::Field(object, FieldId(number)),
+                VariableForm::Static => Variable::Static(FieldId(number)),
+                VariableForm::Element => Variable::Element(object, number),
+                VariableForm::Contents => Variable::Contents(object),
+            },
+        )
     }
 }
 
@@ -79,6 +103,11 @@ mod tests {
             assert_eq!(event.map(|event| event.action.kind()), Some(*kind));
             assert!(record(kind.record_number()).head.cast_signed() >= event_ring::FIRST_WORDS);
         }
+        let mut interval = record(Kind::VolatileRead.record_number());
+        interval.second = 5 << OVERLAPS_SHIFT;
+        assert_eq!(interval.event().map(|event| event.overlaps), Some(5));
+        interval.second = u64::MAX << OVERLAPS_SHIFT;
+        assert_eq!(interval.event().map(|event| event.overlaps), Some(Event::OVERLAPS_ALL));
         assert_eq!(record(0).event(), None);
         assert_eq!(record(Kind::ALL.len() as u8 + 1).event(), None);
     }

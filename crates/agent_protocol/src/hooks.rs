@@ -30,10 +30,18 @@ pub enum Parameter {
     IfZero,
     /// The result of a call; the hook does nothing if it is null.
     UnlessNull,
+    /// What [`Hook::Since`] or [`Hook::SinceByClass`] returned. The only one that takes two words of the operand stack.
+    Ticket,
 }
 
-/// The type of a parameter in descriptors. No parameter takes two words of the operand stack.
+/// The type of a parameter or a result in descriptors.
 macro_rules! descriptor {
+    () => {
+        "V"
+    };
+    (Ticket) => {
+        "J"
+    };
     (Object) => {
         "Ljava/lang/Object;"
     };
@@ -62,6 +70,24 @@ impl Parameter {
             | Parameter::Opcode
             | Parameter::UnlessZero
             | Parameter::IfZero => "int",
+            Parameter::Ticket => "long",
+        }
+    }
+
+    /// How many words of the operand stack it takes.
+    const fn words(self) -> u16 {
+        match self {
+            Parameter::Ticket => 2,
+            Parameter::Object
+            | Parameter::Class
+            | Parameter::Site
+            | Parameter::Value
+            | Parameter::Key
+            | Parameter::Operation
+            | Parameter::Opcode
+            | Parameter::UnlessZero
+            | Parameter::IfZero
+            | Parameter::UnlessNull => 1,
         }
     }
 }
@@ -69,7 +95,7 @@ impl Parameter {
 macro_rules! hooks {
     ($(
         $(#[$doc:meta])+
-        $hook:ident = $name:ident($($parameter:ident: $what:ident),+);
+        $hook:ident = $name:ident($($parameter:ident: $what:ident),+) $(-> $result:ident)?;
     )+) => {
         /// A static method of the runtime that instrumented code calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,7 +119,17 @@ macro_rules! hooks {
             #[must_use]
             pub const fn descriptor(self) -> &'static str {
                 match self {
-                    $(Hook::$hook => concat!("(", $(descriptor!($what),)+ ")V"),)+
+                    $(Hook::$hook => concat!(
+                        "(", $(descriptor!($what),)+ ")", descriptor!($($result)?)
+                    ),)+
+                }
+            }
+
+            /// What it returns, if anything.
+            #[must_use]
+            pub const fn result(self) -> Option<Parameter> {
+                match self {
+                    $(Hook::$hook => [$(Some(Parameter::$result),)? None][0],)+
                 }
             }
 
@@ -121,6 +157,14 @@ hooks! {
     ReadStaticUnnamed = readStatic(site: Site);
     /// As [`Hook::WriteStatic`], in class files that cannot name a class as a constant.
     WriteStaticUnnamed = writeStatic(site: Site);
+    /// Before a field is read that is or may be volatile: the object, which may be null, and the site of the read.
+    BeforeRead = beforeRead(object: Object, site: Site);
+    /// As [`Hook::BeforeRead`], of a static field: the class that the code names, and the site of the read.
+    BeforeReadStatic = beforeReadStatic(owner: Class, site: Site);
+    /// As [`Hook::BeforeReadStatic`], in class files that cannot name a class as a constant.
+    BeforeReadStaticUnnamed = beforeReadStatic(site: Site);
+    /// After a field was written that is or may be volatile: the site of the write.
+    Written = written(site: Site);
     /// Before an array element is read: the array, which may be null, the index, which may be out of
     /// bounds, and the site.
     ReadElement = readElement(array: Object, index: Value, site: Site);
@@ -161,6 +205,12 @@ hooks! {
     CallIfNot = callIfNot(result: IfZero, operand: Object, op: Operation, site: Site);
     /// After a call whose result is not null, as [`Hook::Call`].
     CallIfSome = callIfSome(result: UnlessNull, operand: Object, op: Operation, site: Site);
+    /// Before a call whose reports after it are not one step with it: how many events have been reported.
+    Since = since(site: Site) -> Ticket;
+    /// As [`Hook::Since`], before a call by an interface, if the class of the object is a concurrent collection.
+    SinceByClass = sinceByClass(operand: Object, site: Site) -> Ticket;
+    /// After such a call and before its reports: what was returned before the call.
+    Interval = interval(since: Ticket);
     /// After a call that made the first object a view of the second; the site says how they are related.
     Alias = alias(view: Object, of: Object, site: Site);
     /// Only where threads may be held back, before a field is read or written, an array element is
@@ -181,10 +231,16 @@ hooks! {
 }
 
 impl Hook {
-    /// How many words of the operand stack its parameters take. No parameter takes two.
+    /// How many words of the operand stack its parameters take.
     #[must_use]
     pub fn words(self) -> u16 {
-        self.parameters().len() as u16
+        self.parameters().iter().map(|(_, what)| what.words()).sum()
+    }
+
+    /// How many words of the operand stack its result takes.
+    #[must_use]
+    pub fn result_words(self) -> u16 {
+        self.result().map_or(0, Parameter::words)
     }
 
     /// The declaration of the method in Java, without a body.
@@ -195,7 +251,8 @@ impl Hook {
             .iter()
             .map(|(name, what)| format!("{} {name}", what.java_type()))
             .collect();
-        format!("public static void {}({})", self.name(), parameters.join(", "))
+        let result = self.result().map_or("void", Parameter::java_type);
+        format!("public static {result} {}({})", self.name(), parameters.join(", "))
     }
 }
 
@@ -256,14 +313,10 @@ ops! {
     Receive;
     /// After: the atomic was read.
     AtomicRead;
-    /// Before: the atomic is written.
+    /// After: the atomic was written; [`Op::Publish`] stands before the call.
     AtomicWrite;
     /// After: the atomic was read and written; [`Op::Publish`] stands before the call when it orders.
     AtomicUpdate;
-    /// After: the monitor was taken, the contents were read, and the monitor was given back.
-    SynchronizedRead;
-    /// After: the monitor was taken, the contents were written, and the monitor was given back.
-    SynchronizedWrite;
     /// After: the contents were read as ordinary memory.
     ContentsRead;
     /// After: the contents were written as ordinary memory.
@@ -278,8 +331,6 @@ ops! {
     LatchPass;
     /// Before: the tasks in the collection or array are handed to other threads.
     SubmitAll;
-    /// After: the monitor was taken and given back.
-    Synchronized;
     /// Before, and right after a [`Op::Submit`] or [`Op::SubmitAll`]: the executor that gets what was
     /// submitted; joining it joins that too.
     SubmittedTo;
@@ -301,12 +352,6 @@ ops! {
     StreamBegin;
     /// After: the stream has been worked off.
     StreamEnd;
-    /// After: the monitor was taken, the contents were read as those of a concurrent collection are, and the monitor was
-    /// given back.
-    SynchronizedLook;
-    /// After: the monitor was taken, the contents were changed as those of a concurrent collection are, and the monitor
-    /// was given back.
-    SynchronizedChange;
     /// After: as [`Op::Acquire`], of an object that is a lock because a model says so.
     AcquireModelled;
     /// Before: as [`Op::Release`], of an object that is a lock because a model says so.
@@ -315,6 +360,12 @@ ops! {
     SubmitModelled;
     /// After: as [`Op::TaskJoin`], because a user's model says so.
     TaskJoinModelled;
+    /// After, and right before another one, which is about the entry with this key alone; the key may be null.
+    Key;
+    /// After a call by an interface: as [`Op::AtomicRead`], if the class of the object is a concurrent collection.
+    ConcurrentRead;
+    /// After a call by an interface: as [`Op::AtomicUpdate`], if the class of the object is a concurrent collection.
+    ConcurrentUpdate;
 }
 
 impl Op {

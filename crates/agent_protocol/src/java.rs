@@ -77,7 +77,7 @@ mod tests {
         for constant in [
             "static final int SITE_BITS = 24;",
             "static final int EVENT_READ = 1;",
-            "static final int OP_GATHER = 32;",
+            "static final int OP_GATHER = 29;",
             "static final int WORD_RING = 0;",
             "static final long OF_ELEMENT = 2L << 32;",
             "static final int FACT_SHARED_LOCK = 4;",

@@ -58,6 +58,11 @@ layout! {
     HEAD_SITE_SHIFT = 32;
     /// Where the second operand has the form of a variable.
     FORM_SHIFT = 32;
+    /// How many bits of the second operand, from there, have the form of a variable.
+    FORM_BITS = 4;
+    /// Where the second operand has how many tickets before its own may be of operations that were done after this one
+    /// began; all ones where that is not known.
+    OVERLAPS_SHIFT = FORM_SHIFT + FORM_BITS;
     /// How many bytes lie between two counters: those that different threads write share no cache line.
     COUNTER_DISTANCE = 128;
 }
@@ -180,6 +185,8 @@ numbered! {
         Stream;
         /// Its objects are threads that work off parallel streams of others.
         StreamWorker;
+        /// Its objects are collections that order the calls to them themselves.
+        Concurrent;
     }
 }
 

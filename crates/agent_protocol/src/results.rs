@@ -69,6 +69,10 @@ pub struct Results {
     pub events: u64,
     /// Events that threads reported and that neither saw: a thread was stopped while it reported one.
     pub lost_events: u64,
+    /// Violations that the monitors may have seen and do not report: the order of operations that overlapped is not
+    /// known.
+    #[serde(default)]
+    pub uncertain_violations: u64,
     /// The seed by which threads were held back, where they were.
     pub seed: Option<u64>,
     /// How often threads were held back.
@@ -247,6 +251,7 @@ mod tests {
             threads: 3,
             events: u64::MAX,
             lost_events: 2,
+            uncertain_violations: 3,
             seed: Some(7),
             holds: 4,
             hold_slices: 80,

@@ -27,6 +27,12 @@ pub trait Checker {
     /// What was found so far, in an order that depends on the events only. The tables give the names.
     fn findings(&self, tables: &Tables) -> Vec<Finding>;
 
+    /// How many violations it may have seen and does not report, because the order of operations that
+    /// overlapped is not known.
+    fn uncertain_violations(&self) -> u64 {
+        0
+    }
+
     /// Sites that became suspicious since the last call: an operation there could complete a violation
     /// if another thread ran in between. An adversarial scheduler delays threads there.
     fn suspects(&mut self) -> Vec<SiteId> {

@@ -43,9 +43,9 @@ impl Subject {
                 .fields
                 .get(field.0 as usize)
                 .map(|entry| member(&simple_name(&entry.class), &entry.name)),
-            Subject::Variable(Variable::Element(array, index)) => {
-                object(array).map(|array| format!("{array}[{index}]"))
-            }
+            // Keys of collections that are no small numbers have numbers that mean nothing to people.
+            Subject::Variable(Variable::Element(array, index)) => object(array)
+                .map(|array| if index >> 30 == 0 { format!("{array}[{index}]") } else { array }),
             Subject::Variable(Variable::Contents(it)) | Subject::Lock(it) | Subject::Object(it) => {
                 object(it)
             }

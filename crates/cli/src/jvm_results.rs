@@ -77,6 +77,7 @@ pub(crate) fn read_jvm_results(
         ("hooks", sum(|jvm| jvm.hooks)),
         ("events", sum(|jvm| jvm.events)),
         ("lost_events", sum(|jvm| jvm.lost_events)),
+        ("uncertain_violations", sum(|jvm| jvm.uncertain_violations)),
         ("holds", sum(|jvm| jvm.holds)),
         ("hold_slices", sum(|jvm| jvm.hold_slices)),
         ("recorded_events", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.events))),

@@ -61,7 +61,14 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     let results = Results {
         remarks,
         gaps: checker_run.gap(&name).into_iter().collect(),
-        stats: vec![("threads", tables.threads.len() as u64), ("events", checker_run.events)],
+        stats: vec![
+            ("threads", tables.threads.len() as u64),
+            ("events", checker_run.events),
+            (
+                "uncertain_violations",
+                checker_run.checkers.iter().map(|checker| checker.uncertain_violations()).sum(),
+            ),
+        ],
         interrupted: cancel.is_requested(),
         ..Results::default()
     };

@@ -26,7 +26,13 @@ fn made_up_events() -> Vec<Event> {
         let object = ObjectId(random(1_000_000));
         epoch += 1;
         let mut add = |site: u32, action| {
-            events.push(Event { thread, site: SiteId(method + site), epoch: Epoch(epoch), action });
+            events.push(Event {
+                thread,
+                site: SiteId(method + site),
+                epoch: Epoch(epoch),
+                action,
+                overlaps: 0,
+            });
         };
         add(1, Action::Acquire(object));
         for access in 0..random(6) as u32 {

@@ -6,6 +6,14 @@
 //! ordered the same way in the stream. Two ordinary accesses that race may be recorded in either
 //! order.
 //!
+//! **Overlaps.** A hook and the operation that it reports are not one step. The report of a monitor is
+//! made while the monitor is held, so that reports and operations are in one order; that of a volatile
+//! variable or of a call of the library is made some time before or after the operation, and another
+//! thread may do and report something in between. [`Event::overlaps`] says of how many events before
+//! this one that cannot be excluded. All events before those are of operations that were over
+//! when this one began. So where conflicts are what matters, an event is an interval that ends with its place in the
+//! stream; where synchronisation matters, its place is enough.
+//!
 //! **Epochs.** Every thread counts epochs: intervals of its execution in which it begins no atomic
 //! block, receives no edge from another thread and sends none. Epoch numbers are unique in a run and
 //! grow along each thread. An event that can receive an edge carries a later epoch than everything
@@ -192,4 +200,12 @@ pub struct Event {
     pub epoch: Epoch,
     /// What.
     pub action: Action,
+    /// How many of the events right before it, of any thread, may be of operations that were done after it began;
+    /// [`Event::OVERLAPS_ALL`] where that is not known.
+    pub overlaps: u32,
+}
+
+impl Event {
+    /// Nothing is known of when the operation began.
+    pub const OVERLAPS_ALL: u32 = u32::MAX;
 }

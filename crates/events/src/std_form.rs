@@ -253,7 +253,7 @@ impl Names {
             (_, BeginUse::Threads) => Action::ThreadEnd,
             (_, BeginUse::Blocks) => Action::End,
         };
-        Some(Event { thread, site, epoch: Epoch(0), action })
+        Some(Event { thread, site, epoch: Epoch(0), action, overlaps: 0 })
     }
 
     fn thread(&mut self, name: &str) -> ThreadId {

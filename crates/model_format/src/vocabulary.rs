@@ -489,6 +489,8 @@ words! {
         ReflectiveWrite = "reflective-write",
         /// The result is a method handle that accesses a field.
         MakesAccessor = "accessor",
+        /// It is about one entry of its receiver alone, the one whose key or element is its first argument.
+        Keyed = "keyed",
     }
 }
 

@@ -73,6 +73,19 @@ impl Models {
         })
     }
 
+    /// Whether a call of this method is about one entry of its receiver alone, the one that its first argument is the
+    /// key or element of.
+    #[must_use]
+    pub fn is_keyed(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        [class].iter().chain(self.supertypes(class)).any(|class| {
+            self.methods_of(class).any(|fact| {
+                fact.method == method
+                    && fact.property == MethodProperty::Keyed
+                    && descriptor_fits(fact.descriptor, descriptor)
+            })
+        })
+    }
+
     /// How a collection method of this name and descriptor takes something out, if it does, whoever
     /// declares it.
     #[must_use]
@@ -151,6 +164,23 @@ mod tests {
         assert_eq!(removal("remove", "(Ljava/lang/Object;)Z"), Some(Removal::Tolerant));
         assert_eq!(removal("poll", "()Ljava/lang/Object;"), Some(Removal::Tolerant));
         assert_eq!(removal("add", "(Ljava/lang/Object;)Z"), None);
+    }
+
+    #[test]
+    fn one_entry_is_known_by_its_key() {
+        let models = Models::built_in();
+        let is_keyed = |class, method, descriptor| models.is_keyed(class, method, descriptor);
+        let object = "(Ljava/lang/Object;)Ljava/lang/Object;";
+        for class in
+            ["java/util/Map", "java/util/concurrent/ConcurrentHashMap", "java/util/Hashtable"]
+        {
+            assert!(is_keyed(class, "get", object) && !is_keyed(class, "size", "()I"), "{class}");
+            assert!(!is_keyed(class, "containsValue", "(Ljava/lang/Object;)Z"), "{class}");
+        }
+        let set = "java/util/concurrent/ConcurrentSkipListSet";
+        assert!(is_keyed(set, "add", "(Ljava/lang/Object;)Z"));
+        assert!(!is_keyed("java/util/Vector", "add", "(Ljava/lang/Object;)Z"));
+        assert!(!is_keyed("java/util/concurrent/BlockingQueue", "remove", "(Ljava/lang/Object;)Z"));
     }
 
     #[test]

@@ -158,6 +158,59 @@ public final class Scission {
         writeStatic(null, site);
     }
 
+    /** A field of an object that may be volatile is about to be read. */
+    public static void beforeRead(Object object, int site) {
+        try {
+            long entry = entry(site);
+            if (entry > UNRESOLVED || object == null) {
+                return;
+            }
+            ScissionThread s = current();
+            if (entry == UNRESOLVED) {
+                entry = ScissionAccesses.beforeFirstRead(s, object, null, site);
+            }
+            if (ScissionSites.isVolatileField(entry)) {
+                ScissionVolatile.beforeRead(s, object, ScissionSites.volatileWord(entry), site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A static field that may be volatile is about to be read. */
+    public static void beforeReadStatic(Class<?> owner, int site) {
+        try {
+            long entry = entry(site);
+            if (entry > UNRESOLVED) {
+                return;
+            }
+            ScissionThread s = current();
+            if (entry == UNRESOLVED) {
+                entry = ScissionAccesses.beforeFirstRead(s, null, owner, site);
+            }
+            if (ScissionSites.isVolatileStatic(entry)) {
+                ScissionVolatile.beforeRead(s, null, ScissionSites.volatileWord(entry), site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A static field that may be volatile is about to be read, in a class file that cannot name its class. */
+    public static void beforeReadStatic(int site) {
+        beforeReadStatic(null, site);
+    }
+
+    /** A field that may be volatile was written. */
+    public static void written(int site) {
+        if (entry(site) < UNRESOLVED) {
+            ScissionThread s = Thread.currentThread().$scission;
+            if (s != null && s.writeSite == site && site != 0) {
+                ScissionVolatile.written(s);
+            }
+        }
+    }
+
     /** The class of this site has been initialised. */
     public static void initialised(Class<?> type, int site) {
         try {
@@ -346,7 +399,7 @@ public final class Scission {
     /** Something that a library call does to an operand. */
     public static void call(Object operand, int op, int site) {
         try {
-            if (operand != null) {
+            if (operand != null || op == OP_KEY) {
                 ScissionCalls.call(current(), operand, op, site);
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
@@ -372,6 +425,29 @@ public final class Scission {
     public static void callIfSome(Object result, Object operand, int op, int site) {
         if (result != null) {
             call(operand, op, site);
+        }
+    }
+
+    /** Before a call: how many events have been reported. */
+    public static long since(int site) {
+        return ScissionEvents.tickets();
+    }
+
+    /** Before a call by an interface: how many events have been reported, if the object is a concurrent collection. */
+    public static long sinceByClass(Object operand, int site) {
+        try {
+            return operand != null && ScissionCalls.isConcurrent(current(), operand) ? ScissionEvents.tickets() : 0;
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+            return 0;
+        }
+    }
+
+    /** After a call, before it is reported: how many events had been reported before it. */
+    public static void interval(long since) {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (s != null) {
+            s.since = since;
         }
     }
 

@@ -66,7 +66,7 @@ final class ScissionAccesses {
                 ScissionVolatile.reportRead(
                     s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
             } else if (entry == IS_VOLATILE) {
-                ScissionVolatile.read(s, site, owner(s, object, site), variable(object, site));
+                ScissionVolatile.read(s, site, owner(s, object, site), variable(object, site), 0);
             } else if (entry == HAS_NO_WORDS) {
                 usesClass(s, object, site);
                 report(s, EVENT_READ, site, owner(s, object, site), variable(object, site));
@@ -91,13 +91,24 @@ final class ScissionAccesses {
                 ScissionVolatile.reportWrite(
                     s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
             } else if (entry == IS_VOLATILE) {
-                ScissionVolatile.write(s, site, owner(s, object, site), variable(object, site));
+                ScissionVolatile.write(s, site, owner(s, object, site), variable(object, site), 0);
             } else if (entry == HAS_NO_WORDS) {
                 usesClass(s, object, site);
                 report(s, EVENT_WRITE, site, owner(s, object, site), variable(object, site));
             }
         } catch (RuntimeException | LinkageError problem) {
             ScissionFailures.hooks++;
+        }
+    }
+
+    /** The first time that a field is about to be read at a site. */
+    @DontInline
+    static long beforeFirstRead(ScissionThread s, Object object, Class<?> from, int site) {
+        try {
+            return entry(s, object, from, site);
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
+            return UNRESOLVED;
         }
     }
 

@@ -2,6 +2,7 @@ package java.lang;
 
 import static java.lang.ScissionEpochs.beginEpoch;
 import static java.lang.ScissionEvents.emit;
+import static java.lang.ScissionEvents.emitSince;
 import static java.lang.ScissionObjects.id;
 import static java.lang.ScissionProtocol.*;
 
@@ -95,19 +96,13 @@ final class ScissionCalls {
                 receive(s, EVENT_RECEIVE, operand, site);
                 break;
             case OP_ATOMIC_READ:
-                ScissionVolatile.read(s, site, id(s, operand), OF_CONTENTS);
+                contents(s, EVENT_VOLATILE_READ, operand, site);
                 break;
             case OP_ATOMIC_WRITE:
-                ScissionVolatile.write(s, site, id(s, operand), OF_CONTENTS);
+                contents(s, EVENT_VOLATILE_WRITE, operand, site);
                 break;
             case OP_ATOMIC_UPDATE:
-                atomicUpdate(s, operand, site);
-                break;
-            case OP_SYNCHRONIZED_READ:
-                insideMonitor(s, EVENT_READ, operand, site);
-                break;
-            case OP_SYNCHRONIZED_WRITE:
-                insideMonitor(s, EVENT_WRITE, operand, site);
+                contents(s, EVENT_ATOMIC_UPDATE, operand, site);
                 break;
             case OP_CONTENTS_READ:
                 ScissionAccesses.report(s, EVENT_READ, site, id(s, operand), OF_CONTENTS);
@@ -131,9 +126,6 @@ final class ScissionCalls {
                 for (Object task : each(operand)) {
                     ScissionTasks.submit(s, task, site);
                 }
-                break;
-            case OP_SYNCHRONIZED:
-                insideMonitor(s, 0, operand, site);
                 break;
             case OP_SUBMITTED_TO:
                 ScissionTasks.submittedTo(s, operand);
@@ -162,11 +154,19 @@ final class ScissionCalls {
             case OP_STREAM_END:
                 ScissionTasks.streamEnd(s, operand, site);
                 break;
-            case OP_SYNCHRONIZED_LOOK:
-                insideMonitor(s, EVENT_VOLATILE_READ, operand, site);
+            case OP_KEY:
+                s.keySite = site;
+                s.key = ScissionKeys.number(s, operand);
                 break;
-            case OP_SYNCHRONIZED_CHANGE:
-                insideMonitor(s, EVENT_ATOMIC_UPDATE, operand, site);
+            case OP_CONCURRENT_READ:
+                if (isConcurrent(s, operand)) {
+                    contents(s, EVENT_VOLATILE_READ, operand, site);
+                }
+                break;
+            case OP_CONCURRENT_UPDATE:
+                if (isConcurrent(s, operand)) {
+                    contents(s, EVENT_ATOMIC_UPDATE, operand, site);
+                }
                 break;
             default:
                 break;
@@ -191,11 +191,34 @@ final class ScissionCalls {
         emit(s, kind, site, id, 0);
     }
 
-    private static void atomicUpdate(ScissionThread s, Object object, int site) {
+    /**
+     * A call was a step of an atomic or a concurrent collection: of the entry with the key that was told at this site, or
+     * of the object as a whole. It happened after {@code s.since} and is over.
+     */
+    private static void contents(ScissionThread s, int kind, Object object, int site) {
+        long variable = OF_CONTENTS;
+        if (s.keySite == site) {
+            s.keySite = 0;
+            if (s.key == ScissionKeys.UNKNOWN) {
+                return;
+            }
+            variable = OF_ELEMENT | s.key;
+        }
         long id = id(s, object);
         beginEpoch(s);
-        emit(s, EVENT_ATOMIC_UPDATE, site, id, OF_CONTENTS);
-        beginEpoch(s);
+        emitSince(s, kind, site, id, variable, s.since);
+        if (kind != EVENT_VOLATILE_READ) {
+            beginEpoch(s);
+        }
+    }
+
+    /** Whether an object is a collection that orders the calls to it. */
+    static boolean isConcurrent(ScissionThread s, Object object) {
+        ScissionShapes.Shape shape = s.lastShape;
+        if (shape == null || shape.type != object.getClass()) {
+            s.lastShape = shape = ScissionShapes.of(object.getClass());
+        }
+        return shape.has(FACT_CONCURRENT);
     }
 
     private static void interfaceAccess(ScissionThread s, int kind, Object object, int site) {
@@ -214,29 +237,6 @@ final class ScissionCalls {
     private static long lockOf(ScissionThread s, Object lock) {
         long id = id(s, lock);
         return ScissionShapes.of(lock.getClass()).has(FACT_SHARED_LOCK) ? ~id : id;
-    }
-
-    /**
-     * What a synchronized library method did, reported as a whole after it. The lock is taken once more for that:
-     * otherwise two threads that report at the same time would seem to hold it together.
-     */
-    private static void insideMonitor(ScissionThread s, int kind, Object object, int site) {
-        long id = ScissionLocks.lockId(s, object);
-        boolean outermost = ScissionLocks.findHeld(s, id) < 0;
-        synchronized (object) {
-            beginEpoch(s);
-            if (outermost) {
-                emit(s, EVENT_ACQUIRE, site, id, 0);
-                beginEpoch(s);
-            }
-            if (kind != 0) {
-                emit(s, kind, site, id, OF_CONTENTS);
-            }
-            if (outermost) {
-                emit(s, EVENT_RELEASE, site, id, 0);
-            }
-            beginEpoch(s);
-        }
     }
 
     /** A thread is about to be started; only the first report of that counts. */

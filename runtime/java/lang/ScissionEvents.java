@@ -6,6 +6,7 @@ import static java.lang.ScissionProtocol.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /** How events get out: the ring that all threads write to, and the stacks of where they were reported first. */
 final class ScissionEvents {
@@ -26,9 +27,35 @@ final class ScissionEvents {
      * reported something.
      */
     static void emit(ScissionThread s, int kind, int site, long first, long second) {
-        if (!EMITS) {
-            return;
+        if (EMITS) {
+            prepare(s, kind, site);
+            put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
         }
+    }
+
+    /**
+     * Reports an access that is not one step with its report: what has a ticket below {@code since} was over when it
+     * began. With 0 nothing is known of when that was.
+     */
+    static void emitSince(ScissionThread s, int kind, int site, long first, long second, long since) {
+        if (EMITS) {
+            prepare(s, kind, site);
+            long ticket = ticket();
+            long overlaps = Math.min(ticket - since, MOST_OVERLAPS);
+            write(ticket, s.number, kind, site, s.epoch >>> SITE_BITS, first, second | overlaps << OVERLAPS_SHIFT);
+        }
+    }
+
+    private static final long MOST_OVERLAPS = -1L >>> OVERLAPS_SHIFT;
+
+    /** How many tickets have been drawn. */
+    @ForceInline
+    static long tickets() {
+        return U.getLongVolatile(null, TAIL);
+    }
+
+    /** What is reported before an event of a thread at this site. */
+    private static void prepare(ScissionThread s, int kind, int site) {
         if (s.waiting != 0 && kind != EVENT_WOKEN) {
             // A wait that ended with an exception has its monitor back as well.
             ScissionLocks.woken(s);
@@ -46,7 +73,6 @@ final class ScissionEvents {
         if (kind != EVENT_END && ScissionSites.isSite(site)) {
             noteStack(s, site);
         }
-        put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
     }
 
     /** Reports what a word holds, on behalf of the thread that did it. */
@@ -71,16 +97,29 @@ final class ScissionEvents {
     private static final long ABANDONED = -1;
     private static final long CAREFUL = Long.MIN_VALUE / 2;
 
+    /** Reports a record. */
+    private static void put(int thread, int kind, int site, long epoch, long first, long second) {
+        write(ticket(), thread, kind, site, epoch, first, second);
+    }
+
     /**
-     * Writes a record. This is {@code Ring::put} of the crate {@code event_ring}, line by line, with the orderings
+     * Draws a ticket that has room. With {@link #write} this is {@code Ring::put} of the crate {@code event_ring}, line by line, with the orderings
      * that it has there or stronger ones. That crate has the argument and the exploration of the protocol: whoever
      * changes one changes the other.
      */
-    private static void put(int thread, int kind, int site, long epoch, long first, long second) {
+    @ForceInline
+    private static long ticket() {
         long ticket = U.getAndAddLong(null, TAIL, 1);
         if (ticket - U.getLongAcquire(null, HEAD) > RING_MASK) {
             ticket = ticketWithRoom(ticket);
         }
+        return ticket;
+    }
+
+    /** Writes the record of a ticket. */
+    @ForceInline
+    private static void write(
+            long ticket, int thread, int kind, int site, long epoch, long first, long second) {
         long slot = RING + ((ticket & RING_MASK) << SLOT_BITS);
         U.putLong(slot + SLOT_EPOCH, epoch);
         U.putLong(slot + SLOT_FIRST, first);

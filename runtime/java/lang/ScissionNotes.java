@@ -64,7 +64,10 @@ final class ScissionNotes {
         }
     }
 
-    /** Reports and clears what all threads have noted of their reads of a variable. */
+    /**
+     * Reports and clears what all threads have noted of their reads of a variable. The note of a read that its thread has
+     * reported itself is negative.
+     */
     static void collectReads(ScissionThread s, long read, long first, long second) {
         long note = NOTES + ((read & SHARED_INDEX) << 3);
         int regions = usedRegions;
@@ -74,7 +77,7 @@ final class ScissionNotes {
             long noted = U.getLongVolatile(null, note);
             if (noted != 0) {
                 noted = U.getAndSetLong(null, note, 0);
-                if (noted != 0 && ScissionEpochs.owner(noted) != s.number) {
+                if (noted > 0 && ScissionEpochs.owner(noted) != s.number) {
                     ScissionEvents.earlier(EVENT_EARLIER_READ, noted, first, second);
                 }
             }

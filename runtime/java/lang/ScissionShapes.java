@@ -105,8 +105,8 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
     /**
      * What is true of the objects of a class, as bits. That they are locks, streams and threads that work off
      * streams follows from any supertype. Whether they hold their elements themselves is known of a class alone, since a
-     * subclass may override anything. Whether others must order their calls is known of classes of the library, and of
-     * those that extend one.
+     * subclass may override anything. Whether others must order their calls, or they are concurrent collections, is known
+     * of classes of the library, and of those that extend one.
      */
     private static int factsOf(Class<?> type) {
         int own = ScissionNatives.classFacts(type.getName());
@@ -116,7 +116,7 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
             ofLibrary = ofLibrary.getSuperclass();
         }
         if (ofLibrary != null) {
-            facts |= ScissionNatives.classFacts(ofLibrary.getName()) & FACT_UNORDERED;
+            facts |= ScissionNatives.classFacts(ofLibrary.getName()) & (FACT_UNORDERED | FACT_CONCURRENT);
         }
         return facts;
     }

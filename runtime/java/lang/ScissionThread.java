@@ -55,6 +55,20 @@ final class ScissionThread {
     /** The futures that the next result will stand for. */
     Object[] gathered;
 
+    /** The site of the read that is about to happen, and the word of its volatile variable; 0 if there is none. */
+    int readSite;
+    long readWord;
+    /** The site of the write that is under way, the object of its volatile variable and where its word is; 0 if none is. */
+    int writeSite;
+    Object writtenObject;
+    long writtenWord;
+
+    /** How many tickets had been drawn before the call that is reported; less, if that is not known. */
+    long since;
+    /** The site of the call whose key is known, and the number of the key. */
+    int keySite;
+    long key;
+
     /** Classes whose initialisation this thread has seen, by number, one bit each. */
     long[] seenClasses = new long[4];
 

@@ -588,7 +588,10 @@ fn is_made_by_library(action: Action) -> bool {
     match action {
         Action::VolatileRead(variable)
         | Action::VolatileWrite(variable)
-        | Action::AtomicUpdate(variable) => matches!(variable, Variable::Contents(_)),
+        | Action::AtomicUpdate(variable) => {
+            // Elements of arrays are not accessed like that: it is an entry of a collection.
+            matches!(variable, Variable::Contents(_) | Variable::Element(..))
+        }
         Action::Submit(_)
         | Action::TaskBegin(_)
         | Action::TaskEnd(_)
@@ -720,7 +723,13 @@ mod tests {
     use super::*;
 
     fn event(thread: u32, epoch: u64, action: Action) -> Event {
-        Event { thread: ThreadId(thread), site: SiteId(0), epoch: Epoch(epoch), action }
+        Event {
+            thread: ThreadId(thread),
+            site: SiteId(0),
+            epoch: Epoch(epoch),
+            action,
+            overlaps: 0,
+        }
     }
 
     /// Threads that are started and joined one after another and meet at a lock, two at a time; each is asked for its

@@ -1,8 +1,9 @@
 //! The state of variables, locks and other objects through which threads conflict.
 
-use events::{ClassId, ObjectId};
+use events::{Access, ClassId, ObjectId};
 
 use super::graph::{Endpoint, Graph};
+use super::intervals::{Interval, Intervals};
 use crate::latest_by_thread::{LatestByThread, Timed};
 use crate::table::Key;
 use crate::timeline::{ThreadSlot, ThreadTime};
@@ -29,6 +30,8 @@ pub(super) struct AccessHistory {
     add_shared: TimedOperation,
     /// All of them, if there are several.
     shared: Option<Box<LatestByThread<TimedOperation>>>,
+    /// Operations of which some overlapped others, if there were any.
+    intervals: Option<Box<Intervals>>,
 }
 
 impl AccessHistory {
@@ -66,6 +69,25 @@ impl AccessHistory {
         }
     }
 
+    /// Whether operations on it are intervals.
+    pub(super) fn has_intervals(&self) -> bool {
+        self.intervals.is_some()
+    }
+
+    /// Those of its operations that are intervals.
+    pub(super) fn intervals(&self) -> Option<&Intervals> {
+        self.intervals.as_deref()
+    }
+
+    /// Adds an operation that is an interval. If it overlapped nothing and is exclusive, it comes after all
+    /// operations that are none.
+    pub(super) fn add_interval(&mut self, interval: Interval, graph: &Graph) {
+        if interval.access == Access::Write && interval.is_exact() {
+            self.exclusive(TimedOperation::default());
+        }
+        self.intervals.get_or_insert_default().add(interval, graph);
+    }
+
     /// Appends the shared operations to a list.
     pub(super) fn add_shared_to(&self, list: &mut Vec<TimedOperation>) {
         if !self.add_shared.thread_time.is_none() {
@@ -84,7 +106,13 @@ impl AccessHistory {
                 self.shared = None;
             }
         }
+        if let Some(intervals) = &mut self.intervals
+            && !intervals.prune(graph)
+        {
+            self.intervals = None;
+        }
         self.shared.is_some()
+            || self.intervals.is_some()
             || graph.node_of(self.add_shared.thread_time).is_some()
             || graph.node_of(self.exclusive.thread_time).is_some()
     }

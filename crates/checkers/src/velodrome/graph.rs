@@ -187,6 +187,11 @@ impl Graph {
         }
     }
 
+    /// How many operations on a variable are kept at least.
+    pub(super) fn kept_intervals(&self) -> usize {
+        self.config.kept_intervals
+    }
+
     /// Makes sure that the slot is there.
     pub(super) fn add_slot(&mut self, slot: ThreadSlot) {
         while self.intervals.len() <= slot.index() {
@@ -564,6 +569,13 @@ impl Graph {
         add_once(&mut self.nodes[from.index()].outgoing, target);
         self.propagate_ancestors(from, target);
         if closes { Added::Cycle } else { Added::Edge }
+    }
+
+    /// Whether an edge would close a cycle.
+    pub(super) fn would_close_cycle(&self, source: ThreadTime, target: NodeId) -> bool {
+        self.node_of(source).is_some_and(|from| {
+            from != target && self.nodes[from.index()].ancestors.contains(target.index())
+        })
     }
 
     /// Leaves of each source thread only the latest edges. The others help to find the innermost

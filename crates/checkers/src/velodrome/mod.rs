@@ -8,6 +8,16 @@
 //! conflict-serializable. Sound and complete for the observed run; says nothing about other runs. What was
 //! not observed (library code without a model, native code) can hide violations, but causes no false ones.
 //!
+//! An edge needs the order of two operations, and the stream has the order of their reports. For monitors and
+//! whatever is reported while one is held these are the same. An operation on a volatile variable, an atomic or a
+//! library object is an interval (`intervals.rs`). Of two conflicting intervals that overlap, the order is unknown, and there
+//! is an edge in neither direction. So the property is, precisely: let X and Y of different threads
+//! conflict, and X be *certainly before* Y iff the interval of X ends before that of Y begins. A violation is reported
+//! iff the transactions of the run form a cycle of edges that are the order of a thread, or lead from an
+//! operation to one that it is certainly before. Each such edge is an order that the run had, whatever the unknown orders
+//! were; so a cycle of them is a violation in each of them. What may be a cycle with an unknown order is counted and not
+//! reported. Ordinary accesses that race are taken in the order of their reports, which is not always that of the accesses.
+//!
 //! Deviations from the paper, with the reason:
 //! 1. A step of the paper is a `ThreadTime`, a thread and a time of that thread, not a node and a time of
 //!    that node. A node is an interval of a thread's time, so that an access that is reported late
@@ -34,10 +44,15 @@
 //! 8. Publishing and receiving give no edges. A call of a concurrent collection publishes before it changes anything, and
 //!    a thread that runs in between receives that too early; the change represents the whole call. Violations
 //!    that depend on permits alone can be missed.
+//! 9. An entry of a concurrent collection is a variable, and so is the collection as a whole: its size, iteration and what
+//!    changes all of it. Calls that are about one entry do not conflict with those that are about the whole, although they
+//!    may change the size: two threads that insert different keys would conflict over it. So a block that
+//!    looks at the size and then inserts is not found to be split.
 
 mod access_history;
 mod blame;
 mod graph;
+mod intervals;
 mod report;
 mod witness;
 
@@ -56,6 +71,7 @@ use crate::verb::Verb;
 use crate::{Checker, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
 use graph::{Added, Endpoint, Graph, Label, NodeId};
+use intervals::Interval;
 use report::{Group, Violations};
 use witness::CycleBuilder;
 
@@ -72,7 +88,7 @@ pub const CHECKER: Registration = Registration {
     start: || Box::new(Velodrome::new(Config::default())),
 };
 
-/// How much state is kept. The findings do not depend on it.
+/// How much state is kept. The findings do not depend on it, but for `kept_intervals`.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
     /// Whether operations outside of transactions are merged into existing nodes.
@@ -82,11 +98,14 @@ pub struct Config {
     /// How many nodes may be alive before those that are over are condensed: their findings name the
     /// ends of the cycle and not all that is in between.
     pub condense_above: usize,
+    /// How many operations on a variable are kept at least, once some of them are intervals. A violation that depends on
+    /// an older one, because all later ones overlap the operation that completes it, is missed.
+    pub kept_intervals: usize,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { merge: true, collect: true, condense_above: 128 }
+        Config { merge: true, collect: true, condense_above: 128, kept_intervals: 8 }
     }
 }
 
@@ -147,6 +166,10 @@ pub struct Velodrome {
     barriers: Table<Barrier>,
     contexts: Contexts,
     violations: Violations,
+    /// How many events there were.
+    position: u64,
+    /// How many operations may have closed a cycle with one that they overlapped.
+    uncertain_cycles: u64,
     sources: Vec<TimedOperation>,
     labelled: Vec<(ThreadTime, Label)>,
 }
@@ -164,6 +187,8 @@ impl Velodrome {
             barriers: Table::default(),
             contexts: Contexts::default(),
             violations: Violations::default(),
+            position: 0,
+            uncertain_cycles: 0,
             sources: Vec::new(),
             labelled: Vec::new(),
         }
@@ -277,6 +302,9 @@ impl Velodrome {
     fn shared_access(&mut self, event: &Event, variable: Variable) {
         self.make_room_for_variables();
         let position = self.variables.position(Key::from(variable));
+        if self.variables.at(position).is_some_and(AccessHistory::has_intervals) {
+            return self.interval_at(event, Access::Read, variable, position);
+        }
         self.sources.clear();
         self.sources.extend(self.variables.at(position).map(|history| history.exclusive));
         let operation = self.operation(event, Subject::Variable(variable));
@@ -288,6 +316,9 @@ impl Velodrome {
     fn exclusive(&mut self, event: &Event, variable: Variable) {
         self.make_room_for_variables();
         let position = self.variables.position(Key::from(variable));
+        if self.variables.at(position).is_some_and(AccessHistory::has_intervals) {
+            return self.interval_at(event, Access::Write, variable, position);
+        }
         self.sources.clear();
         if let Some(history) = self.variables.at(position) {
             self.sources.push(history.exclusive);
@@ -298,6 +329,60 @@ impl Velodrome {
         if !operation.thread_time.is_none() || self.variables.at(position).is_some() {
             self.variables.entry_at(position).exclusive(operation);
         }
+    }
+
+    /// An access of which it is known in which interval it happened.
+    fn interval(&mut self, event: &Event, access: Access, variable: Variable) {
+        self.make_room_for_variables();
+        let position = self.variables.position(Key::from(variable));
+        self.interval_at(event, access, variable, position);
+    }
+
+    fn interval_at(
+        &mut self,
+        event: &Event,
+        access: Access,
+        variable: Variable,
+        position: Position,
+    ) {
+        let begin = match event.overlaps {
+            Event::OVERLAPS_ALL => 0,
+            events => self.position.saturating_sub(u64::from(events)),
+        };
+        self.sources.clear();
+        if let Some(history) = self.variables.at(position) {
+            if let Some(intervals) = history.intervals() {
+                intervals.add_certain_to(begin, access, &mut self.sources);
+            }
+            self.sources.push(history.exclusive);
+            if access == Access::Write {
+                history.add_shared_to(&mut self.sources);
+            }
+        }
+        let violations = self.violations.count;
+        let operation = self.operation(event, Subject::Variable(variable));
+        if self.violations.count == violations && begin < self.position {
+            self.count_uncertain(event.thread, begin, access, position);
+        }
+        if !operation.thread_time.is_none() {
+            let interval = Interval { operation, access, begin, end: self.position };
+            self.variables.entry_at(position).add_interval(interval, &self.graph);
+        }
+    }
+
+    /// Counts an operation that closes a cycle if it came after one that it overlapped.
+    fn count_uncertain(&mut self, thread: ThreadId, begin: u64, access: Access, at: Position) {
+        let slot = self.slot(thread);
+        if self.threads[slot.index()].open.is_empty() {
+            return;
+        }
+        let Some(node) = self.graph.running(slot) else { return };
+        let intervals = self.variables.at(at).and_then(AccessHistory::intervals);
+        let is_cycle = intervals.is_some_and(|intervals| {
+            let mut overlapping = intervals.overlapping(begin, access);
+            overlapping.any(|other| self.graph.would_close_cycle(other.thread_time, node))
+        });
+        self.uncertain_cycles += u64::from(is_cycle);
     }
 
     fn make_room_for_variables(&mut self) {
@@ -507,13 +592,14 @@ impl Velodrome {
 
 impl Checker for Velodrome {
     fn event(&mut self, event: &Event) {
+        self.position += 1;
         match event.action {
-            Action::Read(variable) | Action::VolatileRead(variable) => {
-                self.shared_access(event, variable);
+            Action::Read(variable) => self.shared_access(event, variable),
+            Action::Write(variable) => self.exclusive(event, variable),
+            Action::VolatileRead(variable) => self.interval(event, Access::Read, variable),
+            Action::VolatileWrite(variable) | Action::AtomicUpdate(variable) => {
+                self.interval(event, Access::Write, variable);
             }
-            Action::Write(variable)
-            | Action::VolatileWrite(variable)
-            | Action::AtomicUpdate(variable) => self.exclusive(event, variable),
             Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
             Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
             Action::Acquire(lock) => self.acquire(event, lock, Mode::Exclusive),
@@ -582,5 +668,9 @@ impl Checker for Velodrome {
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
         self.violations.findings(tables, &self.contexts)
+    }
+
+    fn uncertain_violations(&self) -> u64 {
+        self.uncertain_cycles
     }
 }

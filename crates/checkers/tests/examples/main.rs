@@ -81,7 +81,7 @@ fn two_transactions_that_exclude_each_other_are_reported_without_blame() {
 }
 
 fn event(thread: u32, action: Action) -> Event {
-    Event { thread: ThreadId(thread), site: SiteId(0), epoch: Epoch(0), action }
+    Event { thread: ThreadId(thread), site: SiteId(0), epoch: Epoch(0), action, overlaps: 0 }
 }
 
 fn updates(checker: &mut dyn Checker, thread: u32, object: u64) {

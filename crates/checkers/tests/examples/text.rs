@@ -33,7 +33,7 @@ impl Text {
             let site = run.site(name, number as u32);
             let thread = run.thread(thread);
             let action = run.action(verb, name);
-            run.events.push(Event { thread, site, epoch: Epoch(0), action });
+            run.events.push(Event { thread, site, epoch: Epoch(0), action, overlaps: 0 });
         }
         run
     }

@@ -90,8 +90,9 @@ pub(crate) struct Model {
     epochs: u64,
     threads: BTreeMap<u32, Thread>,
     words: BTreeMap<u32, Words>,
-    /// The last read of each volatile variable by each thread since it was last written.
-    notes: BTreeMap<(u32, u32), Word>,
+    /// The last read of each volatile variable by each thread since it was last written, and whether the thread has
+    /// reported it.
+    notes: BTreeMap<(u32, u32), (Word, bool)>,
     shared: BTreeMap<u32, SharedWords>,
     /// What was reported.
     pub(crate) events: Vec<Event>,
@@ -128,7 +129,13 @@ impl Model {
     }
 
     fn push(&mut self, thread: u32, site: SiteId, epoch: u64, action: Action) {
-        self.events.push(Event { thread: ThreadId(thread), site, epoch: Epoch(epoch), action });
+        self.events.push(Event {
+            thread: ThreadId(thread),
+            site,
+            epoch: Epoch(epoch),
+            action,
+            overlaps: 0,
+        });
     }
 
     /// Reports the blocks that the thread is in.
@@ -192,7 +199,7 @@ impl Model {
     fn volatile_read(&mut self, thread: u32, x: u32, site: SiteId) {
         if self.filters.ownership
             && self.filters.epoch
-            && let Some(note) = self.notes.get_mut(&(x, thread))
+            && let Some((note, is_reported)) = self.notes.get_mut(&(x, thread))
         {
             let epoch = self.threads.entry(thread).or_default().epoch;
             if note.epoch == epoch {
@@ -200,12 +207,13 @@ impl Model {
             }
             if !self.filters.locksets {
                 *note = Word { thread, epoch, site };
+                *is_reported = false;
                 return;
             }
         }
         self.report_blocks(thread);
         let epoch = self.next_epoch(thread);
-        self.notes.insert((x, thread), Word { thread, epoch, site });
+        self.notes.insert((x, thread), (Word { thread, epoch, site }, true));
         self.push(thread, site, epoch, Action::VolatileRead(volatile(x)));
     }
 
@@ -213,12 +221,12 @@ impl Model {
     fn report_notes(&mut self, writer: u32, x: u32) {
         let noted: Vec<_> =
             self.notes.range((x, 0)..=(x, u32::MAX)).map(|(key, note)| (*key, *note)).collect();
-        for (key, note) in noted {
+        for (key, (note, was_reported)) in noted {
             self.notes.remove(&key);
             let is_reported = self.filters.volatile_writes_report_notes
                 && self.filters.ownership
                 && self.filters.epoch;
-            if is_reported && note.thread != writer {
+            if is_reported && !was_reported && note.thread != writer {
                 let action = Action::EarlierRead(volatile(x));
                 self.push(note.thread, note.site, note.epoch, action);
             }

@@ -68,9 +68,14 @@ fn synchronises(a: Operation, b: Operation) -> bool {
 
 /// For each operation, those that a relation puts before it.
 fn before(run: &Run, relation: impl Fn(Operation, Operation) -> bool) -> Vec<Set> {
+    before_by_number(run, |earlier, at| relation(run.0[earlier], run.0[at]))
+}
+
+/// The same for a relation between the numbers of operations.
+fn before_by_number(run: &Run, relation: impl Fn(usize, usize) -> bool) -> Vec<Set> {
     let mut sets: Vec<Set> = Vec::new();
-    for (at, operation) in run.0.iter().enumerate() {
-        let related = (0..at).filter(|earlier| relation(run.0[*earlier], *operation));
+    for at in 0..run.0.len() {
+        let related = (0..at).filter(|earlier| relation(*earlier, at));
         sets.push(related.fold(0, |set, earlier| set | sets[earlier] | (1 << earlier)));
     }
     sets
@@ -177,6 +182,26 @@ pub(crate) fn races(run: &Run) -> Vec<(Variable, usize)> {
 pub(crate) fn judge(run: &Run) -> Verdict {
     assert!(run.0.len() <= MOST, "a run is too long for the oracle");
     let before = before(run, conflict);
+    Verdict {
+        first_violation: first_violation(run, &before),
+        refuted: refuted(run, &before),
+        races: races(run),
+    }
+}
+
+/// Judges a run in which each operation may have happened before some of those that were reported right before it:
+/// two of them that overlap are not ordered, unless they are of one thread.
+pub(crate) fn judge_overlapping(run: &Run, overlaps: &[u32]) -> Verdict {
+    assert!(run.0.len() <= MOST, "a run is too long for the oracle");
+    let is_interval = |operation: Operation| {
+        matches!(operation.op, Op::VolatileRead(_) | Op::VolatileWrite(_) | Op::Update(_))
+    };
+    let before = before_by_number(run, |earlier, at| {
+        let (a, b) = (run.0[earlier], run.0[at]);
+        // A thread begins after its start and ends before it is joined, whatever it does then.
+        let may_overlap = a.thread != b.thread && is_interval(a) && is_interval(b);
+        conflict(a, b) && (!may_overlap || at - earlier > overlaps[at] as usize)
+    });
     Verdict {
         first_violation: first_violation(run, &before),
         refuted: refuted(run, &before),

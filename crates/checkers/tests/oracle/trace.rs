@@ -58,8 +58,9 @@ impl Operation {
             Op::Release(m, mode) => Action::release(object(m), mode),
             Op::Fork(thread) => Action::Fork(ThreadId(thread)),
             Op::Join(thread) => Action::Join(ThreadId(thread)),
-            Op::Publish(o) => Action::Publish(object(o)),
-            Op::Receive(o) => Action::Receive(object(o)),
+            // What is published to an object and its monitor are one to happens-before, so that these are other objects.
+            Op::Publish(o) => Action::Publish(object(1000 + o)),
+            Op::Receive(o) => Action::Receive(object(1000 + o)),
             Op::Begin => Action::Begin,
             Op::End => Action::End,
             Op::ThreadEnd => Action::ThreadEnd,
@@ -73,6 +74,7 @@ impl Operation {
             site: SiteId(number as u32 + 1),
             epoch: Epoch(0),
             action: self.action(),
+            overlaps: 0,
         }
     }
 }

@@ -14,6 +14,7 @@ mod models;
 mod real;
 mod report_output;
 mod setup;
+mod splits;
 mod stacks;
 mod suspended;
 mod torture;
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         endings::cases(),
         adversary::cases(),
         suspended::cases(),
+        splits::cases(),
     ];
     for case in all.into_iter().flatten() {
         let missing = case.missing();

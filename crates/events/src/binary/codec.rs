@@ -12,7 +12,7 @@ use crate::{
     ThreadId, Variable,
 };
 
-/// Room for the longest event: opcode 1, thread 5, epoch 10, site 5, object 10, field 5.
+/// Room for the longest event: overlap 7, opcode 2, thread 5, epoch 10, site 5, object 10, field 5.
 pub(super) const EVENT_ROOM: usize = 64;
 
 /// Flag in the opcode byte: another thread than that of the event before.
@@ -24,6 +24,16 @@ const OTHER_EPOCH: u8 = 0x80;
 /// The bits of the opcode byte that are the opcode.
 const OPCODE: u8 = 0x3f;
 
+/// Stands in the opcode byte for the opcodes from here on: a byte follows that says which, counted from this one.
+const EXTENDED: u8 = OPCODE;
+
+/// Follows in place of an extended opcode, and is none: the next event overlaps as many events as the number after it
+/// says.
+const OVERLAPS: u8 = 0xff;
+
+/// How many opcodes there may be. Only a few of the extended ones are in use.
+const OPCODES: usize = 96;
+
 /// How many opcodes a kind of events takes: one for each form of its operand.
 const fn forms(operand: OperandKind) -> u8 {
     match operand {
@@ -34,6 +44,25 @@ const fn forms(operand: OperandKind) -> u8 {
         | OperandKind::Thread
         | OperandKind::Class
         | OperandKind::ObjectOfClass => 1,
+    }
+}
+
+/// Which of the opcodes of its kind an event has.
+#[inline]
+fn form_of(operand: Operand) -> u8 {
+    match operand {
+        Operand::Variable(Variable::Field(..)) => VariableForm::Field as u8,
+        Operand::Variable(Variable::Static(_)) => VariableForm::Static as u8,
+        Operand::Variable(Variable::Element(..)) => VariableForm::Element as u8,
+        Operand::Variable(Variable::Contents(_)) => VariableForm::Contents as u8,
+        Operand::Branch(Branch::Taken) => TAKEN,
+        Operand::Branch(Branch::NotTaken) => NOT_TAKEN,
+        Operand::Branch(Branch::Case(_)) => CASE,
+        Operand::None
+        | Operand::Object(_)
+        | Operand::Thread(_)
+        | Operand::Class(_)
+        | Operand::ObjectOfClass(..) => 0,
     }
 }
 
@@ -53,13 +82,13 @@ const FIRST_OPCODES: [u8; Kind::ALL.len()] = {
         opcode += forms(Kind::ALL[number].operand());
         number += 1;
     }
-    assert!(opcode <= OPCODE + 1, "the opcodes do not fit into their bits");
+    assert!((opcode as usize) <= OPCODES, "the opcodes do not fit into their bits");
     first
 };
 
 /// The kind and the form that each opcode stands for.
-const BY_OPCODE: [Option<(Kind, u8)>; OPCODE as usize + 1] = {
-    let mut by_opcode = [None; OPCODE as usize + 1];
+const BY_OPCODE: [Option<(Kind, u8)>; OPCODES] = {
+    let mut by_opcode = [None; OPCODES];
     let mut number = 0;
     while number < Kind::ALL.len() {
         let kind = Kind::ALL[number];
@@ -107,7 +136,18 @@ impl CodecState {
     #[inline]
     pub(super) fn encode(&mut self, event: &Event, room: &mut [u8; EVENT_ROOM]) -> usize {
         let (kind, operand) = event.action.parts();
-        let mut out = Output { room, at: 1 };
+        let mut out = Output { room, at: 0 };
+        if event.overlaps != 0 {
+            out.byte(EXTENDED);
+            out.byte(OVERLAPS);
+            out.put(u64::from(event.overlaps));
+        }
+        let first = out.at;
+        let opcode = FIRST_OPCODES[kind as usize] + form_of(operand);
+        out.byte(opcode.min(EXTENDED));
+        if opcode >= EXTENDED {
+            out.byte(opcode - EXTENDED);
+        }
         let mut flags = 0;
         let thread = event.thread.0;
         if thread != self.thread {
@@ -123,62 +163,50 @@ impl CodecState {
         }
         out.put_signed(i64::from(event.site.0) - i64::from(slot.site));
         slot.site = event.site.0;
-        let form = match operand {
-            Operand::None => 0,
+        match operand {
+            Operand::None | Operand::Branch(Branch::Taken | Branch::NotTaken) => {}
             Operand::Variable(variable) => match variable {
                 Variable::Field(object, field) => {
                     out.put_object(slot, object);
                     out.put_declared(slot, field.0);
-                    VariableForm::Field as u8
                 }
-                Variable::Static(field) => {
-                    out.put_declared(slot, field.0);
-                    VariableForm::Static as u8
-                }
+                Variable::Static(field) => out.put_declared(slot, field.0),
                 Variable::Element(object, index) => {
                     out.put_object(slot, object);
                     out.put(u64::from(index));
-                    VariableForm::Element as u8
                 }
-                Variable::Contents(object) => {
-                    out.put_object(slot, object);
-                    VariableForm::Contents as u8
-                }
+                Variable::Contents(object) => out.put_object(slot, object),
             },
-            Operand::Object(object) => {
-                out.put_object(slot, object);
-                0
-            }
-            Operand::Thread(other) => {
-                out.put(u64::from(other.0));
-                0
-            }
-            Operand::Class(class) => {
-                out.put_declared(slot, class.0);
-                0
-            }
+            Operand::Object(object) => out.put_object(slot, object),
+            Operand::Thread(other) => out.put(u64::from(other.0)),
+            Operand::Class(class) => out.put_declared(slot, class.0),
             Operand::ObjectOfClass(object, class) => {
                 out.put_object(slot, object);
                 out.put_declared(slot, class.0);
-                0
             }
-            Operand::Branch(Branch::Taken) => TAKEN,
-            Operand::Branch(Branch::NotTaken) => NOT_TAKEN,
-            Operand::Branch(Branch::Case(case)) => {
-                out.put_signed(i64::from(case));
-                CASE
-            }
-        };
-        let opcode = FIRST_OPCODES[kind as usize] + form;
+            Operand::Branch(Branch::Case(case)) => out.put_signed(i64::from(case)),
+        }
         let length = out.at;
-        room[0] = opcode | flags;
+        room[first % EVENT_ROOM] |= flags;
         length
     }
 
     /// Reads an event, or returns what is wrong.
     #[inline]
     pub(super) fn decode(&mut self, input: &mut Input<'_>) -> Result<Event, &'static str> {
-        let first = input.byte()?;
+        let mut first = input.byte()?;
+        let mut overlaps = 0;
+        let mut opcode = first & OPCODE;
+        if opcode == EXTENDED {
+            let mut extension = input.byte()?;
+            if extension == OVERLAPS {
+                overlaps = input.narrow()?;
+                first = input.byte()?;
+                opcode = first & OPCODE;
+                extension = if opcode == EXTENDED { input.byte()? } else { 0 };
+            }
+            opcode = opcode.saturating_add(extension);
+        }
         if first & OTHER_THREAD != 0 {
             self.thread = moved(self.thread, input.signed()?)?;
         }
@@ -188,8 +216,11 @@ impl CodecState {
             slot.epoch = slot.epoch.wrapping_add_signed(input.signed()?);
         }
         slot.site = moved(slot.site, input.signed()?)?;
-        let (kind, form) =
-            BY_OPCODE[usize::from(first & OPCODE)].ok_or("an opcode that is not known")?;
+        let (kind, form) = BY_OPCODE
+            .get(usize::from(opcode))
+            .copied()
+            .flatten()
+            .ok_or("an opcode that is not known")?;
         let operand = match kind.operand() {
             OperandKind::None => Operand::None,
             OperandKind::Variable => {
@@ -228,6 +259,7 @@ impl CodecState {
             site: SiteId(slot.site),
             epoch: Epoch(slot.epoch),
             action,
+            overlaps,
         })
     }
 }
@@ -246,6 +278,12 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
+    #[inline]
+    fn byte(&mut self, byte: u8) {
+        self.room[self.at % EVENT_ROOM] = byte;
+        self.at += 1;
+    }
+
     #[inline]
     fn put(&mut self, mut number: u64) {
         while number >= 0x80 {
@@ -371,5 +409,6 @@ mod tests {
         assert_eq!(opcode(Kind::Acquire), 28);
         assert_eq!(opcode(Kind::ClassUsed), 54);
         assert_eq!(opcode(Kind::Branch), 55);
+        assert_eq!(opcode(Kind::Missed), 58);
     }
 }

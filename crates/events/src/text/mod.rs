@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A line is a thread, a word for what it did ([`crate::Kind::word`]), what it did it to, and,
-//! where known, the place and the epoch. Names are given numbers as they appear. A line that begins
+//! where known, the place, the epoch and how many events it overlaps. Names are given numbers as they appear. A line that begins
 //! with a point defines a row of a table in full, and the name that lines use for it; what the
 //! [`Writer`] writes is full of them, and nothing of a trace is lost in it. `docs/trace-format.md`
 //! describes the form precisely.
@@ -20,6 +20,12 @@ pub use writer::Writer;
 
 /// Stands before the number of an epoch.
 const EPOCH: &str = "epoch";
+
+/// Stands before the number of events that the operation may have overlapped with.
+const OVERLAPS: &str = "overlaps";
+
+/// Stands for that number where it is not known.
+const ALL: &str = "all";
 
 /// Stands before each frame of a stack.
 const FRAME: &str = "frame";

@@ -6,7 +6,7 @@ use findings::{Site, did_you_mean};
 use rustc_hash::{FxHashMap, FxHashSet};
 use thiserror::Error;
 
-use super::{EPOCH, FRAME, file_and_line, stem};
+use super::{ALL, EPOCH, FRAME, OVERLAPS, file_and_line, stem};
 use crate::{
     Action, Branch, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry, FieldId, Kind,
     MAX_FRAMES, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry,
@@ -360,16 +360,26 @@ impl Names {
         };
         // Blocks are named by their sites: `begin deposit` is `begin @ deposit`.
         let may_be_named = matches!(kind, Kind::Begin | Kind::End);
-        let block = line
-            .peek()
-            .filter(|token| may_be_named && token.text != EPOCH && !token.text.starts_with('@'));
+        let block = line.peek().filter(|token| {
+            may_be_named
+                && ![EPOCH, OVERLAPS].contains(&token.text.as_str())
+                && !token.text.starts_with('@')
+        });
         line.next += usize::from(block.is_some());
         let mut place = None;
         let mut epoch = None;
+        let mut overlaps = None;
         while let Some(token) = line.peek() {
             line.next += 1;
             if token.text == EPOCH && epoch.is_none() {
                 epoch = Some(line.number("the number of an epoch")?);
+            } else if token.text == OVERLAPS && overlaps.is_none() {
+                overlaps = Some(if line.peek().is_some_and(|token| token.text == ALL) {
+                    line.next += 1;
+                    Event::OVERLAPS_ALL
+                } else {
+                    line.number("how many events it overlaps")?
+                });
             } else if token.text == "@" && place.is_none() {
                 place = Some(line.take("the place")?.text.as_str());
             } else if let Some(label) = token.text.strip_prefix('@').filter(|_| place.is_none()) {
@@ -383,7 +393,13 @@ impl Names {
         let action = Action::of_kind(kind, operand).ok_or_else(|| {
             line.fail(word, format!("`{}` is not done to such a thing", word.text))
         })?;
-        Ok(Event { thread, site, epoch: Epoch(epoch.unwrap_or_default()), action })
+        Ok(Event {
+            thread,
+            site,
+            epoch: Epoch(epoch.unwrap_or_default()),
+            action,
+            overlaps: overlaps.unwrap_or_default(),
+        })
     }
 
     fn thread(&mut self, line: &mut Line<'_>) -> Result<ThreadId, TextError> {

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use findings::Site;
 use rustc_hash::FxHashMap;
 
-use super::{EPOCH, FRAME};
+use super::{ALL, EPOCH, FRAME, OVERLAPS};
 use crate::{
     Branch, ClassId, Epoch, Event, FieldId, Kind, MAX_FRAMES, ObjectId, Operand, Sink, SiteEntry,
     SiteId, Tables, ThreadId, Variable,
@@ -31,6 +31,7 @@ impl<W: Write> Writer<W> {
         let mut sites = Labels::default();
         // `begin epoch` would be something else, and so would the block `frame` of a stack.
         sites.used.insert(EPOCH.to_string(), 1);
+        sites.used.insert(OVERLAPS.to_string(), 1);
         sites.used.insert(FRAME.to_string(), 1);
         Writer {
             output: BufWriter::new(output),
@@ -151,6 +152,11 @@ impl<W: Write> Writer<W> {
         }
         if event.epoch != Epoch(0) {
             write!(self.output, " {EPOCH} {}", event.epoch.0)?;
+        }
+        match event.overlaps {
+            0 => {}
+            Event::OVERLAPS_ALL => write!(self.output, " {OVERLAPS} {ALL}")?,
+            events => write!(self.output, " {OVERLAPS} {events}")?,
         }
         writeln!(self.output)
     }

@@ -191,6 +191,7 @@ fn rows_that_were_lost_do_not_move_the_others() {
         site: SiteId(site),
         epoch: Epoch(0),
         action: Action::End,
+        overlaps: 0,
     };
     let mut writer = Writer::new(Vec::new(), &Header::default()).unwrap();
     let mut ends = Vec::new();
@@ -217,6 +218,7 @@ fn many_blocks_and_long_names_are_read_back() {
         site: SiteId((number % 3_000_000) as u32),
         epoch: Epoch(number / 3),
         action: Action::Acquire(events::ObjectId(number * number)),
+        overlaps: 0,
     };
     let all: Vec<Event> = (0..100_000).map(event).collect();
     let thread = |length: usize| ThreadEntry { name: "ö".repeat(length), is_virtual: true };

@@ -57,12 +57,16 @@ fn action() -> impl Strategy<Value = Action> {
 }
 
 fn event() -> impl Strategy<Value = Event> {
-    (number(), number(), wide_number(), action()).prop_map(|(thread, site, epoch, action)| Event {
-        thread: ThreadId(thread),
-        site: SiteId(site),
-        epoch: Epoch(epoch),
-        action,
-    })
+    let overlaps = prop_oneof![Just(0), number(), Just(Event::OVERLAPS_ALL)];
+    (number(), number(), wide_number(), action(), overlaps).prop_map(
+        |(thread, site, epoch, action, overlaps)| Event {
+            thread: ThreadId(thread),
+            site: SiteId(site),
+            epoch: Epoch(epoch),
+            action,
+            overlaps,
+        },
+    )
 }
 
 /// Any events, in any order.
@@ -151,6 +155,7 @@ pub(crate) fn one_of_each() -> (Vec<Event>, Tables) {
         site: SiteId(number as u32 % 3),
         epoch: Epoch(number as u64 / 4),
         action,
+        overlaps: 0,
     };
     let site = |line: Option<u32>| {
         let mut entry = SiteEntry::unknown();

@@ -66,8 +66,13 @@ impl Run {
         if !self.epochs.contains_key(&thread) {
             self.begin_epoch(thread);
         }
-        let event =
-            Event { thread: ThreadId(thread), site, epoch: Epoch(self.epochs[&thread]), action };
+        let event = Event {
+            thread: ThreadId(thread),
+            site,
+            epoch: Epoch(self.epochs[&thread]),
+            action,
+            overlaps: 0,
+        };
         self.truth.push(event);
         event
     }
@@ -231,7 +236,7 @@ fn is_ranked(events: &[Event]) -> bool {
 }
 
 fn event(thread: u32, epoch: u64, action: Action) -> Event {
-    Event { thread: ThreadId(thread), site: SiteId(0), epoch: Epoch(epoch), action }
+    Event { thread: ThreadId(thread), site: SiteId(0), epoch: Epoch(epoch), action, overlaps: 0 }
 }
 
 #[test]

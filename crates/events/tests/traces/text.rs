@@ -95,6 +95,7 @@ t1 end
         site: SiteId(site),
         epoch: Epoch(epoch),
         action,
+        overlaps: 0,
     };
     let expected = [
         event(first, 1, 0, Action::Begin),

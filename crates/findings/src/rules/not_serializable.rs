@@ -58,8 +58,12 @@ super::rule! {
     ///
     /// It judges one run. A block that can be split and was not is not reported. Accesses in code that is not
     /// watched (classes of the platform, native code, excluded classes) are known through models or not at
-    /// all, which can hide findings but causes no false ones. Two accesses that race may be observed in the opposite of
-    /// the order in which they happened.
+    /// all, which can hide findings but causes no false ones. Operations on volatile fields, atomics and library objects of
+    /// several threads may overlap: then their order is not known, and a violation that depends on it is
+    /// counted (`uncertain_violations` of a report in JSON) and not reported. Accesses to one entry of a concurrent
+    /// collection split those to the same entry only; keys that are equal but not the same object are known to be one
+    /// key if they are strings or boxed values. Two ordinary accesses that race may be observed in the opposite of the
+    /// order in which they happened.
     static RULE = {
         name: "not-serializable",
         on_by_default: true,

@@ -92,7 +92,8 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::StandsForReads
         | MethodProperty::StandsForWrites
         | MethodProperty::Final
-        | MethodProperty::KnownByName => false,
+        | MethodProperty::KnownByName
+        | MethodProperty::Keyed => false,
     }
 }
 

@@ -8,8 +8,7 @@
 //! the method, and back. The variables are cleared after the call, so that they keep nothing alive.
 //!
 //! Not reported: what only happens when a call throws, and what a call does to objects that are not at
-//! hand (the mutex in a field of a wrapper, an element of an atomic array, the field behind a
-//! `VarHandle`).
+//! hand (an element of an atomic array, the field behind a `VarHandle`).
 
 use classes::bytecode::{Instruction, InvokeKind, Kind};
 use classes::descriptor::{MethodType, Type, parse_method};
@@ -57,6 +56,8 @@ struct Reports {
     after: Vec<(Op, Source, When)>,
     /// The first is a view of the second.
     aliases: Vec<(Source, Source, Relation)>,
+    /// The key of the only entry of the receiver that the call is about.
+    key: Option<Source>,
 }
 
 impl Reports {
@@ -74,6 +75,18 @@ impl Reports {
         // What a call returns is not there before.
         if source != Source::Result && !self.before.contains(&(op, source)) {
             self.before.push((op, source));
+        }
+    }
+
+    /// How the operations that the reports after the call are about get an interval: nothing if they need none.
+    fn since(&self) -> Option<Hook> {
+        let by_class = |op: Op| matches!(op, Op::ConcurrentRead | Op::ConcurrentUpdate);
+        let is_interval =
+            |op: Op| matches!(op, Op::AtomicRead | Op::AtomicWrite | Op::AtomicUpdate);
+        if self.after.iter().any(|(op, ..)| is_interval(*op)) {
+            Some(Hook::Since)
+        } else {
+            self.after.iter().any(|(op, ..)| by_class(*op)).then_some(Hook::SinceByClass)
         }
     }
 
@@ -175,13 +188,12 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
     // A row of the class that the call names says itself that its objects are locks. A row of the
     // platform may have been found by the name of the method alone; then the object decides.
     let is_lock_by_row = !language::is_platform(model.class);
-    let is_synchronized = model
-        .effects
-        .iter()
-        .any(|effect| matches!(effect, Effect::Synchronized { lock: Operand::Receiver }));
+    let is_synchronized = model.effects.iter().any(|effect| {
+        matches!(effect, Effect::Synchronized { lock: Operand::Receiver | Operand::Field(_) })
+    });
     for effect in model.effects {
         match *effect {
-            // That is reported with the monitor, so that nothing seems to come in between.
+            // That is reported once, with the monitor.
             effect
                 if is_synchronized && (looks_at_receiver(effect) || changes_receiver(effect)) => {}
             Effect::Acquire { lock, mode, outcome } => {
@@ -210,23 +222,29 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                 }
             }
             Effect::Synchronized { lock } => {
+                // The mutex in a field guards the object itself.
+                let guarded = match lock {
+                    Operand::Field(_) => Operand::Receiver,
+                    other => other,
+                };
                 let touches = |wanted: Effect| model.effects.contains(&wanted);
-                let op = if lock != Operand::Receiver {
-                    Op::Synchronized
-                } else if touches(Effect::Write { of: Operand::Receiver }) {
-                    Op::SynchronizedWrite
-                } else if touches(Effect::Read { of: Operand::Receiver }) {
-                    Op::SynchronizedRead
-                } else if model.effects.iter().any(|it| changes_receiver(*it)) {
-                    Op::SynchronizedChange
-                } else if model.effects.iter().any(|it| looks_at_receiver(*it)) {
-                    Op::SynchronizedLook
+                let is_receiver = guarded == Operand::Receiver;
+                let op = if touches(Effect::Write { of: guarded })
+                    || is_receiver && model.effects.iter().any(|it| changes_receiver(*it))
+                {
+                    Op::AtomicUpdate
+                } else if touches(Effect::Read { of: guarded })
+                    || is_receiver && model.effects.iter().any(|it| looks_at_receiver(*it))
+                {
+                    Op::AtomicRead
                 } else {
-                    Op::Synchronized
+                    Op::Receive
                 };
                 // The class of a constant must be the one that the call names.
                 let is_at_hand = lock != Operand::Class || model.class == &**call.method.class;
-                if let (Some(source), true) = (call.source(lock), is_at_hand) {
+                if let (Some(source), true) = (call.source(guarded), is_at_hand) {
+                    // The monitor is given back before anybody who takes it later is heard of.
+                    reports.before(Op::Publish, source);
                     reports.after(op, source, When::Always);
                 }
             }
@@ -370,7 +388,10 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
                         Ordering::Opaque
                         | Ordering::Acquire
                         | Ordering::Release
-                        | Ordering::Volatile => reports.before(Op::AtomicWrite, source),
+                        | Ordering::Volatile => {
+                            reports.before(Op::Publish, source);
+                            reports.after(Op::AtomicWrite, source, When::Always);
+                        }
                     }
                 }
             }
@@ -418,9 +439,10 @@ fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
             | Effect::Escapes { .. } => {}
         }
     }
-    if collections && let Some(source) = call.source(Operand::Receiver) {
-        by_interface(&mut reports, call, model, source);
+    if let Some(source) = call.source(Operand::Receiver) {
+        by_interface(&mut reports, call, model, source, collections);
     }
+    reports.key = key(call, model);
     if models.is(model.class, ClassProperty::Pipeline) {
         pipeline(&mut reports, call);
     }
@@ -456,9 +478,22 @@ fn pipeline(reports: &mut Reports, call: &Call<'_>) {
     }
 }
 
+/// The key of the only entry of the receiver that a call is about, where the models know it.
+fn key(call: &Call<'_>, model: &Model) -> Option<Source> {
+    let class = if model.class.is_empty() { call.method.class } else { model.class };
+    let is_keyed = call.models.is_keyed(class, call.method.name, call.method.descriptor);
+    is_keyed.then(|| call.source(Operand::Argument(0))).flatten()
+}
+
 /// What a call does to a collection of which only the interface is known. The class that it has at run time
-/// decides whether that is an access to memory: a concurrent collection orders its calls by itself.
-fn by_interface(reports: &mut Reports, call: &Call<'_>, model: &Model, receiver: Source) {
+/// decides whether that is an access to memory, or a step of a concurrent collection, which orders its calls by itself.
+fn by_interface(
+    reports: &mut Reports,
+    call: &Call<'_>,
+    model: &Model,
+    receiver: Source,
+    collections: bool,
+) {
     let (class, method) = (&**call.method.class, &**call.method.name);
     let says_nothing = |effect: &Effect| {
         !matches!(
@@ -476,10 +511,16 @@ fn by_interface(reports: &mut Reports, call: &Call<'_>, model: &Model, receiver:
     }
     match call.models.contents_access(class, method, model.effects) {
         Some(ContentsAccess::Looks) => {
-            reports.after(Op::InterfaceRead, receiver, When::Always);
+            reports.after(Op::ConcurrentRead, receiver, When::Always);
+            if collections {
+                reports.after(Op::InterfaceRead, receiver, When::Always);
+            }
         }
         Some(ContentsAccess::Changes | ContentsAccess::Takes) => {
-            reports.after(Op::InterfaceWrite, receiver, When::Always);
+            reports.after(Op::ConcurrentUpdate, receiver, When::Always);
+            if collections {
+                reports.after(Op::InterfaceWrite, receiver, When::Always);
+            }
         }
         None => {}
     }
@@ -597,8 +638,7 @@ impl MethodPlan<'_, '_> {
         let is_pure = is_pure(models, &method, &types);
         self.may_synchronise = self.may_synchronise || !is_pure;
         let collections = self.planner.config.collections;
-        let is_of_collection =
-            || collections && models.contents_access(method.class, method.name, &[]).is_some();
+        let is_of_collection = || models.contents_access(method.class, method.name, &[]).is_some();
         let model = self.planner.model(&method);
         let Some(model) = model.or_else(|| is_of_collection().then_some(&NOTHING_SAID)) else {
             return if is_pure { Ok(()) } else { self.approach_call(offset, &method) };
@@ -623,6 +663,7 @@ impl MethodPlan<'_, '_> {
             reports.after.retain(|(_, source, _)| *source != Source::Class);
         }
         if call.is_constructor {
+            reports.key = None;
             // Only what the new object wraps is reported: before the call it is no object yet.
             reports.before.retain(|(_, source)| *source != Source::Position(0));
             reports.after.clear();
@@ -696,6 +737,7 @@ impl MethodPlan<'_, '_> {
             .iter()
             .map(|(_, source, _)| *source)
             .chain(reports.aliases.iter().flat_map(|(view, of, _)| [*view, *of]))
+            .chain(reports.key)
             .filter_map(position);
         let deepest_after = needed_after.min();
         let deepest = needed_before.chain(deepest_after).min();
@@ -703,6 +745,7 @@ impl MethodPlan<'_, '_> {
         let mut before = Snippet::new();
         let mut after = Snippet::new();
         let mut slots = vec![None; kinds.len()];
+        let mut used = 0;
         match deepest {
             // What is on top can be copied where it is.
             Some(top) if top + 1 == kinds.len() && deepest_after.is_none() => {
@@ -726,8 +769,7 @@ impl MethodPlan<'_, '_> {
                     slots[position] = Some(next);
                     next = next.saturating_add(kinds[position].words() as u16);
                 }
-                let used = next - self.code.max_locals;
-                self.edits.extra_locals = self.edits.extra_locals.max(used);
+                used = next - self.code.max_locals;
                 let spilled = || {
                     (deepest + 1..kinds.len())
                         .filter_map(|position| slots[position].map(|slot| (kinds[position], slot)))
@@ -756,6 +798,18 @@ impl MethodPlan<'_, '_> {
                 }
             }
         }
+        if let Some(hook) = reports.since() {
+            let slot = self.code.max_locals.saturating_add(used);
+            used = used.saturating_add(Kind::Long.words() as u16);
+            if hook == Hook::SinceByClass {
+                self.push(&mut before, call, Source::Position(0), &slots)?;
+            }
+            self.call(&mut before, hook, &[site])?;
+            before.store(Kind::Long, slot);
+            after.load(Kind::Long, slot);
+            self.call(&mut after, Hook::Interval, &[])?;
+        }
+        self.edits.extra_locals = self.edits.extra_locals.max(used);
         for (view, of, _) in &reports.aliases {
             // A new object is on the stack already.
             if !(call.is_constructor && *view == Source::Position(0)) {
@@ -787,6 +841,18 @@ impl MethodPlan<'_, '_> {
         site: i32,
     ) -> Result<(), InstrumentError> {
         for (op, source, when) in &reports.after {
+            let is_keyed = match op {
+                Op::AtomicRead
+                | Op::AtomicWrite
+                | Op::AtomicUpdate
+                | Op::ConcurrentRead
+                | Op::ConcurrentUpdate => *source == Source::Position(0),
+                _ => false,
+            };
+            if let Some(key) = reports.key.filter(|_| is_keyed) {
+                self.push(after, call, key, slots)?;
+                self.call(after, Hook::Call, &[Op::Key.number(), site])?;
+            }
             let hook = match when {
                 When::Always => Hook::Call,
                 When::NotZero => {
@@ -844,6 +910,7 @@ impl MethodPlan<'_, '_> {
         reports.before.retain(|(_, source)| is_at_hand(source) && !call.is_constructor);
         reports.after.retain(|(_, source, _)| is_at_hand(source));
         reports.aliases.retain(|(face, of, _)| is_at_hand(face) && is_at_hand(of));
+        reports.key = reports.key.filter(|key| is_at_hand(key));
         if reports.is_empty() {
             return Ok((self.edits, 0));
         }

@@ -118,6 +118,8 @@ struct WatchedAccess<'a> {
     owner: &'a str,
     /// Whether the value takes two words.
     is_wide: bool,
+    /// Whether the field is volatile, as far as this class tells: those of other classes may be.
+    may_be_volatile: bool,
     site: i32,
 }
 
@@ -131,6 +133,10 @@ impl<'a> MethodPlan<'_, 'a> {
         // The object waits below the value.
         let mut before = Snippet::new();
         self.approach(&mut before, access.site)?;
+        if access.may_be_volatile {
+            before.dup();
+            self.call(&mut before, Hook::BeforeRead, &[access.site])?;
+        }
         before.dup();
         self.before(offset, &before);
         let mut after = Snippet::new();
@@ -162,7 +168,7 @@ impl<'a> MethodPlan<'_, 'a> {
         self.approach(&mut before, access.site)?;
         self.call(&mut before, Hook::Write, &[access.site])?;
         self.before(offset, &before);
-        Ok(())
+        self.written(offset, &access)
     }
 
     pub(super) fn get_static(
@@ -173,6 +179,12 @@ impl<'a> MethodPlan<'_, 'a> {
         let Some(access) = self.watched(offset, field, true, true) else { return Ok(()) };
         let mut before = Snippet::new();
         self.approach_static(&mut before, access.site)?;
+        if access.may_be_volatile && self.planner.has_class_constants() {
+            self.push_class(&mut before, access.owner)?;
+            self.call(&mut before, Hook::BeforeReadStatic, &[access.site])?;
+        } else if access.may_be_volatile {
+            self.call(&mut before, Hook::BeforeReadStaticUnnamed, &[access.site])?;
+        }
         self.before(offset, &before);
         let mut after = Snippet::new();
         if self.planner.has_class_constants() {
@@ -200,6 +212,16 @@ impl<'a> MethodPlan<'_, 'a> {
             self.call(&mut before, Hook::WriteStaticUnnamed, &[access.site])?;
         }
         self.before(offset, &before);
+        self.written(offset, &access)
+    }
+
+    /// The write of a volatile field has an end as well.
+    fn written(&mut self, offset: u32, access: &WatchedAccess<'_>) -> Result<(), InstrumentError> {
+        if access.may_be_volatile {
+            let mut after = Snippet::new();
+            self.call(&mut after, Hook::Written, &[access.site])?;
+            self.after(offset, &after);
+        }
         Ok(())
     }
 
@@ -220,6 +242,7 @@ impl<'a> MethodPlan<'_, 'a> {
             return None;
         }
         let declared = self.planner.declared(&field);
+        let may_be_volatile = declared.is_none_or(|declared| declared.has_access(access::VOLATILE));
         self.may_synchronise |=
             declared.is_some_and(|declared| declared.has_access(access::VOLATILE));
         if !self.watches_access(offset) {
@@ -234,6 +257,11 @@ impl<'a> MethodPlan<'_, 'a> {
             is_static,
         };
         let site = self.site(Some(offset), subject, target)?;
-        Some(WatchedAccess { owner: field.class, is_wide: kind.slots() == 2, site })
+        Some(WatchedAccess {
+            owner: field.class,
+            is_wide: kind.slots() == 2,
+            may_be_volatile,
+            site,
+        })
     }
 }

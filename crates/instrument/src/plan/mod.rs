@@ -360,7 +360,7 @@ impl MethodPlan<'_, '_> {
                 made
             }
         };
-        snippet.invokestatic(index, hook.words(), 0);
+        snippet.invokestatic(index, hook.words(), hook.result_words());
         self.hooks += 1;
         Ok(())
     }

@@ -52,7 +52,7 @@ fn stub_source() -> String {
         let mut condition = String::new();
         for (name, what) in hook.parameters() {
             match what {
-                Parameter::Key => {}
+                Parameter::Key | Parameter::Ticket => {}
                 Parameter::UnlessZero => condition = format!("if ({name} != 0) "),
                 Parameter::IfZero => condition = format!("if ({name} == 0) "),
                 Parameter::UnlessNull => condition = format!("if ({name} != null) "),
@@ -69,8 +69,10 @@ fn stub_source() -> String {
             operands.push_str(", 0");
         }
         let (declaration, name) = (hook.java_declaration(), hook.name());
-        source
-            .push_str(&format!("    {declaration} {{ {condition}say(\"{name}\"{operands}); }}\n"));
+        let result = if hook.result().is_some() { " return 0;" } else { "" };
+        source.push_str(&format!(
+            "    {declaration} {{ {condition}say(\"{name}\"{operands});{result} }}\n"
+        ));
     }
     source.push_str("}\n");
     source

@@ -184,6 +184,9 @@ public class HostileHooks {
                         case "Operation":
                             operands[i] = choice % 48 - 2;
                             break;
+                        case "Ticket":
+                            operands[i] = (long) choice << choice % 40;
+                            break;
                         default:
                             operands[i] = values[choice % values.length];
                             break;
@@ -212,7 +215,8 @@ public class HostileHooks {
         Class<?>[] types = new Class<?>[kinds.length];
         for (int i = 0; i < kinds.length; i++) {
             boolean isObject = kinds[i].equals("Object") || kinds[i].equals("UnlessNull");
-            types[i] = isObject ? Object.class : kinds[i].equals("Class") ? Class.class : int.class;
+            boolean isTicket = kinds[i].equals("Ticket");
+            types[i] = isObject ? Object.class : kinds[i].equals("Class") ? Class.class : isTicket ? long.class : int.class;
         }
         return Class.forName("java.lang.Scission").getMethod(name, types);
     }
