@@ -52,10 +52,10 @@ pub struct MemoryOperation {
 }
 
 impl MemoryOperation {
-    /// The descriptor of the static method: `Unsafe` itself is the first operand.
+    /// The descriptor of the static method, whose first operand is the object of this class that has the operation.
     #[must_use]
-    pub fn static_descriptor(&self) -> String {
-        self.descriptor.replacen('(', "(Ljdk/internal/misc/Unsafe;", 1)
+    pub fn static_descriptor(&self, class: &str) -> String {
+        self.descriptor.replacen('(', &format!("(L{class};"), 1)
     }
 }
 

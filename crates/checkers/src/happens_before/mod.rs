@@ -22,6 +22,8 @@
 //!    counts as ordered before, which can hide races and cannot report false ones.
 //! 5. An acquire does not join the clock of a release that the thread is ordered after already: it has
 //!    that clock. This needs deviation 1.
+//! 6. Where a run is observed inside the library ([`events::Action::LibraryOrder`]), order comes from there,
+//!    and what models say of tasks, latches, barriers and atomics at calls is none.
 
 mod accesses;
 mod clock;

@@ -527,7 +527,11 @@ impl MethodPlan<'_, '_> {
         let (owner, name, descriptor) = if &**class == language::UNSAFE {
             let key = (name.to_string(), descriptor.to_string());
             let Some(operation) = self.class.operations.get(&key) else { return Ok(()) };
-            (MEMORY_OPERATIONS_CLASS, &*operation.name, operation.static_descriptor())
+            (
+                MEMORY_OPERATIONS_CLASS,
+                &*operation.name,
+                operation.static_descriptor(language::UNSAFE),
+            )
         } else if &**name == "wait" {
             let with_receiver = descriptor.replacen('(', "(Ljava/lang/Object;", 1);
             let hooks = [OrderHook::Wait, OrderHook::WaitMillis, OrderHook::WaitNanos];
