@@ -12,6 +12,7 @@ mod dist;
 mod generated_run;
 mod jdk;
 mod jvms;
+mod languages;
 mod mutants;
 mod order_bench;
 mod program_run;
@@ -43,6 +44,7 @@ usage: cargo xtask COMMAND
   test           everything the build machine runs
   tidy           check what ARCHITECTURE.md promises of the text of this tree; the first part of `test`
   prepare        download the JVMs and the programs that the tests of the agent need
+  languages      compile the programs in fixtures/languages once more, with the compilers of their languages
   dist           build what users get, with the debug symbols in files of their own
   docs           write the rule pages in docs/rules/ and the references in docs/configuration.md, docs/models.md and
                  docs/trace-format.md
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::demonstrate(),
         ["test"] => suite::test_everything(),
         ["prepare"] => test_programs::prepare(),
+        ["languages"] => languages::compile(),
         ["tidy"] => tidy::tidy(),
         ["dist"] => dist::dist(),
         ["docs"] => builds::command(Profile::Checked).and_then(|binary| {

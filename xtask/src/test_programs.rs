@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{debian, jdk, jvms, run, target_directory};
+use crate::{debian, jdk, jvms, languages, run, target_directory};
 
 /// A program from Debian that the agent must not change, or one with a defect that it must find.
 struct Program {
@@ -56,6 +56,7 @@ pub(crate) fn prepare() -> Result<()> {
         let class_path = class_path(program)?;
         fs::write(folder.join(format!("{}.classpath", program.name)), class_path)?;
     }
+    languages::ensure_libraries(&folder)?;
     unpack_coverage_agent(&home, &folder)?;
     jdk_source(&home)?;
     Ok(())

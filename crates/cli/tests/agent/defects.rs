@@ -165,7 +165,12 @@ pub(crate) fn findings(mut command: Command) -> Result<Vec<Found>, Failed> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("it ended with {}: {said}", output.status).into());
     }
-    let report: Value = serde_json::from_slice(&output.stdout)?;
+    findings_in(&output.stdout)
+}
+
+/// The findings in a report.
+pub(crate) fn findings_in(report: &[u8]) -> Result<Vec<Found>, Failed> {
+    let report: Value = serde_json::from_slice(report)?;
     let all = report["findings"].as_array().ok_or("the report has no findings")?;
     Ok(all.iter().map(found).collect())
 }

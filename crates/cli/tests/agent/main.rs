@@ -9,6 +9,7 @@ mod adversary;
 mod defects;
 mod endings;
 mod jvm;
+mod languages;
 mod learning;
 mod models;
 mod real;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         models::cases(),
         real::cases(),
         defects::cases(),
+        languages::cases(),
         learning::cases(),
         stacks::cases(),
         report_output::cases(),
