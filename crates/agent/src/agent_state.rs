@@ -209,6 +209,18 @@ impl AgentState {
         })
     }
 
+    /// A library class with hooks for what it orders, and for the calls that it reports.
+    fn rewrite_observed(&self, name: &str, bytes: &[u8]) -> Result<Outcome, InstrumentError> {
+        let sites = &mut Sites(&self.names);
+        match instrument::report_from_library(bytes, name, &self.config, sites)? {
+            Outcome::Unchanged => self.rewrite_library(bytes, None),
+            Outcome::Rewritten(reporting) => match self.rewrite_library(&reporting.bytes, None)? {
+                Outcome::Unchanged => Ok(Outcome::Rewritten(reporting)),
+                rewritten @ Outcome::Rewritten(_) => Ok(rewritten),
+            },
+        }
+    }
+
     /// `Thread`, with the field that holds the state of the hooks.
     pub(crate) fn rewrite_thread(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let field = ("$scission", "Ljava/lang/ScissionThread;");
@@ -324,7 +336,7 @@ impl AgentState {
         } else if self.observes_order.load(Ordering::Acquire)
             && library_order::is_observed(self.models(), name)
         {
-            self.rewrite_library(bytes, None)
+            self.rewrite_observed(name, bytes)
         } else {
             return None;
         };

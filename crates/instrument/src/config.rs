@@ -12,8 +12,8 @@ use crate::dropped_lock::DroppedLock;
 /// What is to be watched.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Only classes and methods that match one of these; empty for everything but the platform. A
-    /// pattern that names classes of the platform brings them in.
+    /// Only classes and methods that match one of these; empty for everything but the platform and the
+    /// runtimes of languages. A pattern that names classes of these brings them in.
     pub include: Vec<Pattern>,
     /// No class or method that matches one of these, whatever `include` says.
     pub exclude: Vec<Pattern>,
@@ -91,13 +91,13 @@ impl Config {
         if self.exclude.iter().any(|pattern| pattern.matches(&name)) {
             return false;
         }
-        let is_platform = language::is_platform(internal);
+        let is_library = language::is_platform(internal) || self.models.is_library(internal);
         if self.include.is_empty() {
-            return !is_platform;
+            return !is_library;
         }
         self.include.iter().any(|pattern| {
             // A pattern that begins with a star is not meant for the platform.
-            (!is_platform || pattern.names_a_root())
+            (!is_library || pattern.names_a_root())
                 && (pattern.matches(&name) || pattern.names_member_of(&name))
         })
     }
@@ -169,6 +169,15 @@ mod tests {
         assert!(!javac.watches("com/acme/Main"));
         assert!(!config(&["java.util"], &[]).watches("java/util/Vector"));
         assert!(!config(&["**"], &[]).watches("javax/swing/JFrame"));
+    }
+
+    #[test]
+    fn so_are_the_runtimes_of_languages() {
+        let default = config(&[], &[]);
+        assert!(!default.watches("kotlin/collections/ArrayDeque"));
+        assert!(default.watches("kotlin/jvm/internal/Ref$IntRef"));
+        assert!(!config(&["**"], &[]).watches("scala/concurrent/Future"));
+        assert!(config(&["scala.concurrent"], &[]).watches("scala/concurrent/Future"));
     }
 
     #[test]

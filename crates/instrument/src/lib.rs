@@ -25,7 +25,7 @@ pub use class_hierarchy::ClassHierarchy;
 pub use config::{Config, WatchList};
 pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
-pub use plan::instrument;
+pub use plan::{instrument, report_from_library};
 pub use sites::{NewSite, Relation, SiteTable, SiteTarget};
 
 /// What became of a class.

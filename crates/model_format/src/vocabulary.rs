@@ -411,6 +411,11 @@ words! {
         Observed = "observed",
         /// Not `observed`, although its package is.
         Unobserved = "unobserved",
+        /// Part of a library that keeps its own state in order, such as the runtime of a language: at run
+        /// time it is watched only where somebody names it.
+        Library = "library",
+        /// Holds variables of the program, although its package is a `library`.
+        HoldsVariables = "holding-variables",
     }
 }
 
@@ -491,6 +496,15 @@ words! {
         MakesAccessor = "accessor",
         /// It is about one entry of its receiver alone, the one whose key or element is its first argument.
         Keyed = "keyed",
+        /// The body of a program, a thread, a task or a closure: no atomic block by itself. Counts for
+        /// subtypes; `*` in the names of the class and the method stands for any characters.
+        Body = "body",
+        /// Calls of its own library that have rows are reported from here, although its class is a
+        /// `library`: programs come by them in ways that do not show what is called.
+        Reporting = "reporting",
+        /// Runs code of the program again until nothing disturbs it. Atomic operations that are made by that
+        /// code are not reported; those of this method are.
+        Retrying = "retrying",
     }
 }
 
@@ -503,6 +517,13 @@ words! {
         Viewed = "viewed",
         /// Is read as an ordinary field and orders as a volatile one: fences in the code see to that.
         Ordering = "ordering",
+        /// Belongs to code that the compiler made, and is no variable of the program; if it is volatile, it
+        /// gives order. Counts for subtypes; `*` in the names of the class and the field stands for any
+        /// characters.
+        CompilerMade = "compiler-made",
+        /// As `compiler-made` if it is volatile: holds a value that is made when it is first needed, by
+        /// code that the compiler made.
+        MadeOnce = "made-once",
     }
 }
 

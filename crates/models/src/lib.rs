@@ -26,6 +26,7 @@
 //! head.
 
 mod atomic;
+mod compiled;
 mod contents;
 pub mod language;
 mod pattern;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 use classes::descriptor::parameter_descriptors;
 
 pub use atomic::AtomicSpec;
+pub use compiled::ClassContext;
 pub use contents::{ContentsAccess, Removal};
 pub use model_format::{
     ClassFact, ClassProperty, ClassScope, Effect, EntryPoint, EntryThread, FieldFact,
@@ -270,7 +272,9 @@ impl Models {
             | ClassProperty::ParallelStream
             | ClassProperty::StreamWorker
             | ClassProperty::Observed
-            | ClassProperty::Unobserved => None,
+            | ClassProperty::Unobserved
+            | ClassProperty::Library
+            | ClassProperty::HoldsVariables => None,
         })
     }
 
@@ -311,8 +315,13 @@ impl Models {
 
     /// What is said of the fields of exactly this class.
     fn fields_of<'a>(&'a self, class: &'a str) -> impl Iterator<Item = &'static FieldFact> + 'a {
+        self.all_fields().filter(move |fact| fact.class == class)
+    }
+
+    /// Everything that is said of fields.
+    fn all_fields(&self) -> impl Iterator<Item = &'static FieldFact> + '_ {
         let users = self.user.as_deref().map_or(&[][..], |user| &user.fields);
-        users.iter().copied().chain(tables::FIELDS).filter(move |fact| fact.class == class)
+        users.iter().copied().chain(tables::FIELDS)
     }
 
     /// What is said of the methods of exactly this class, besides their rows.
@@ -433,7 +442,9 @@ fn promise(fact: &ClassFact) -> Option<Sharing> {
         | ClassProperty::ParallelStream
         | ClassProperty::StreamWorker
         | ClassProperty::Observed
-        | ClassProperty::Unobserved => None,
+        | ClassProperty::Unobserved
+        | ClassProperty::Library
+        | ClassProperty::HoldsVariables => None,
     }
 }
 

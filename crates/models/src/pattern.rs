@@ -46,7 +46,7 @@ impl Pattern {
 }
 
 /// Whether a pattern matches a name as a whole, and not something around it.
-fn covers(pattern: &[u8], name: &[u8]) -> bool {
+pub(crate) fn covers(pattern: &[u8], name: &[u8]) -> bool {
     match pattern {
         [] => name.is_empty(),
         [b'*', b'*', rest @ ..] => (0..=name.len()).any(|skip| covers(rest, &name[skip..])),

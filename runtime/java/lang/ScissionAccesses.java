@@ -112,7 +112,7 @@ final class ScissionAccesses {
         }
     }
 
-    private static long entry(ScissionThread s, Object object, Class<?> from, int site) {
+    static long entry(ScissionThread s, Object object, Class<?> from, int site) {
         long entry = ScissionSites.entry(site);
         if (entry != UNRESOLVED) {
             return entry;

@@ -204,6 +204,9 @@ final class ScissionCalls {
             }
             variable = OF_ELEMENT | s.key;
         }
+        if (s.muted > 0) {
+            return;
+        }
         long id = id(s, object);
         beginEpoch(s);
         emitSince(s, kind, site, id, variable, s.since);

@@ -126,12 +126,17 @@ public final class ScissionOrder {
         while (type != null && !type.getName().equals(owner)) {
             type = type.getSuperclass();
         }
-        if (type == null) {
-            return STATIC_FIELDS;
+        // The class that the code names is the one that declares the field, or one below it.
+        for (; type != null; type = type.getSuperclass()) {
+            try {
+                long place = U.objectFieldOffset(type, name.substring(blank + 1)) << 3;
+                PLACES[field] = place;
+                return place;
+            } catch (InternalError isDeclaredAbove) {
+                continue;
+            }
         }
-        long place = U.objectFieldOffset(type, name.substring(blank + 1)) << 3;
-        PLACES[field] = place;
-        return place;
+        return STATIC_FIELDS;
     }
 
     // ------------------------------------------------------------------ memory operations and fields
@@ -226,6 +231,47 @@ public final class ScissionOrder {
         } else if (owner != null && ScissionShapes.of(owner).hasStaticPlaces) {
             releaseKey(owner, STATIC_FIELDS);
         }
+    }
+
+    /** After a volatile field of a watched class was read that its compiler made: it gives order and is no variable. */
+    public static void acquireMadeField(Object object, int site) {
+        try {
+            ScissionThread s = ScissionEpochs.current();
+            if (!isOn) {
+                ScissionCalls.call(s, object, OP_RECEIVE, site);
+            } else if (ScissionAccesses.entry(s, object, null, site) == ScissionSites.IS_VOLATILE) {
+                acquireVolatile(object, null, site);
+            }
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** Before a volatile field of a watched class is written that its compiler made; the object may be null. */
+    public static void releaseMadeField(Object object, int site) {
+        if (object == null) {
+            return;
+        }
+        try {
+            ScissionThread s = ScissionEpochs.current();
+            if (!isOn) {
+                ScissionCalls.call(s, object, OP_PUBLISH, site);
+            } else if (ScissionAccesses.entry(s, object, null, site) == ScissionSites.IS_VOLATILE) {
+                releaseVolatile(object, null, site);
+            }
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A method begins that runs code of the program again until nothing disturbs it. */
+    public static void mute() {
+        ScissionEpochs.current().muted++;
+    }
+
+    /** Such a method ends, or does something itself that counts. */
+    public static void unmute() {
+        ScissionEpochs.current().muted--;
     }
 
     /** After a field was read by reflection. */

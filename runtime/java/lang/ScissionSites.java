@@ -215,11 +215,13 @@ final class ScissionSites {
             }
             return (isVolatile ? VOLATILE_STATIC : STATIC) + words;
         }
+        if (isVolatile) {
+            U.putLong(TABLE + (long) site * SITE_BYTES + SITE_OFFSET, U.objectFieldOffset(declaring, name));
+        }
         if (!shape.fields.containsKey("$scission$r$" + name)) {
             return isVolatile ? IS_VOLATILE : HAS_NO_WORDS;
         }
         if (isVolatile) {
-            U.putLong(TABLE + (long) site * SITE_BYTES + SITE_OFFSET, U.objectFieldOffset(declaring, name));
             return VOLATILE + U.objectFieldOffset(declaring, "$scission$r$" + name);
         }
         return U.objectFieldOffset(declaring, "$scission$w$" + name) << 32

@@ -11,6 +11,9 @@ final class ScissionThread {
     /** The number that events carry. */
     final int number;
 
+    /** How many methods are under way that run code of the program again until nothing disturbs it. */
+    int muted;
+
     /** The current epoch, shifted to where the words of variables have it. */
     long epoch;
 

@@ -93,7 +93,10 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::StandsForWrites
         | MethodProperty::Final
         | MethodProperty::KnownByName
-        | MethodProperty::Keyed => false,
+        | MethodProperty::Keyed
+        | MethodProperty::Body
+        | MethodProperty::Reporting
+        | MethodProperty::Retrying => false,
     }
 }
 

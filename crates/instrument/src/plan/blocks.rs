@@ -54,6 +54,7 @@ impl MethodPlan<'_, '_> {
             return Atomic::SynchronizedBlocks;
         }
         let is_thread_body = self.planner.is_task_body(method, false)
+            || self.planner.is_body_by_model(method)
             || (&*method.name == "main" && &*method.descriptor == language::MAIN_DESCRIPTOR);
         let including = spec.include.iter().find(matches);
         if let Some(pattern) = including {

@@ -1,14 +1,14 @@
 //! Fields: the fields that classes get beside their own, and the accesses that are watched.
 
-use classes::descriptor::{Type, parse_field};
+use classes::descriptor::{Type, parse_field, parse_method};
 use classes::{FieldInfo, MemberRef, PoolIndex, access};
-use models::language;
+use models::{ClassContext, language};
 
 use crate::error::InstrumentError;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
-use agent_protocol::Hook;
+use agent_protocol::{Hook, OrderHook};
 
 /// What the names of all injected fields begin with.
 pub(super) const INJECTED: &str = "$scission$";
@@ -20,9 +20,9 @@ const LAST_WRITE: &str = "$scission$w$";
 /// `serialVersionUID` of a class leaves private transient fields out.
 const INJECTED_ACCESS: u16 = access::PRIVATE | access::SYNTHETIC | access::TRANSIENT;
 
-/// Whether a field is made by the compiler and set before anybody else can see it: what inner classes
+/// Whether a field is made by the compiler of Java and set before anybody else can see it: what inner classes
 /// know of their surroundings, and the tables behind `switch` on enums.
-fn is_compiler_made(name: &str) -> bool {
+fn is_surrounding(name: &str) -> bool {
     let is_outer = name
         .strip_prefix("this$")
         .is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit()));
@@ -47,7 +47,7 @@ impl Planner<'_> {
             // Obfuscators give one name to fields of different types; their shadows would be the same.
             let is_unique =
                 file.fields.iter().filter(|other| other.name == field.name).count() == 1;
-            if is_unique && has_shadow(field) {
+            if is_unique && self.has_shadow(field) {
                 // Writes of volatile fields are always reported.
                 let is_volatile = field.has_access(access::VOLATILE);
                 let prefixes: &[&str] =
@@ -68,7 +68,7 @@ impl Planner<'_> {
     /// Whether accesses to a field are watched; `reads_static` says that a static field is read by
     /// other code than the initialiser of this class.
     fn watches_field(&self, field: &MemberRef<'_>, reads_static: bool) -> bool {
-        if is_compiler_made(field.name)
+        if is_surrounding(field.name)
             || !self.watches(field.class)
             || self.is_safe_by_user(field.class)
         {
@@ -104,12 +104,31 @@ impl Planner<'_> {
             is_own && declared.name == *field.name && declared.descriptor == *field.descriptor
         })
     }
-}
 
-/// Whether the runtime notes accesses to a field beside it.
-fn has_shadow(field: &FieldInfo) -> bool {
-    let unwatched = access::STATIC | access::FINAL;
-    !field.has_access(unwatched) && !is_compiler_made(&field.name)
+    /// Whether the runtime notes accesses to a field beside it.
+    fn has_shadow(&self, field: &FieldInfo) -> bool {
+        let unwatched = access::STATIC | access::FINAL;
+        !field.has_access(unwatched)
+            && !is_surrounding(&field.name)
+            && !self.is_own_compiler_made(field)
+    }
+
+    /// Whether a field of this class belongs to code that the compiler made.
+    fn is_own_compiler_made(&self, field: &FieldInfo) -> bool {
+        let is_volatile = field.has_access(access::VOLATILE);
+        let models = &self.config.models;
+        models.is_compiler_made(self.context(&self.supertypes()), &field.name, is_volatile)
+    }
+
+    /// The supertypes that this class names.
+    pub(super) fn supertypes(&self) -> Vec<&str> {
+        self.file.super_name.iter().chain(&self.file.interfaces).map(|name| &**name).collect()
+    }
+
+    /// This class, for questions to the models.
+    pub(super) fn context<'s>(&'s self, supertypes: &'s [&'s str]) -> ClassContext<'s> {
+        ClassContext { name: &self.file.name, supertypes }
+    }
 }
 
 /// A field access that is watched.
@@ -120,6 +139,8 @@ struct WatchedAccess<'a> {
     is_wide: bool,
     /// Whether the field is volatile, as far as this class tells: those of other classes may be.
     may_be_volatile: bool,
+    /// Whether the field gives order and is no variable.
+    is_order: bool,
     site: i32,
 }
 
@@ -145,7 +166,11 @@ impl<'a> MethodPlan<'_, 'a> {
         } else {
             after.swap();
         }
-        self.call(&mut after, Hook::Read, &[access.site])?;
+        if access.is_order {
+            self.call_order(&mut after, OrderHook::AcquireMadeField, &[access.site])?;
+        } else {
+            self.call(&mut after, Hook::Read, &[access.site])?;
+        }
         self.after(offset, &after);
         Ok(())
     }
@@ -166,7 +191,11 @@ impl<'a> MethodPlan<'_, 'a> {
             before.dup2().pop();
         }
         self.approach(&mut before, access.site)?;
-        self.call(&mut before, Hook::Write, &[access.site])?;
+        if access.is_order {
+            self.call_order(&mut before, OrderHook::ReleaseMadeField, &[access.site])?;
+        } else {
+            self.call(&mut before, Hook::Write, &[access.site])?;
+        }
         self.before(offset, &before);
         self.written(offset, &access)
     }
@@ -242,13 +271,20 @@ impl<'a> MethodPlan<'_, 'a> {
             return None;
         }
         let declared = self.planner.declared(&field);
-        let may_be_volatile = declared.is_none_or(|declared| declared.has_access(access::VOLATILE));
-        self.may_synchronise |=
-            declared.is_some_and(|declared| declared.has_access(access::VOLATILE));
+        let is_volatile = declared.is_some_and(|declared| declared.has_access(access::VOLATILE));
+        self.may_synchronise |= is_volatile;
+        let is_compiler_made = self.is_compiler_made(&field, declared);
+        if is_compiler_made && !is_volatile {
+            return None;
+        }
+        let is_order = is_compiler_made && !is_static;
+        // An order that is no variable has no interval either.
+        let may_be_volatile =
+            !is_order && declared.is_none_or(|it| it.has_access(access::VOLATILE));
         if !self.watches_access(offset) {
             return None;
         }
-        self.accesses += 1;
+        self.accesses += u32::from(!is_order);
         let subject = format!("{}.{}", classes::binary_name(field.class), field.name);
         let target = SiteTarget::Field {
             owner: field.class.to_string(),
@@ -261,7 +297,31 @@ impl<'a> MethodPlan<'_, 'a> {
             owner: field.class,
             is_wide: kind.slots() == 2,
             may_be_volatile,
+            is_order,
             site,
         })
+    }
+
+    /// Whether a field belongs to code that the compiler made.
+    fn is_compiler_made(&self, field: &MemberRef<'_>, declared: Option<&FieldInfo>) -> bool {
+        if let Some(declared) = declared {
+            return self.planner.is_own_compiler_made(declared);
+        }
+        // Of another class nothing but its name is known. One that belongs to this class may hold the state
+        // of a method between two calls; then it is of the type that the method is called with again.
+        let is_nested = field
+            .class
+            .strip_prefix(&*self.planner.file.name)
+            .is_some_and(|rest| rest.starts_with('$'));
+        let last = match parse_method(&self.method.descriptor) {
+            Ok(types) => types.params.last().copied(),
+            Err(_) => None,
+        };
+        let supertypes: &[&str] = match &last {
+            Some(Type::Object(class)) if is_nested => &[class],
+            _ => &[],
+        };
+        let owner = ClassContext { name: field.class, supertypes };
+        self.planner.config.models.is_compiler_made(owner, field.name, false)
     }
 }

@@ -15,6 +15,7 @@ mod calls;
 mod constructors;
 mod fields;
 mod monitors;
+mod reporting;
 mod tasks;
 
 use std::cell::RefCell;
@@ -28,6 +29,8 @@ use findings::Site;
 use models::{Model, Sharing, language};
 use rustc_hash::FxHashMap;
 
+pub use reporting::report_from_library;
+
 use crate::config::Config;
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::constructors::Construction;
@@ -35,7 +38,7 @@ use crate::plan::tasks::Lambdas;
 use crate::sites::{NewSite, SiteTable, SiteTarget};
 use crate::surgery::{ClassEditor, MethodEdits, Snippet};
 use crate::{Outcome, Rewritten};
-use agent_protocol::{Hook, RUNTIME_CLASS};
+use agent_protocol::{Hook, ORDER_CLASS, OrderHook, RUNTIME_CLASS};
 
 /// Inserts hooks into a class.
 ///
@@ -62,20 +65,7 @@ pub fn instrument(
     {
         return Ok(Outcome::Unchanged);
     }
-    let mut planner = Planner {
-        class: classes::binary_name(&file.name),
-        source: file.source_file.as_ref().map(|source| classes::source_path(&file.name, source)),
-        watched: RefCell::default(),
-        lambdas: Lambdas::default(),
-        file: &file,
-        config,
-        sites,
-        editor: ClassEditor::new(bytes)?,
-        hook_constants: [None; Hook::ALL.len()],
-        hooks: 0,
-        hooks_left_out: 0,
-        left_alone: Vec::new(),
-    };
+    let mut planner = Planner::new(&file, bytes, config, sites)?;
     let has_new_fields = planner.inject_fields()?;
     planner.find_lambdas();
     for index in 0..file.methods.len() {
@@ -115,6 +105,31 @@ struct Planner<'a> {
     left_alone: Vec<LeftAlone>,
 }
 
+impl<'a> Planner<'a> {
+    fn new(
+        file: &'a ClassFile,
+        bytes: &'a [u8],
+        config: &'a Config,
+        sites: &'a mut dyn SiteTable,
+    ) -> Result<Planner<'a>, InstrumentError> {
+        let source = file.source_file.as_ref();
+        Ok(Planner {
+            class: classes::binary_name(&file.name),
+            source: source.map(|source| classes::source_path(&file.name, source)),
+            watched: RefCell::default(),
+            lambdas: Lambdas::default(),
+            file,
+            config,
+            sites,
+            editor: ClassEditor::new(bytes)?,
+            hook_constants: [None; Hook::ALL.len()],
+            hooks: 0,
+            hooks_left_out: 0,
+            left_alone: Vec::new(),
+        })
+    }
+}
+
 impl Planner<'_> {
     /// Plans one method and hands the plan to the editor.
     fn method(&mut self, index: usize) {
@@ -122,8 +137,23 @@ impl Planner<'_> {
         let method = &file.methods[index];
         let Some(code) = &method.code else { return };
         let row = self.user_row(&file.name, &method.name, &method.descriptor);
-        let planned = match decode_all(file.code_bytes(code)) {
-            Ok(instructions) => self.plan(index, method, code, &instructions, row),
+        let make = move |plan: MethodPlan<'_, '_>| match row {
+            Some(row) => plan.make_described(row),
+            None => plan.make(),
+        };
+        self.method_with(index, method, code, make);
+    }
+
+    /// The same, with a plan that is made in this way.
+    fn method_with(
+        &mut self,
+        index: usize,
+        method: &MethodInfo,
+        code: &Code,
+        make: impl FnOnce(MethodPlan<'_, '_>) -> Result<(MethodEdits, u32), InstrumentError>,
+    ) {
+        let planned = match decode_all(self.file.code_bytes(code)) {
+            Ok(instructions) => self.plan(index, method, code, &instructions, make),
             Err(error) => Err(LeftAloneReason::Unreadable(error)),
         };
         let done = match planned {
@@ -147,7 +177,7 @@ impl Planner<'_> {
         method: &MethodInfo,
         code: &Code,
         instructions: &[(u32, Instruction)],
-        row: Option<&'static Model>,
+        make: impl FnOnce(MethodPlan<'_, '_>) -> Result<(MethodEdits, u32), InstrumentError>,
     ) -> Result<(MethodEdits, u32), LeftAloneReason> {
         let full_name = format!("{}.{}", self.class, method.name);
         let listed = self
@@ -177,11 +207,7 @@ impl Planner<'_> {
             may_synchronise: false,
             planner: self,
         };
-        let made = match row {
-            Some(row) => plan.make_described(row),
-            None => plan.make(),
-        };
-        made.map_err(LeftAloneReason::Pool)
+        make(plan).map_err(LeftAloneReason::Pool)
     }
 
     /// What a user says of a method of this class, or of the nearest known supertype that has a row.
@@ -361,6 +387,24 @@ impl MethodPlan<'_, '_> {
             }
         };
         snippet.invokestatic(index, hook.words(), hook.result_words());
+        self.hooks += 1;
+        Ok(())
+    }
+
+    /// Calls a hook of those that give order; its last operands are these numbers.
+    fn call_order(
+        &mut self,
+        snippet: &mut Snippet,
+        hook: OrderHook,
+        numbers: &[i32],
+    ) -> Result<(), InstrumentError> {
+        let pool = self.planner.editor.pool();
+        for number in numbers {
+            snippet.int(pool, *number)?;
+        }
+        let index = pool.method_ref(ORDER_CLASS, hook.name(), hook.descriptor())?;
+        let words = classes::descriptor::parameter_descriptors(hook.descriptor()).count() as u16;
+        snippet.invokestatic(index, words, 0);
         self.hooks += 1;
         Ok(())
     }

@@ -162,6 +162,12 @@ impl<'a> Planner<'a> {
             };
         is_known || (looks_like_a_task && (&*method.name == "run" || may_be_known_elsewhere))
     }
+
+    /// Whether the models say that a method is the body of a program, a task or a closure.
+    pub(super) fn is_body_by_model(&self, method: &MethodInfo) -> bool {
+        let supertypes = self.supertypes();
+        self.config.models.is_body(self.context(&supertypes), &method.name, &method.descriptor)
+    }
 }
 
 /// Whether a method may implement a declared one, whose types are erased.
