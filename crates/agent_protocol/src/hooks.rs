@@ -69,7 +69,7 @@ impl Parameter {
 macro_rules! hooks {
     ($(
         $(#[$doc:meta])+
-        $hook:ident = $name:ident($($parameter:ident: $what:ident),+);
+        $hook:ident = $name:ident($($parameter:ident: $what:ident),*);
     )+) => {
         /// A static method of the runtime that instrumented code calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,7 +93,7 @@ macro_rules! hooks {
             #[must_use]
             pub const fn descriptor(self) -> &'static str {
                 match self {
-                    $(Hook::$hook => concat!("(", $(descriptor!($what),)+ ")V"),)+
+                    $(Hook::$hook => concat!("(", $(descriptor!($what),)* ")V"),)+
                 }
             }
 
@@ -101,7 +101,7 @@ macro_rules! hooks {
             #[must_use]
             pub const fn parameters(self) -> &'static [(&'static str, Parameter)] {
                 match self {
-                    $(Hook::$hook => &[$((stringify!($parameter), Parameter::$what)),+],)+
+                    $(Hook::$hook => &[$((stringify!($parameter), Parameter::$what)),*],)+
                 }
             }
         }
@@ -143,6 +143,8 @@ hooks! {
     Begin = begin(site: Site);
     /// At the end of an atomic block, in whichever way it ends: the site of its beginning.
     End = end(site: Site);
+    /// Before a call that starts a thread or waits for one, after what is reported before it: open blocks are cut.
+    Cut = cut();
     /// At the entry of a method that may be the body of a task: the task and the site.
     TaskBegin = taskBegin(task: Object, site: Site);
     /// Before the body of a task ends, in whichever way: the site of its beginning.

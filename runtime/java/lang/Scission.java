@@ -284,6 +284,18 @@ public final class Scission {
         }
     }
 
+    /** A call is about to start a thread or to wait for one: the atomic blocks that are open are cut. */
+    public static void cut() {
+        try {
+            ScissionThread s = Thread.currentThread().$scission;
+            if (s != null && s.depth > 0) {
+                ScissionBlocks.cut(s);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
     // ------------------------------------------------------------------ tasks
 
     /** The body of a task begins. */

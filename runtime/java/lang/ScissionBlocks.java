@@ -60,4 +60,20 @@ final class ScissionBlocks {
         }
         ScissionEpochs.beginEpoch(s);
     }
+
+    /**
+     * The blocks that are open are cut: what they did so far and what they will do are different units. Those that were
+     * reported end, and all begin anew with the next event, in an epoch that begins here.
+     */
+    @DontInline
+    static void cut(ScissionThread s) {
+        while (s.reported > 0) {
+            ScissionEvents.endOfUnit(s, ScissionEpochs.site(s.blocks[s.reported - 1]));
+            s.reported--;
+        }
+        ScissionEpochs.beginEpoch(s);
+        for (int at = 0; at < s.depth; at++) {
+            s.blocks[at] = s.epoch | ScissionEpochs.site(s.blocks[at]);
+        }
+    }
 }

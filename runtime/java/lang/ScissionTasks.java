@@ -120,6 +120,9 @@ final class ScissionTasks {
             return;
         }
         push(s, 0, site);
+        if (s.parallelStreams > 0) {
+            ScissionBlocks.cut(s);
+        }
         // The thread that works off a stream knows itself what it does in between.
         if (ScissionShapes.of(Thread.currentThread().getClass()).has(FACT_STREAM_WORKER)) {
             s.tasks[s.running - 1] = OF_STREAM;
@@ -249,12 +252,17 @@ final class ScissionTasks {
     static void streamBegin(ScissionThread s, Object stream, int site) {
         if (isParallel(stream)) {
             ScissionCalls.publish(s, EVENT_PUBLISH, STREAMS_BEGUN, site);
+            // Whoever works off a parallel stream waits for those that help, and is one of them meanwhile.
+            ScissionBlocks.cut(s);
+            s.parallelStreams++;
         }
     }
 
     /** A stream has been worked off. */
     static void streamEnd(ScissionThread s, Object stream, int site) {
         if (isParallel(stream)) {
+            s.parallelStreams = Math.max(0, s.parallelStreams - 1);
+            ScissionBlocks.cut(s);
             ScissionCalls.receive(s, EVENT_RECEIVE, STREAMS_DONE, site);
         }
     }

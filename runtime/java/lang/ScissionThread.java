@@ -52,6 +52,9 @@ final class ScissionThread {
     /** The task that this thread submitted last. */
     long submitted;
 
+    /** How many parallel streams this thread works off; one that ended with an exception counts on. */
+    int parallelStreams;
+
     /** The futures that the next result will stand for. */
     Object[] gathered;
 

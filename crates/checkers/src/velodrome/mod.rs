@@ -28,8 +28,8 @@
 //!    what is left of it. Cycles that nothing reaches are collected when
 //!    nodes are condensed.
 //! 6. Fork, join, tasks, volatile variables, locks held in shared mode, barriers, latches and the initialisation
-//!    of classes give edges. `wait` is a release and an acquisition; a block that waits is reported as a
-//!    note.
+//!    of classes give edges. `wait` is a release and an acquisition. Where a thread starts another or waits for one, its
+//!    blocks are cut (`cuts.rs`).
 //! 7. A write forgets the reads before it: they come before the write.
 //! 8. Publishing and receiving give no edges. A call of a concurrent collection publishes before it changes anything, and
 //!    a thread that runs in between receives that too early; the change represents the whole call. Violations
@@ -48,6 +48,7 @@ use events::{
 };
 use findings::Finding;
 
+use crate::cuts::CutBlocks;
 use crate::operation_at::{ContextId, Contexts, OperationAt};
 use crate::subject::Subject;
 use crate::table::{Key, Position, Table};
@@ -69,7 +70,7 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: true,
     needs: Needs { locksets: false, order: false },
-    start: || Box::new(Velodrome::new(Config::default())),
+    start: || Box::new(CutBlocks::new(Velodrome::new(Config::default()))),
 };
 
 /// How much state is kept. The findings do not depend on it.
@@ -106,8 +107,6 @@ pub struct Statistics {
 struct OpenBlock {
     block: Block,
     begin: u64,
-    /// Whether it released a lock to wait.
-    waits: bool,
     /// This block and those around it.
     context: ContextId,
 }
@@ -421,7 +420,7 @@ impl Velodrome {
         }
         let around = self.threads[slot.index()].context();
         let context = self.contexts.enter(around, event.site);
-        let block = OpenBlock { block: event.site, begin: time, waits: false, context };
+        let block = OpenBlock { block: event.site, begin: time, context };
         self.threads[slot.index()].open.push(block);
     }
 
@@ -494,13 +493,12 @@ impl Velodrome {
             interferes: interferes.iter().map(|(end, _)| end.operation_at.site).collect(),
             second: closing.to.operation_at.site,
         };
-        let waits = refuted.last().is_some_and(|block| block.waits);
-        if self.violations.count(&shape, waits) {
+        if self.violations.count(&shape) {
             let first = self.threads[slot.index()].context_at(until);
             let (graph, slots, contexts) = (&self.graph, &self.slots, &self.contexts);
             let builder = CycleBuilder { graph, slots, contexts };
             let cycle = builder.cycle(node, &path, source, closing, first);
-            self.violations.groups.insert(shape, Group { count: 1, waits, interferes, cycle });
+            self.violations.groups.insert(shape, Group { count: 1, interferes, cycle });
         }
     }
 }
@@ -516,16 +514,14 @@ impl Checker for Velodrome {
             | Action::AtomicUpdate(variable) => self.exclusive(event, variable),
             Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
             Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
-            Action::Acquire(lock) => self.acquire(event, lock, Mode::Exclusive),
-            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
-            Action::Release(lock) => self.release(event, lock, Mode::Exclusive),
-            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
-            Action::Wait(lock) => {
-                self.release(event, lock, Mode::Exclusive);
-                let slot = self.slot(event.thread);
-                self.threads[slot.index()].open.iter_mut().for_each(|block| block.waits = true);
+            Action::Acquire(lock) | Action::Woken(lock) => {
+                self.acquire(event, lock, Mode::Exclusive);
             }
-            Action::Woken(lock) => self.acquire(event, lock, Mode::Exclusive),
+            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
+            Action::Release(lock) | Action::Wait(lock) => {
+                self.release(event, lock, Mode::Exclusive);
+            }
+            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
             // Who notifies holds the lock, and the edge is the lock's.
             Action::Notify(_) | Action::NotifyAll(_) => {}
             Action::ThreadBegin => {

@@ -37,8 +37,6 @@ pub struct Shape {
 pub(super) struct Group {
     /// How many there were.
     pub(super) count: u64,
-    /// Whether in each of them the block released its lock to wait.
-    pub(super) waits: bool,
     /// The operations at the places of the shape, of the first violation.
     pub(super) interferes: Vec<(Endpoint, Subject)>,
     /// The cycle, of the first violation.
@@ -57,12 +55,11 @@ const MOST_SHAPES: usize = 10_000;
 
 impl Violations {
     /// Counts a violation. Whether it is the first of its shape, and is to be kept whole.
-    pub(super) fn count(&mut self, shape: &Shape, waits: bool) -> bool {
+    pub(super) fn count(&mut self, shape: &Shape) -> bool {
         self.count += 1;
         match self.groups.get_mut(shape) {
             Some(known) => {
                 known.count += 1;
-                known.waits &= waits;
                 false
             }
             None => self.groups.len() < MOST_SHAPES,
@@ -105,7 +102,6 @@ impl FindingBuilder<'_> {
             steps.push(self.step("second", &last.to, last.subject, blamed, &threads));
         }
         let severity = match shape.refuted.last() {
-            Some(_) if group.waits => Severity::Low,
             Some(_) => Severity::High,
             None => Severity::Medium,
         };

@@ -20,6 +20,7 @@ use models::{
     Operand, Ordering, Outcome, Sharing, Source as RowSource, WaitKind,
 };
 
+use crate::config::Config;
 use crate::error::InstrumentError;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{Relation, SiteTarget};
@@ -56,11 +57,13 @@ struct Reports {
     after: Vec<(Op, Source, When)>,
     /// The first is a view of the second.
     aliases: Vec<(Source, Source, Relation)>,
+    /// Whether the call cuts the blocks that are open.
+    cuts: bool,
 }
 
 impl Reports {
     fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.after.is_empty() && self.aliases.is_empty()
+        self.before.is_empty() && self.after.is_empty() && self.aliases.is_empty() && !self.cuts
     }
 
     fn before(&mut self, op: Op, source: Source) {
@@ -156,9 +159,11 @@ fn kind(of: Type<'_>) -> Kind {
 }
 
 /// What a model says of a call, in terms of hooks.
-fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
+fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Reports {
     let models = call.models;
-    let mut reports = Reports::default();
+    let collections = config.collections;
+    let cuts = config.blocks && model.cuts_blocks();
+    let mut reports = Reports { cuts, ..Reports::default() };
     let coordinator = models.coordinator(model.class);
     // A row of the class that the call names says itself that its objects are locks. A row of the
     // platform may have been found by the name of the method alone; then the object decides.
@@ -597,7 +602,7 @@ impl MethodPlan<'_, '_> {
         if models.is(model.class, ClassProperty::Stream) && !collections {
             return self.approach_call(offset, &method);
         }
-        let mut reports = reports(&call, model, collections);
+        let mut reports = reports(&call, model, self.planner.config);
         if !self.planner.has_class_constants() {
             reports.before.retain(|(_, source)| *source != Source::Class);
             reports.after.retain(|(_, source, _)| *source != Source::Class);
@@ -608,6 +613,7 @@ impl MethodPlan<'_, '_> {
             reports.after.clear();
             reports.aliases.retain(|(view, ..)| *view == Source::Position(0));
             reports.aliases.truncate(1);
+            reports.cuts = false;
         }
         if reports.is_empty() {
             return self.approach_call(offset, &method);
@@ -736,6 +742,9 @@ impl MethodPlan<'_, '_> {
                 }
             }
         }
+        if reports.cuts {
+            self.call(&mut before, Hook::Cut, &[])?;
+        }
         for (view, of, _) in &reports.aliases {
             // A new object is on the stack already.
             if !(call.is_constructor && *view == Source::Position(0)) {
@@ -814,7 +823,7 @@ impl MethodPlan<'_, '_> {
             is_constructor: &*info.name == "<init>",
         };
         let slots = self.parameter_slots(&call);
-        let mut reports = reports(&call, row, config.collections);
+        let mut reports = reports(&call, row, config);
         let is_at_hand = |source: &Source| match source {
             Source::Position(position) => slots.get(*position).is_some_and(Option::is_some),
             Source::Class => self.planner.has_class_constants(),
@@ -835,6 +844,9 @@ impl MethodPlan<'_, '_> {
         for (op, source) in &reports.before {
             self.push(&mut entry, &call, *source, &slots)?;
             self.call(&mut entry, Hook::Call, &[op.number(), site])?;
+        }
+        if reports.cuts {
+            self.call(&mut entry, Hook::Cut, &[])?;
         }
         self.edits.entry.append(&entry);
         for (offset, instruction) in self.instructions {
