@@ -143,10 +143,18 @@ hooks! {
     Begin = begin(site: Site);
     /// At the end of an atomic block, in whichever way it ends: the site of its beginning.
     End = end(site: Site);
+    /// As [`Hook::Begin`], in a method that may be the body of a task, after [`Hook::TaskBegin`]: the body is no block.
+    BeginUnlessBody = beginUnlessBody(site: Site);
+    /// As [`Hook::End`], of a block that [`Hook::BeginUnlessBody`] began, or did not.
+    EndUnlessBody = endUnlessBody(site: Site);
     /// Before a call that starts a thread or waits for one, after what is reported before it: open blocks are cut.
     Cut = cut();
     /// At the entry of a method that may be the body of a task: the task and the site.
     TaskBegin = taskBegin(task: Object, site: Site);
+    /// Before code of the program itself calls a method that may be the body of a task: the call is one as any other.
+    CallsTask = callsTask();
+    /// In the body of a task that does nothing but call another method: the site of that call.
+    Forwards = forwards(site: Site);
     /// Before the body of a task ends, in whichever way: the site of its beginning.
     TaskEnd = taskEnd(site: Site);
     /// At the entry of the implementation of a lambda: its key and the site.

@@ -269,6 +269,7 @@ impl Models {
             | ClassProperty::HoldsElements
             | ClassProperty::ParallelStream
             | ClassProperty::StreamWorker
+            | ClassProperty::TestRunner
             | ClassProperty::Observed
             | ClassProperty::Unobserved => None,
         })
@@ -425,6 +426,7 @@ fn promise(fact: &ClassFact) -> Option<Sharing> {
         | ClassProperty::HoldsElements
         | ClassProperty::ParallelStream
         | ClassProperty::StreamWorker
+        | ClassProperty::TestRunner
         | ClassProperty::Observed
         | ClassProperty::Unobserved => None,
     }

@@ -29,6 +29,9 @@ final class ScissionTasks {
     /** The executor that a task was last submitted to: whoever waits for it waits for its tasks. */
     private static final ConcurrentHashMap<Long, Long> EXECUTORS = new ConcurrentHashMap<>();
 
+    /** Whether blocks are what calls name, by the sites of call and block; 0 for the call that a method reference makes. */
+    private static final ConcurrentHashMap<Long, Boolean> CALLEES = new ConcurrentHashMap<>();
+
     /** The stages that end before a task begins, by the task. */
     private static final ConcurrentHashMap<Long, long[]> STAGES = new ConcurrentHashMap<>();
 
@@ -134,11 +137,15 @@ final class ScissionTasks {
         int index = s.running;
         if (index == s.tasks.length) {
             int[] sites = Arrays.copyOf(s.taskSites, index * 2);
+            int[] depths = Arrays.copyOf(s.taskDepths, index * 2);
             s.tasks = Arrays.copyOf(s.tasks, index * 2);
             s.taskSites = sites;
+            s.taskDepths = depths;
         }
         s.tasks[index] = id;
         s.taskSites[index] = site;
+        s.taskDepths[index] = s.callsTask ? ~s.depth : s.depth;
+        s.callsTask = false;
         s.running = index + 1;
         if (id != 0) {
             long task = id < 0 ? ~id : id;
@@ -159,9 +166,48 @@ final class ScissionTasks {
         while (index >= 0 && s.taskSites[index] != site) {
             index--;
         }
+        s.callsTask = false;
+        s.forwardingCall = 0;
         while (index >= 0 && s.running > index) {
-            ended(s, s.tasks[--s.running], site);
+            int last = s.running - 1;
+            int depth = s.taskDepths[last];
+            // A lock may be given back by another thread, or never.
+            ScissionBlocks.endInside(s, depth < 0 ? ~depth : depth);
+            s.running = last;
+            ended(s, s.tasks[last], site);
         }
+    }
+
+    /** Whether the innermost task was called by a thread, an executor or other code of the library. */
+    static boolean isBody(ScissionThread s) {
+        return s.running > 0 && s.taskDepths[s.running - 1] >= 0;
+    }
+
+    /** Whether a block is the method that a call names. The call is known by its site, and so is the block. */
+    static boolean isCallee(int call, int block) {
+        long key = (long) call << 32 | block;
+        Boolean known = CALLEES.get(key);
+        if (known == null) {
+            String[] name = ScissionNatives.target(call).split(" ");
+            known = name[0].equals(ScissionNatives.target(block).split(" ")[0]);
+            CALLEES.put(key, known);
+        }
+        return known;
+    }
+
+    /** Whether a method reference to the method of a block was made, which other threads may run. */
+    static boolean isReferenced(int block) {
+        if (!ScissionSites.isSite(block)) {
+            return false;
+        }
+        // A class that is loaded later may refer to it, so that only what is true is remembered.
+        long key = block;
+        boolean known = CALLEES.containsKey(key);
+        if (!known && ScissionNatives.target(block).endsWith(" referenced")) {
+            CALLEES.put(key, true);
+            known = true;
+        }
+        return known;
     }
 
     private static void ended(ScissionThread s, long id, int site) {

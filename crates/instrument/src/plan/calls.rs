@@ -66,6 +66,13 @@ impl Reports {
         self.before.is_empty() && self.after.is_empty() && self.aliases.is_empty() && !self.cuts
     }
 
+    /// Whether a lock may be held after the call.
+    fn acquires(&self) -> bool {
+        self.after.iter().any(|(op, ..)| {
+            matches!(op, Op::Acquire | Op::AcquireShared | Op::AcquireModelled)
+        })
+    }
+
     fn before(&mut self, op: Op, source: Source) {
         // What a call returns is not there before.
         if source != Source::Result && !self.before.contains(&(op, source)) {
@@ -516,6 +523,21 @@ fn is_thread(models: &Models, class: &str) -> bool {
     class == THREAD || models.supertypes(class).contains(&THREAD)
 }
 
+/// What the runtime must know of a call.
+pub(super) fn call_target(
+    method: &MemberRef<'_>,
+    relation: Option<Relation>,
+    begins_block: bool,
+) -> SiteTarget {
+    SiteTarget::Call {
+        owner: method.class.to_string(),
+        name: method.name.to_string(),
+        descriptor: method.descriptor.to_string(),
+        relation,
+        begins_block,
+    }
+}
+
 impl Planner<'_> {
     /// The model of a call, as far as it can be told from here what is called.
     fn model(&self, method: &MemberRef<'_>) -> Option<&'static Model> {
@@ -560,7 +582,7 @@ impl Planner<'_> {
 }
 
 /// Whether a call runs nothing but code of the library that depends on its arguments alone.
-fn is_pure(models: &Models, method: &MemberRef<'_>, types: &MethodType<'_>) -> bool {
+pub(super) fn is_pure(models: &Models, method: &MemberRef<'_>, types: &MethodType<'_>) -> bool {
     let is_value = |of: &Type<'_>| match of {
         Type::Object(class) => *class == language::STRING,
         Type::Array { .. } => false,
@@ -584,6 +606,13 @@ impl MethodPlan<'_, '_> {
         let models = &self.planner.config.models;
         let is_pure = is_pure(models, &method, &types);
         self.may_synchronise = self.may_synchronise || !is_pure;
+        // The method that a bridge leads to is called by whoever calls the bridge.
+        let is_call_of_program = self.planner.config.blocks && !self.method.has_access(access::BRIDGE);
+        if is_call_of_program && self.planner.calls_task(kind, &method, &types) {
+            let mut before = Snippet::new();
+            self.call(&mut before, Hook::CallsTask, &[])?;
+            self.before(offset, &before);
+        }
         let collections = self.planner.config.collections;
         let is_of_collection =
             || collections && models.contents_access(method.class, method.name, &[]).is_some();
@@ -619,24 +648,21 @@ impl MethodPlan<'_, '_> {
             return self.approach_call(offset, &method);
         }
         let relation = reports.aliases.first().map(|(_, _, relation)| *relation);
-        let Some(site) = self.call_site(offset, &method, relation) else { return Ok(()) };
+        let begins_block = reports.acquires() && self.has_regions();
+        let target = call_target(&method, relation, begins_block);
+        let Some(site) = self.call_site(offset, &method, target) else { return Ok(()) };
         self.approach_call_at(offset, site)?;
         self.surround(offset, &call, &reports, site)
     }
 
-    fn call_site(
+    /// A number for a call.
+    pub(super) fn call_site(
         &mut self,
         offset: u32,
         method: &MemberRef<'_>,
-        relation: Option<Relation>,
+        target: SiteTarget,
     ) -> Option<i32> {
         let subject = format!("{}.{}", classes::binary_name(method.class), method.name);
-        let target = SiteTarget::Call {
-            owner: method.class.to_string(),
-            name: method.name.to_string(),
-            descriptor: method.descriptor.to_string(),
-            relation,
-        };
         self.site(Some(offset), subject, target)
     }
 
@@ -650,7 +676,8 @@ impl MethodPlan<'_, '_> {
         if !self.planner.config.adversarial || method.name.starts_with('<') {
             return Ok(());
         }
-        let Some(site) = self.call_site(offset, method, None) else { return Ok(()) };
+        let target = call_target(method, None, false);
+        let Some(site) = self.call_site(offset, method, target) else { return Ok(()) };
         self.approach_call_at(offset, site)
     }
 
@@ -837,7 +864,9 @@ impl MethodPlan<'_, '_> {
             return Ok((self.edits, 0));
         }
         let relation = reports.aliases.first().map(|(_, _, relation)| *relation);
-        let Some(site) = self.call_site(0, &call.method, relation) else {
+        let begins_block = reports.acquires() && self.has_regions();
+        let target = call_target(&call.method, relation, begins_block);
+        let Some(site) = self.call_site(0, &call.method, target) else {
             return Ok((self.edits, 0));
         };
         let mut entry = Snippet::new();

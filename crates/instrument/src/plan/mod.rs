@@ -30,6 +30,7 @@ use rustc_hash::FxHashMap;
 
 use crate::config::Config;
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
+use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
 use crate::plan::tasks::Lambdas;
 use crate::sites::{NewSite, SiteTable, SiteTarget};
@@ -53,9 +54,7 @@ pub fn instrument(
     };
     let bytes = without_lock.as_deref().unwrap_or(bytes);
     let file = ClassFile::parse(Arc::from(bytes))?;
-    if config.models.has_users() {
-        config.hierarchy.add(&file);
-    }
+    config.hierarchy.add(&file);
     if !config.watches(&file.name)
         || file.has_access(access::MODULE)
         || file.fields.iter().any(|field| field.name.starts_with(fields::INJECTED))
@@ -161,7 +160,7 @@ impl Planner<'_> {
         } else {
             Construction::Over
         };
-        let plan = MethodPlan {
+        let mut plan = MethodPlan {
             index,
             method,
             code,
@@ -175,8 +174,10 @@ impl Planner<'_> {
             hooks: 0,
             accesses: 0,
             may_synchronise: false,
+            atomic: AtomicPart::Nothing,
             planner: self,
         };
+        plan.atomic = plan.atomic_part();
         let made = match row {
             Some(row) => plan.make_described(row),
             None => plan.make(),
@@ -245,6 +246,8 @@ struct MethodPlan<'p, 'a> {
     accesses: u32,
     /// Whether the method may call watched code, take a lock, or access a volatile variable.
     may_synchronise: bool,
+    /// What of it is meant to be atomic.
+    atomic: AtomicPart,
 }
 
 impl MethodPlan<'_, '_> {
