@@ -45,9 +45,9 @@ impl BlockChange {
             | Action::BarrierPass(_)
             | Action::LatchPass(_) => BlockChange::CutBefore,
             Action::Fork(_) | Action::Submit(_) | Action::Wait(_) => BlockChange::CutAfter,
-            Action::EarlierRead(_)
-            | Action::EarlierWrite(_)
-            | Action::EarlierOrderRelease(_) => BlockChange::ReportedLate,
+            Action::EarlierRead(_) | Action::EarlierWrite(_) | Action::EarlierOrderRelease(_) => {
+                BlockChange::ReportedLate
+            }
             Action::Read(_)
             | Action::Write(_)
             | Action::VolatileRead(_)

@@ -36,6 +36,7 @@
 //!    that depend on permits alone can be missed.
 
 mod access_history;
+mod benign;
 mod blame;
 mod graph;
 mod report;
@@ -56,6 +57,7 @@ use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
 use crate::{Checker, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
+use benign::DoubtfulViolation;
 use graph::{Added, Endpoint, Graph, Label, NodeId};
 use report::{Group, Violations};
 use witness::CycleBuilder;
@@ -119,6 +121,8 @@ struct Thread {
     open: Vec<OpenBlock>,
     /// Where it was started, until it does something.
     started: TimedOperation,
+    /// Violations of its open blocks that may turn out to do no harm.
+    doubtful: Vec<DoubtfulViolation>,
 }
 
 impl Thread {
@@ -146,6 +150,8 @@ pub struct Velodrome {
     barriers: Table<Barrier>,
     contexts: Contexts,
     violations: Violations,
+    /// How many violations are in doubt, in all threads.
+    doubtful: usize,
     sources: Vec<TimedOperation>,
     labelled: Vec<(ThreadTime, Label)>,
 }
@@ -163,6 +169,7 @@ impl Velodrome {
             barriers: Table::default(),
             contexts: Contexts::default(),
             violations: Violations::default(),
+            doubtful: 0,
             sources: Vec::new(),
             labelled: Vec::new(),
         }
@@ -426,7 +433,16 @@ impl Velodrome {
 
     fn end(&mut self, slot: ThreadSlot) {
         let thread = &mut self.threads[slot.index()];
-        if thread.open.pop().is_some()
+        let has_ended = thread.open.pop().is_some();
+        if !thread.doubtful.is_empty() {
+            let open = thread.open.len();
+            let settled = thread.doubtful.extract_if(.., |violation| violation.depth > open);
+            for violation in settled {
+                self.doubtful -= 1;
+                self.violations.settle(&violation.shape, violation.settled());
+            }
+        }
+        if has_ended
             && thread.open.is_empty()
             && let Some(node) = self.graph.running(slot)
         {
@@ -493,18 +509,34 @@ impl Velodrome {
             interferes: interferes.iter().map(|(end, _)| end.operation_at.site).collect(),
             second: closing.to.operation_at.site,
         };
+        if let (Some(root), false) = (root, refuted.is_empty())
+            && let Some(doubtful) =
+                DoubtfulViolation::new(&shape, refuted.len(), &root.label, &closing)
+        {
+            self.threads[slot.index()].doubtful.push(doubtful);
+            self.doubtful += 1;
+        }
         if self.violations.count(&shape) {
             let first = self.threads[slot.index()].context_at(until);
             let (graph, slots, contexts) = (&self.graph, &self.slots, &self.contexts);
             let builder = CycleBuilder { graph, slots, contexts };
             let cycle = builder.cycle(node, &path, source, closing, first);
-            self.violations.groups.insert(shape, Group { count: 1, interferes, cycle });
+            self.violations.groups.insert(shape, Group::new(interferes, cycle));
         }
     }
 }
 
 impl Checker for Velodrome {
     fn event(&mut self, event: &Event) {
+        if self.doubtful > 0
+            && let Some(slot) = self.slots.find(event.thread)
+        {
+            let doubtful = &mut self.threads[slot.index()].doubtful;
+            doubtful.iter_mut().for_each(|violation| violation.note(event.action, event.site));
+        }
+        if let Action::AtomicUpdate(_) = event.action {
+            self.violations.updates.insert(event.site);
+        }
         match event.action {
             Action::Read(variable) | Action::VolatileRead(variable) => {
                 self.shared_access(event, variable);

@@ -68,9 +68,9 @@ impl Reports {
 
     /// Whether a lock may be held after the call.
     fn acquires(&self) -> bool {
-        self.after.iter().any(|(op, ..)| {
-            matches!(op, Op::Acquire | Op::AcquireShared | Op::AcquireModelled)
-        })
+        self.after
+            .iter()
+            .any(|(op, ..)| matches!(op, Op::Acquire | Op::AcquireShared | Op::AcquireModelled))
     }
 
     fn before(&mut self, op: Op, source: Source) {
@@ -607,7 +607,8 @@ impl MethodPlan<'_, '_> {
         let is_pure = is_pure(models, &method, &types);
         self.may_synchronise = self.may_synchronise || !is_pure;
         // The method that a bridge leads to is called by whoever calls the bridge.
-        let is_call_of_program = self.planner.config.blocks && !self.method.has_access(access::BRIDGE);
+        let is_call_of_program =
+            self.planner.config.blocks && !self.method.has_access(access::BRIDGE);
         if is_call_of_program && self.planner.calls_task(kind, &method, &types) {
             let mut before = Snippet::new();
             self.call(&mut before, Hook::CallsTask, &[])?;
