@@ -4,7 +4,7 @@
 //! fields and threads, and says where stacks are to be taken. A row stands here before any event can carry its number; the consumer moves new rows
 //! to its own tables before it looks at the events of a batch.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agent_protocol::layout::SITES;
@@ -27,6 +27,8 @@ struct Inner {
     class_names: HashMap<String, u32>,
     classes: Vec<String>,
     fields: HashMap<(u32, String), u32>,
+    /// The methods that method references have given to other threads, by class and name.
+    references: HashSet<(String, String)>,
     threads: u32,
     /// Rows that the consumer has not taken yet.
     fresh: Tables,
@@ -38,17 +40,30 @@ impl Names {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The field that a site refers to: owner, name, descriptor, and `static` or `field`, separated by blanks. Empty
-    /// for sites that refer to no field.
+    /// What a site refers to, in words separated by blanks. A field: owner, name, descriptor, and `static` or `field`.
+    /// A call, a block, a lock: the name of the method, `-` where there is none, and `block` where a lock that
+    /// is acquired begins an atomic block, `referenced` where the block is a method that a method reference has given
+    /// to other threads. Empty for other sites.
     pub(crate) fn target(&self, site: u32) -> String {
         let inner = self.lock();
-        let Some(SiteTarget::Field { owner, name, descriptor, is_static }) =
-            inner.targets.get((site as usize).wrapping_sub(1))
-        else {
-            return String::new();
-        };
-        let kind = if *is_static { "static" } else { "field" };
-        format!("{owner} {name} {descriptor} {kind}")
+        let and_block = |begins_block: bool| if begins_block { " block" } else { "" };
+        match inner.targets.get((site as usize).wrapping_sub(1)) {
+            Some(SiteTarget::Field { owner, name, descriptor, is_static }) => {
+                let kind = if *is_static { "static" } else { "field" };
+                format!("{owner} {name} {descriptor} {kind}")
+            }
+            Some(SiteTarget::Call { name, begins_block, .. }) => {
+                format!("{name}{}", and_block(*begins_block))
+            }
+            Some(SiteTarget::Block { class, method }) => {
+                let is_referenced = inner.references.contains(&(class.clone(), method.clone()));
+                format!("{method}{}", if is_referenced { " referenced" } else { "" })
+            }
+            Some(SiteTarget::Lock { begins_block }) => format!("-{}", and_block(*begins_block)),
+            Some(SiteTarget::None | SiteTarget::Array | SiteTarget::Reference { .. }) | None => {
+                String::new()
+            }
+        }
     }
 
     /// The number that stands for the name of the class that a site lies in.
@@ -131,6 +146,9 @@ impl SiteTable for Sites<'_> {
             }
         };
         inner.classes_of_sites.push(class);
+        if let SiteTarget::Reference { owner, name } = &site.target {
+            inner.references.insert((owner.clone(), name.clone()));
+        }
         inner.targets.push(site.target);
         inner.fresh.sites.push(site.entry);
         Some(SiteId(inner.targets.len() as u32))

@@ -95,7 +95,7 @@ impl Parameter {
 macro_rules! hooks {
     ($(
         $(#[$doc:meta])+
-        $hook:ident = $name:ident($($parameter:ident: $what:ident),+) $(-> $result:ident)?;
+        $hook:ident = $name:ident($($parameter:ident: $what:ident),*) $(-> $result:ident)?;
     )+) => {
         /// A static method of the runtime that instrumented code calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,7 +120,7 @@ macro_rules! hooks {
             pub const fn descriptor(self) -> &'static str {
                 match self {
                     $(Hook::$hook => concat!(
-                        "(", $(descriptor!($what),)+ ")", descriptor!($($result)?)
+                        "(", $(descriptor!($what),)* ")", descriptor!($($result)?)
                     ),)+
                 }
             }
@@ -137,7 +137,7 @@ macro_rules! hooks {
             #[must_use]
             pub const fn parameters(self) -> &'static [(&'static str, Parameter)] {
                 match self {
-                    $(Hook::$hook => &[$((stringify!($parameter), Parameter::$what)),+],)+
+                    $(Hook::$hook => &[$((stringify!($parameter), Parameter::$what)),*],)+
                 }
             }
         }
@@ -187,8 +187,18 @@ hooks! {
     Begin = begin(site: Site);
     /// At the end of an atomic block, in whichever way it ends: the site of its beginning.
     End = end(site: Site);
+    /// As [`Hook::Begin`], in a method that may be the body of a task, after [`Hook::TaskBegin`]: the body is no block.
+    BeginUnlessBody = beginUnlessBody(site: Site);
+    /// As [`Hook::End`], of a block that [`Hook::BeginUnlessBody`] began, or did not.
+    EndUnlessBody = endUnlessBody(site: Site);
+    /// Before a call that starts a thread or waits for one, after what is reported before it: open blocks are cut.
+    Cut = cut();
     /// At the entry of a method that may be the body of a task: the task and the site.
     TaskBegin = taskBegin(task: Object, site: Site);
+    /// Before code of the program itself calls a method that may be the body of a task: the call is one as any other.
+    CallsTask = callsTask();
+    /// In the body of a task that does nothing but call another method: the site of that call.
+    Forwards = forwards(site: Site);
     /// Before the body of a task ends, in whichever way: the site of its beginning.
     TaskEnd = taskEnd(site: Site);
     /// At the entry of the implementation of a lambda: its key and the site.

@@ -234,10 +234,12 @@ options! {
         key "do not watch classes and methods that match; their synchronisation is not observed either";
 
     /// Patterns of the methods that are meant to be atomic.
-    atomic_include: Vec<String> = Vec::new(), "atomic-include" holds patterns;
+    atomic_include: Vec<String> = Vec::new(), "atomic-include" holds patterns,
+        shown flag ReplacesList "atomic" "PATTERN" "Only methods that match are meant to be atomic, such as `com.acme.**.update*`, private ones too, instead of those that scission.toml includes (default: all but private ones, and what is done under locks); may be repeated";
 
     /// Patterns of the methods that are not, whatever `atomic_include` says.
-    atomic_exclude: Vec<String> = Vec::new(), "atomic-exclude" holds patterns;
+    atomic_exclude: Vec<String> = Vec::new(), "atomic-exclude" holds patterns,
+        shown flag AddsToList "not-atomic" "PATTERN" "Methods that match are not meant to be atomic, in addition to those that scission.toml excludes; may be repeated";
 
     /// Files that say what methods and classes do, by absolute path.
     models: Vec<String> = Vec::new(), "models" holds texts;

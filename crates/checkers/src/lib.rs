@@ -4,6 +4,7 @@
 //! agent or from a trace, and keeps only the state it needs.
 
 pub mod atomizer;
+mod cuts;
 pub mod eraser;
 pub mod happens_before;
 mod latest_by_thread;

@@ -199,6 +199,7 @@ mod tests {
             edges: Vec::new(),
             outer_blocks: outer.iter().map(|method| site(method, 1)).collect(),
             count: 1,
+            benign: None,
         };
         let steps = vec![Step::at("first", site(method, 12)), Step::at("second", site(method, 14))];
         Finding {

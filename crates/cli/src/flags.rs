@@ -59,6 +59,16 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(crate) exclude: Vec<Pattern>,
 
+    /// For `inconsistent-method`: only methods that match are meant to be atomic, private ones too, instead of
+    /// those that scission.toml includes; may be repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) atomic: Vec<Pattern>,
+
+    /// For `inconsistent-method`: methods that match are not meant to be atomic, in addition to those that
+    /// scission.toml excludes; may be repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub(crate) not_atomic: Vec<Pattern>,
+
     /// Also report what a recognised idiom makes harmless: values whose ownership is transferred, or that
     /// are checked again before use
     #[arg(long)]

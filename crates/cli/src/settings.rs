@@ -1,7 +1,7 @@
 //! What a command does: its flags and `scission.toml` put together.
 //!
-//! The command line wins. Its lists replace those of the file, with one exception: what `--exclude`
-//! names is excluded besides what the file excludes, since that was excluded for good.
+//! The command line wins. Its lists replace those of the file, with one exception: what `--exclude` and `--not-atomic`
+//! name is excluded besides what the file excludes, since that was excluded for good.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -96,12 +96,17 @@ impl CheckSettings {
         let is_narrowed = has_other_paths
             || !flags.rules.is_empty()
             || !flags.include.is_empty()
-            || !flags.exclude.is_empty();
+            || !flags.exclude.is_empty()
+            || !flags.atomic.is_empty()
+            || !flags.not_atomic.is_empty();
         let class_path = flags.program.class_path.clone();
         let triage = TriageSettings::merged(&flags.triage, &flags.presentation, &mut file);
         let mut exclude = file.exclude;
         exclude.extend(flags.exclude.iter().cloned());
         let entry_points = either(&flags.program.entry_points, file.entry_points);
+        let mut atomic = file.atomic;
+        atomic.include = either(&flags.atomic, Some(atomic.include));
+        atomic.exclude.extend(flags.not_atomic.iter().cloned());
         CheckSettings {
             paths: either(&flags.paths, file.paths),
             program: ProgramFlags {
@@ -115,7 +120,7 @@ impl CheckSettings {
                 include: either(&flags.include, Some(file.include)),
                 exclude,
                 strict: !flags.no_strict && (flags.strict || file.strict.unwrap_or(false)),
-                atomic: file.atomic,
+                atomic,
                 entry_points: entry_points.clone(),
                 watch_list: flags.watch_list.is_some(),
             },

@@ -111,6 +111,20 @@ pub struct Cycle {
     pub outer_blocks: Vec<Site>,
     /// How many violations of this shape there were.
     pub count: u64,
+    /// Why it does no harm, if its operations show that each time.
+    pub benign: Option<BenignCycle>,
+}
+
+/// An idiom whose cycles do no harm: the block does not rely on what it read before another thread came in between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BenignCycle {
+    /// The block reads a variable again and again at the same place, until another thread has changed it.
+    Polling,
+    /// The block read a variable and tried to update it in one step, which failed because another thread had changed it.
+    FailedUpdate,
+    /// The block read a variable, acquired a lock and read it again: another thread had initialised it in the meantime.
+    DoubleChecked,
 }
 
 /// One execution of an atomic block, or what a thread did outside of any.

@@ -13,9 +13,9 @@ pub mod rules;
 mod site;
 
 pub use finding::{
-    BaselineEntry, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding, HeldLock, Operation,
-    Results, Severity, Stack, Step, Suppressed, Suppressor, ThreadAction, Transaction, Witness,
-    merge_and_rank,
+    BaselineEntry, BenignCycle, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding,
+    HeldLock, Operation, Results, Severity, Stack, Step, Suppressed, Suppressor, ThreadAction,
+    Transaction, Witness, merge_and_rank,
 };
 pub use fingerprint::Fingerprint;
 pub use gap::{Gap, GapKind, merge_gaps};

@@ -38,11 +38,28 @@ pub enum SiteTarget {
         descriptor: String,
         /// How the two objects are related that [`agent_protocol::Hook::Alias`] reports here.
         relation: Option<Relation>,
+        /// Whether a lock that is acquired here begins an atomic block if none is open.
+        begins_block: bool,
+    },
+    /// A reference to a method of another class, which other threads may run.
+    Reference {
+        /// The class that the code names, in internal form.
+        owner: String,
+        /// The name of the method.
+        name: String,
     },
     /// The beginning of an atomic block.
-    Block,
+    Block {
+        /// The class that it lies in, in internal form.
+        class: String,
+        /// The method that it is, or lies in.
+        method: String,
+    },
     /// A monitor that is entered or left.
-    Lock,
+    Lock {
+        /// As for calls.
+        begins_block: bool,
+    },
     /// An access to an array element.
     Array,
 }

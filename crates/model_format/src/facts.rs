@@ -37,6 +37,24 @@ pub struct Model {
     pub source: Source,
 }
 
+impl Model {
+    /// Whether the call starts a thread or a task, or waits for another thread: what comes before and what comes after
+    /// are not meant to be one step. Acquiring a lock or a permit is no such wait, nor is sleeping, or looking
+    /// whether a task has ended.
+    #[must_use]
+    pub fn cuts_blocks(&self) -> bool {
+        let has = |wanted: fn(&Effect) -> bool| self.effects.iter().any(wanted);
+        let blocks = has(|effect| matches!(effect, Effect::Blocks { .. }));
+        let receives = has(|effect| matches!(effect, Effect::Receive { .. }));
+        let acquires = has(|effect| matches!(effect, Effect::Acquire { .. }));
+        has(|effect| matches!(effect, Effect::Fork { .. } | Effect::Submit { .. }))
+            || has(|effect| matches!(effect, Effect::Wait { .. }))
+            || has(|effect| matches!(effect, Effect::Join { timed: false, .. }))
+            || (blocks && has(|effect| matches!(effect, Effect::Join { .. })))
+            || (blocks && receives && !acquires)
+    }
+}
+
 /// Which classes a [`ClassFact`] is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClassScope {

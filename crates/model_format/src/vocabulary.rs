@@ -406,6 +406,8 @@ words! {
         ParallelStream = "parallel-stream",
         /// A thread that runs parts of the parallel streams of other threads.
         StreamWorker = "stream-worker",
+        /// Runs tests: its methods last as long as the tests do, and are not meant to be atomic.
+        TestRunner = "test-runner",
         /// At run time its code is rewritten so that the order that its volatile accesses, monitors and atomic
         /// operations make is seen; its accesses and blocks are not watched.
         Observed = "observed",

@@ -32,6 +32,8 @@ pub const UNSAFE: &str = "jdk/internal/misc/Unsafe";
 pub const BASE_MODULE: &str = "java.base";
 /// The parameters of `main`.
 pub const MAIN_DESCRIPTOR: &str = "([Ljava/lang/String;)V";
+/// The same of a `main` that asks for no arguments.
+pub const SHORT_MAIN_DESCRIPTOR: &str = "()V";
 
 /// Where the classes of the platform are.
 const PLATFORM: &[&str] = &[

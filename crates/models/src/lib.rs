@@ -271,6 +271,7 @@ impl Models {
             | ClassProperty::HoldsElements
             | ClassProperty::ParallelStream
             | ClassProperty::StreamWorker
+            | ClassProperty::TestRunner
             | ClassProperty::Observed
             | ClassProperty::Unobserved
             | ClassProperty::Library
@@ -441,6 +442,7 @@ fn promise(fact: &ClassFact) -> Option<Sharing> {
         | ClassProperty::HoldsElements
         | ClassProperty::ParallelStream
         | ClassProperty::StreamWorker
+        | ClassProperty::TestRunner
         | ClassProperty::Observed
         | ClassProperty::Unobserved
         | ClassProperty::Library

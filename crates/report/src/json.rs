@@ -7,8 +7,9 @@
 use std::io::{self, Write};
 
 use findings::{
-    BaselineEntry, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap,
-    GapKind, Operation, Results, Severity, Site, Stack, Step, Suppressed, Suppressor,
+    BaselineEntry, BenignCycle, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding,
+    Fingerprint, Gap, GapKind, Operation, Results, Severity, Site, Stack, Step, Suppressed,
+    Suppressor,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -88,6 +89,7 @@ struct JsonCycle<'a> {
     edges: Vec<JsonEdge<'a>>,
     outer_blocks: Vec<JsonSite<'a>>,
     count: u64,
+    benign: Option<BenignCycle>,
 }
 
 #[derive(Serialize)]
@@ -265,6 +267,7 @@ fn json_cycle(cycle: &Cycle) -> JsonCycle<'_> {
         edges: cycle.edges.iter().map(json_edge).collect(),
         outer_blocks: cycle.outer_blocks.iter().map(json_site).collect(),
         count: cycle.count,
+        benign: cycle.benign,
     }
 }
 

@@ -63,6 +63,7 @@ fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
         let blocks: Vec<String> = cycle.outer_blocks.iter().map(call).collect();
         notes.push(format!("enclosing blocks were split too: {}", blocks.join(", ")));
     }
+    notes.extend(cycle.benign.map(|benign| words::why_benign(benign, cycle)));
     if cycle.count > 1 {
         notes.push(format!("observed {} times", words::with_separators(cycle.count)));
     }

@@ -221,6 +221,7 @@ pub(crate) fn account_deposit() -> Finding {
         edges: vec![edge(&steps[1], &steps[2]), edge(&steps[2], &steps[3])],
         outer_blocks: vec![Site { offset: None, ..bank(28) }],
         count: 1200,
+        benign: None,
     };
     let names =
         |name: &str| BTreeMap::from([("first", name.to_string()), ("second", name.to_string())]);

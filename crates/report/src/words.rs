@@ -5,7 +5,8 @@
 //! absolute path, because it is stored, diffed and sent to other machines.
 
 use findings::{
-    Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap, Rule, Site, Step, rules,
+    BenignCycle, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap, Rule, Site, Step,
+    rules,
 };
 use serde::Serialize;
 
@@ -27,7 +28,13 @@ pub(crate) fn label(finding: &Finding, step: &Step) -> String {
 
 /// What to do about a finding.
 pub(crate) fn advice(finding: &Finding) -> String {
-    fill(rule_of(finding).advice, finding, None)
+    let cycle = finding.witnesses.first().and_then(|witness| witness.cycle.as_ref());
+    match cycle.and_then(|cycle| cycle.benign) {
+        None => fill(rule_of(finding).advice, finding, None),
+        Some(BenignCycle::Polling | BenignCycle::FailedUpdate | BenignCycle::DoubleChecked) => {
+            "nothing need change if this is meant; mark the block as not atomic to hide it".into()
+        }
+    }
 }
 
 /// The line a reader is sent to first: where the block breaks, which is the last step, and the
@@ -88,6 +95,23 @@ pub(crate) fn why_without_operations(edge: &CycleEdge) -> Option<&'static str> {
         EdgeKind::Operations => None,
         EdgeKind::Order => Some("they run in one thread"),
         EdgeKind::Omitted => Some("through operations that were not recorded"),
+    }
+}
+
+/// Why a cycle does no harm.
+pub(crate) fn why_benign(benign: BenignCycle, cycle: &Cycle) -> String {
+    let read = cycle.edges.first().map_or("the variable", |edge| &edge.subject);
+    match benign {
+        BenignCycle::Polling => format!(
+            "T1 reads `{read}` again at the same place, and so waits until another thread has changed it"
+        ),
+        BenignCycle::FailedUpdate => format!(
+            "T1 only tries to update `{read}` here, which fails if another thread has changed it, and does not write it \
+             otherwise"
+        ),
+        BenignCycle::DoubleChecked => format!(
+            "T1 reads `{read}` again under the lock, and leaves it as the other thread has initialised it in the same method"
+        ),
     }
 }
 

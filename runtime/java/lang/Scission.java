@@ -339,6 +339,42 @@ public final class Scission {
         }
     }
 
+    /** An atomic block begins, unless it is the body of the task that has just begun. */
+    public static void beginUnlessBody(int site) {
+        try {
+            ScissionThread s = current();
+            if (!ScissionTasks.isBody(s)) {
+                ScissionBlocks.begin(s, site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** What may be the body of the innermost task ends. */
+    public static void endUnlessBody(int site) {
+        try {
+            ScissionThread s = current();
+            if (!ScissionTasks.isBody(s)) {
+                ScissionBlocks.end(s, site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A call is about to start a thread or to wait for one: the atomic blocks that are open are cut. */
+    public static void cut() {
+        try {
+            ScissionThread s = Thread.currentThread().$scission;
+            if (s != null && s.depth > 0) {
+                ScissionBlocks.cut(s);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
     // ------------------------------------------------------------------ tasks
 
     /** The body of a task begins. */
@@ -366,6 +402,22 @@ public final class Scission {
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
+        }
+    }
+
+    /** Code of the program calls what may be the body of a task: this time it is a method as any other. */
+    public static void callsTask() {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (s != null) {
+            s.callsTask = true;
+        }
+    }
+
+    /** The task that has just begun does nothing but make the call at this site. */
+    public static void forwards(int site) {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (s != null && s.depth == 0 && ScissionTasks.isBody(s)) {
+            s.forwardingCall = site;
         }
     }
 

@@ -14,6 +14,9 @@ final class ScissionBlocks {
     @ForceInline
     static void begin(ScissionThread s, int site) {
         int depth = s.depth;
+        if (depth == 0 && (s.forwardingCall != 0 || s.running == 0 && !s.isMain) && isBody(s, site)) {
+            return;
+        }
         if (depth == s.blocks.length) {
             moreBlocks(s);
         }
@@ -22,6 +25,17 @@ final class ScissionBlocks {
         }
         s.blocks[depth] = s.epoch | site & SITES - 1;
         s.depth = depth + 1;
+    }
+
+    /**
+     * Whether what begins is the body of a task, and no block: the method that the running task does nothing but call;
+     * or, where no task is known to run, one that a method reference has given to other threads.
+     */
+    @DontInline
+    private static boolean isBody(ScissionThread s, int site) {
+        int call = s.forwardingCall;
+        s.forwardingCall = 0;
+        return call != 0 ? ScissionTasks.isCallee(call, site) : ScissionTasks.isReferenced(site);
     }
 
     @DontInline
@@ -51,13 +65,62 @@ final class ScissionBlocks {
         if (depth < 0) {
             return;
         }
-        while (s.depth > depth) {
+        endInside(s, depth);
+    }
+
+    /** Ends all blocks but the outer ones, of which there are as many as is said. */
+    static void endInside(ScissionThread s, int outer) {
+        if (s.depth <= outer) {
+            return;
+        }
+        while (s.depth > outer) {
             if (s.reported == s.depth) {
                 ScissionEvents.emit(s, EVENT_END, ScissionEpochs.site(s.blocks[s.depth - 1]), 0, 0);
                 s.reported--;
             }
             s.depth--;
         }
+        if (outer == 0) {
+            s.regionLock = 0;
+        }
         ScissionEpochs.beginEpoch(s);
+    }
+
+    /** A lock is acquired where no block is open: one begins, until the lock is given back. */
+    static void beginRegion(ScissionThread s, long lock, int site) {
+        begin(s, site);
+        s.regionLock = lock;
+    }
+
+    /** A lock was given back: the block ends that its acquisition began, if it did. */
+    static void endRegion(ScissionThread s, long lock) {
+        if (s.regionLock != lock) {
+            return;
+        }
+        s.regionLock = 0;
+        if (s.depth > 1) {
+            // Blocks inside go on without it.
+            cut(s);
+            s.depth--;
+            System.arraycopy(s.blocks, 1, s.blocks, 0, s.depth);
+        } else {
+            endInside(s, 0);
+        }
+    }
+
+    /**
+     * The blocks that are open are cut: what they did so far and what they will do are different units. Those that were
+     * reported end, and all begin anew with the next event, in an epoch that begins here.
+     */
+    @DontInline
+    static void cut(ScissionThread s) {
+        while (s.reported > 0) {
+            ScissionEvents.endOfUnit(s, ScissionEpochs.site(s.blocks[s.reported - 1]));
+            s.reported--;
+        }
+        ScissionEpochs.beginEpoch(s);
+        for (int at = 0; at < s.depth; at++) {
+            s.blocks[at] = s.epoch | ScissionEpochs.site(s.blocks[at]);
+        }
     }
 }

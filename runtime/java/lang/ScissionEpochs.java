@@ -51,7 +51,10 @@ final class ScissionEpochs {
     /** Gives a thread its state; the caller is that thread, or the one that is about to start it. */
     static ScissionThread attach(Thread thread) {
         boolean isVirtual = thread.getClass().getName().equals("java.lang.VirtualThread");
-        ScissionThread s = new ScissionThread(ScissionNatives.threadNumber(thread.getName(), isVirtual));
+        int number = ScissionNatives.threadNumber(thread.getName(), isVirtual);
+        // The first thread that a JVM makes runs `main`; a class that extends Thread may say anything.
+        boolean isMain = thread.getClass() == Thread.class && thread.getId() == 1;
+        ScissionThread s = new ScissionThread(number, isMain);
         hasThreads |= s.number > 0;
         takeBlock(s);
         // Library code that is used from here on finds the state, and does not ask for it again.

@@ -75,6 +75,13 @@ final class ScissionEvents {
         }
     }
 
+    /** Reports that a block was cut. What waits for the next event, such as the beginnings of other blocks, still waits. */
+    static void endOfUnit(ScissionThread s, int site) {
+        if (EMITS) {
+            put(s.number, EVENT_END, site, s.epoch >>> SITE_BITS, 0, 0);
+        }
+    }
+
     /** Reports what a word holds, on behalf of the thread that did it. */
     static void earlier(int kind, long word, long first, long second) {
         if (EMITS && OWNERSHIP) {

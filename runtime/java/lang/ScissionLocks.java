@@ -119,12 +119,16 @@ final class ScissionLocks {
         s.holds[at] = 1;
         s.held = at + 1;
         try {
+            if (s.depth == 0 && ScissionSites.beginsBlock(site)) {
+                ScissionBlocks.beginRegion(s, id, site);
+            }
             beginEpoch(s);
             emit(s, id < 0 ? EVENT_ACQUIRE_SHARED : EVENT_ACQUIRE, site, id < 0 ? ~id : id, 0);
         } catch (RuntimeException | VirtualMachineError problem) {
             // What was not reported is not given back either.
             s.held = at;
             s.locks[at] = null;
+            ScissionBlocks.endRegion(s, id);
             throw problem;
         }
     }
@@ -146,6 +150,7 @@ final class ScissionLocks {
         s.held = last;
         emit(s, id < 0 ? EVENT_RELEASE_SHARED : EVENT_RELEASE, site, id < 0 ? ~id : id, 0);
         beginEpoch(s);
+        ScissionBlocks.endRegion(s, id);
     }
 
     /** The lock is about to be given back to wait. */

@@ -8,8 +8,10 @@ final class ScissionNatives {
     static native long configuration(int word);
 
     /**
-     * The field that a site refers to: owner, name, descriptor, and {@code static} or {@code field}, separated by
-     * blanks. Empty for sites that refer to no field.
+     * What a site refers to, in words separated by blanks. A field: owner, name, descriptor, and {@code static} or
+     * {@code field}. A call, a block, a lock: the name of the method, {@code -} where there is none, and {@code block}
+     * where a lock that is acquired begins an atomic block, {@code referenced} where the block is a method that a method
+     * reference has given to other threads. Empty for other sites.
      */
     static native String target(int site);
 

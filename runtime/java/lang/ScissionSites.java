@@ -32,6 +32,9 @@ final class ScissionSites {
     static final long HAS_NO_WORDS = -2;
     /** There is nothing to do: a final field, or a site of another kind whose first use is over. */
     static final long IS_DONE = -3;
+    /** A lock that is acquired here begins a block if none is open; or does not. */
+    private static final long BEGINS_BLOCK = -4;
+    private static final long BEGINS_NO_BLOCK = -5;
     /** A static final field of the class with number {@code FINAL_OF_CLASS - entry}. */
     static final long FINAL_OF_CLASS = -16;
     /** From here on upwards: a static field, whose word R is at the address {@code entry - STATIC}. Below, down
@@ -154,6 +157,25 @@ final class ScissionSites {
     private static void setField(int site, int field, int owner) {
         U.putInt(TABLE + (long) site * SITE_BYTES, field);
         U.putInt(TABLE + (long) site * SITE_BYTES + SITE_OWNER, owner);
+    }
+
+    /** Whether a lock that is acquired at a site begins an atomic block if none is open. */
+    static boolean beginsBlock(int site) {
+        long entry = entry(site);
+        return entry == UNRESOLVED ? resolveLock(site) : entry == BEGINS_BLOCK;
+    }
+
+    @DontInline
+    private static synchronized boolean resolveLock(int site) {
+        if (!isSite(site) || entry(site) != UNRESOLVED) {
+            return entry(site) == BEGINS_BLOCK;
+        }
+        String[] target = ScissionNatives.target(site).split(" ");
+        boolean begins = target.length == 2 && target[1].equals("block");
+        if (target.length < 4) {
+            setEntry(site, begins ? BEGINS_BLOCK : BEGINS_NO_BLOCK);
+        }
+        return begins;
     }
 
     // ------------------------------------------------------------------ resolving

@@ -31,6 +31,8 @@ final class ScissionTasks {
 
     /** The tasks, and the executors, that users describe: what is done to them is order, whatever their code shows. */
     private static final ConcurrentHashMap<Long, Boolean> MODELLED = new ConcurrentHashMap<>();
+    /** Whether blocks are what calls name, by the sites of call and block; 0 for the call that a method reference makes. */
+    private static final ConcurrentHashMap<Long, Boolean> CALLEES = new ConcurrentHashMap<>();
 
     /** The stages that end before a task begins, by the task. */
     private static final ConcurrentHashMap<Long, long[]> STAGES = new ConcurrentHashMap<>();
@@ -135,10 +137,15 @@ final class ScissionTasks {
             return;
         }
         push(s, 0, site);
+        if (s.parallelStreams > 0) {
+            ScissionBlocks.cut(s);
+        }
         // The thread that works off a stream knows itself what it does in between.
         if (ScissionShapes.of(Thread.currentThread().getClass()).has(FACT_STREAM_WORKER)) {
             s.tasks[s.running - 1] = OF_STREAM;
-            ScissionCalls.receive(s, EVENT_RECEIVE, STREAMS_BEGUN, site);
+            if (!ScissionOrder.isOn) {
+                ScissionCalls.receive(s, EVENT_RECEIVE, STREAMS_BEGUN, site);
+            }
         }
     }
 
@@ -146,11 +153,15 @@ final class ScissionTasks {
         int index = s.running;
         if (index == s.tasks.length) {
             int[] sites = Arrays.copyOf(s.taskSites, index * 2);
+            int[] depths = Arrays.copyOf(s.taskDepths, index * 2);
             s.tasks = Arrays.copyOf(s.tasks, index * 2);
             s.taskSites = sites;
+            s.taskDepths = depths;
         }
         s.tasks[index] = id;
         s.taskSites[index] = site;
+        s.taskDepths[index] = s.callsTask ? ~s.depth : s.depth;
+        s.callsTask = false;
         s.running = index + 1;
         if (id != 0) {
             long task = id < 0 ? ~id : id;
@@ -174,9 +185,48 @@ final class ScissionTasks {
         while (index >= 0 && s.taskSites[index] != site) {
             index--;
         }
+        s.callsTask = false;
+        s.forwardingCall = 0;
         while (index >= 0 && s.running > index) {
-            ended(s, s.tasks[--s.running], site);
+            int last = s.running - 1;
+            int depth = s.taskDepths[last];
+            // A lock may be given back by another thread, or never.
+            ScissionBlocks.endInside(s, depth < 0 ? ~depth : depth);
+            s.running = last;
+            ended(s, s.tasks[last], site);
         }
+    }
+
+    /** Whether the innermost task was called by a thread, an executor or other code of the library. */
+    static boolean isBody(ScissionThread s) {
+        return s.running > 0 && s.taskDepths[s.running - 1] >= 0;
+    }
+
+    /** Whether a block is the method that a call names. The call is known by its site, and so is the block. */
+    static boolean isCallee(int call, int block) {
+        long key = (long) call << 32 | block;
+        Boolean known = CALLEES.get(key);
+        if (known == null) {
+            String[] name = ScissionNatives.target(call).split(" ");
+            known = name[0].equals(ScissionNatives.target(block).split(" ")[0]);
+            CALLEES.put(key, known);
+        }
+        return known;
+    }
+
+    /** Whether a method reference to the method of a block was made, which other threads may run. */
+    static boolean isReferenced(int block) {
+        if (!ScissionSites.isSite(block)) {
+            return false;
+        }
+        // A class that is loaded later may refer to it, so that only what is true is remembered.
+        long key = block;
+        boolean known = CALLEES.containsKey(key);
+        if (!known && ScissionNatives.target(block).endsWith(" referenced")) {
+            CALLEES.put(key, true);
+            known = true;
+        }
+        return known;
     }
 
     private static void ended(ScissionThread s, long id, int site) {
@@ -184,7 +234,9 @@ final class ScissionTasks {
             return;
         }
         if (id == OF_STREAM) {
-            ScissionCalls.publish(s, EVENT_PUBLISH, STREAMS_DONE, site);
+            if (!ScissionOrder.isOn) {
+                ScissionCalls.publish(s, EVENT_PUBLISH, STREAMS_DONE, site);
+            }
             return;
         }
         // Bodies of lambdas are tasks again and again; other tasks rarely are.
@@ -258,9 +310,9 @@ final class ScissionTasks {
 
     // ------------------------------------------------------------------ streams
 
-    /** Notes that a body is one of a callback of a stream; the order is not asked where the library shows it. */
+    /** Notes that a body is one of a callback of a stream. */
     static void streamStep(Object callback) {
-        int body = ScissionOrder.isOn ? 0 : bodyOf(callback);
+        int body = bodyOf(callback);
         if (body != 0) {
             BODY_TASKS.putIfAbsent(body, OF_STREAM);
         }
@@ -268,15 +320,24 @@ final class ScissionTasks {
 
     /** A stream is about to be worked off. */
     static void streamBegin(ScissionThread s, Object stream, int site) {
-        if (!ScissionOrder.isOn && isParallel(stream)) {
-            ScissionCalls.publish(s, EVENT_PUBLISH, STREAMS_BEGUN, site);
+        if (isParallel(stream)) {
+            if (!ScissionOrder.isOn) {
+                ScissionCalls.publish(s, EVENT_PUBLISH, STREAMS_BEGUN, site);
+            }
+            // Whoever works off a parallel stream waits for those that help, and is one of them meanwhile.
+            ScissionBlocks.cut(s);
+            s.parallelStreams++;
         }
     }
 
     /** A stream has been worked off. */
     static void streamEnd(ScissionThread s, Object stream, int site) {
-        if (!ScissionOrder.isOn && isParallel(stream)) {
-            ScissionCalls.receive(s, EVENT_RECEIVE, STREAMS_DONE, site);
+        if (isParallel(stream)) {
+            s.parallelStreams = Math.max(0, s.parallelStreams - 1);
+            ScissionBlocks.cut(s);
+            if (!ScissionOrder.isOn) {
+                ScissionCalls.receive(s, EVENT_RECEIVE, STREAMS_DONE, site);
+            }
         }
     }
 

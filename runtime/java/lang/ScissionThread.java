@@ -13,6 +13,8 @@ final class ScissionThread {
 
     /** How many methods are under way that run code of the program again until nothing disturbs it. */
     int muted;
+    /** Whether it is the thread that runs {@code main}. */
+    final boolean isMain;
 
     /** The current epoch, shifted to where the words of variables have it. */
     long epoch;
@@ -23,6 +25,8 @@ final class ScissionThread {
     int depth;
     /** How many of them have been reported. */
     int reported;
+    /** The number of the lock whose acquisition began the outermost block; 0 if it began otherwise. */
+    long regionLock;
 
     /** The locks that are held, outermost first. */
     Object[] locks = new Object[8];
@@ -51,9 +55,18 @@ final class ScissionThread {
     long[] tasks = new long[4];
     /** The sites of their beginnings. */
     int[] taskSites = new int[4];
+    /** How many atomic blocks were open when they began; complemented if the program itself made the call. */
+    int[] taskDepths = new int[4];
     int running;
+    /** Whether the program itself is about to call what may be the body of a task. */
+    boolean callsTask;
+    /** The only call that the task makes which has just begun; 0 if that is not known. */
+    int forwardingCall;
     /** The task that this thread submitted last. */
     long submitted;
+
+    /** How many parallel streams this thread works off; one that ended with an exception counts on. */
+    int parallelStreams;
 
     /** The futures that the next result will stand for. */
     Object[] gathered;
@@ -116,8 +129,9 @@ final class ScissionThread {
     /** When it was held back, among all holds; 0 when it is not. Other threads read it. */
     volatile long heldSince;
 
-    ScissionThread(int number) {
+    ScissionThread(int number, boolean isMain) {
         this.number = number;
+        this.isMain = isMain;
     }
 
     /** Whether the thread has acquired from a place since its word got this value. */

@@ -39,6 +39,7 @@
 //!    receives, and the change represents all of it.
 //! 7. A block that fails is reported once for each time it runs, for the first operation that does not
 //!    fit.
+//! 8. Where a thread starts another or waits for one, its blocks are cut (`cuts.rs`).
 
 mod report;
 
@@ -50,6 +51,7 @@ use events::{
 use findings::Finding;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::cuts::CutBlocks;
 use crate::locksets::{
     Acquisition, BoundedTable, GuardState, GuardStatus, HeldLocksByThread, Sets,
 };
@@ -66,7 +68,7 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: false,
     needs: Needs { locksets: true, order: false },
-    start: || Box::new(Atomizer::default()),
+    start: || Box::new(CutBlocks::new(Atomizer::default())),
 };
 
 /// How many different variables a thread may use between two synchronisations before those that it used
@@ -297,7 +299,6 @@ impl Atomizer {
                 Phase::Failed => is_misplaced |= must_come_first,
             }
         }
-        let waits = matches!(event.action, Action::Woken(_));
         if let Some((depth, first)) = failed {
             let around = &thread.open[..depth];
             let around = around.iter().filter(|block| matches!(block.phase, Phase::Failed));
@@ -307,13 +308,11 @@ impl Atomizer {
                 around: around.map(|block| block.block).collect(),
                 first,
                 second: operation,
-                waits,
             });
         }
-        // Whoever waits is waiting already, and need not be held back.
         let can_be_held_back = matches!(
             subject,
-            Subject::Variable(_) | Subject::Lock(_) if !waits && event.site != SiteId(0)
+            Subject::Variable(_) | Subject::Lock(_) if event.site != SiteId(0)
         );
         if is_misplaced && can_be_held_back && self.suspected.insert(event.site) {
             self.suspects.push(event.site);

@@ -20,8 +20,6 @@ pub(super) struct Failure {
     pub(super) first: Operation,
     /// The operation that does not move left.
     pub(super) second: Operation,
-    /// Whether that is the end of a wait.
-    pub(super) waits: bool,
 }
 
 /// What two failures have in common that are reported as one.
@@ -62,7 +60,7 @@ impl Failures {
 }
 
 fn finding(failure: &Failure, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
-    let Failure { thread, block, around, first, second, waits } = failure;
+    let Failure { thread, block, around, first, second } = failure;
     let thread_name = Some(ThreadNames::new(tables, [*thread].into_iter()).name(*thread));
     let blame = site_of(tables, *block);
     let block_step = |role, block| Step {
@@ -91,7 +89,7 @@ fn finding(failure: &Failure, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
     Finding {
         rule: RULE,
         evidence: Evidence::Predicted,
-        severity: if *waits { Severity::Low } else { Severity::Medium },
+        severity: Severity::Medium,
         subjects: names(Subject::name),
         stable_subjects: names(Subject::stable_name),
         witnesses: vec![Witness::new(super::CHECKER.name, steps)],

@@ -38,8 +38,8 @@
 //!    what is left of it. Cycles that nothing reaches are collected when
 //!    nodes are condensed.
 //! 6. Fork, join, tasks, volatile variables, locks held in shared mode, barriers, latches and the initialisation
-//!    of classes give edges. `wait` is a release and an acquisition; a block that waits is reported as a
-//!    note.
+//!    of classes give edges. `wait` is a release and an acquisition. Where a thread starts another or waits for one, its
+//!    blocks are cut (`cuts.rs`).
 //! 7. A write forgets the reads before it: they come before the write.
 //! 8. Publishing and receiving give no edges. A call of a concurrent collection publishes before it changes anything, and
 //!    a thread that runs in between receives that too early; the change represents the whole call. Violations
@@ -50,6 +50,7 @@
 //!    looks at the size and then inserts is not found to be split.
 
 mod access_history;
+mod benign;
 mod blame;
 mod graph;
 mod intervals;
@@ -63,6 +64,7 @@ use events::{
 };
 use findings::Finding;
 
+use crate::cuts::{CutBlocks, is_inserted};
 use crate::operation_at::{ContextId, Contexts, OperationAt};
 use crate::subject::Subject;
 use crate::table::{Key, Position, Table};
@@ -70,6 +72,7 @@ use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
 use crate::{Checker, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
+use benign::DoubtfulViolation;
 use graph::{Added, Endpoint, Graph, Label, NodeId};
 use intervals::Interval;
 use report::{Group, Violations};
@@ -85,7 +88,7 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: true,
     needs: Needs { locksets: false, order: false },
-    start: || Box::new(Velodrome::new(Config::default())),
+    start: || Box::new(CutBlocks::new(Velodrome::new(Config::default()))),
 };
 
 /// How much state is kept. The findings do not depend on it, but for `kept_intervals`.
@@ -125,8 +128,6 @@ pub struct Statistics {
 struct OpenBlock {
     block: Block,
     begin: u64,
-    /// Whether it released a lock to wait.
-    waits: bool,
     /// This block and those around it.
     context: ContextId,
 }
@@ -139,6 +140,8 @@ struct Thread {
     open: Vec<OpenBlock>,
     /// Where it was started, until it does something.
     started: TimedOperation,
+    /// Violations of its open blocks that may turn out to do no harm.
+    doubtful: Vec<DoubtfulViolation>,
 }
 
 impl Thread {
@@ -170,6 +173,8 @@ pub struct Velodrome {
     position: u64,
     /// How many operations may have closed a cycle with one that they overlapped.
     uncertain_cycles: u64,
+    /// How many violations are in doubt, in all threads.
+    doubtful: usize,
     sources: Vec<TimedOperation>,
     labelled: Vec<(ThreadTime, Label)>,
 }
@@ -189,6 +194,7 @@ impl Velodrome {
             violations: Violations::default(),
             position: 0,
             uncertain_cycles: 0,
+            doubtful: 0,
             sources: Vec::new(),
             labelled: Vec::new(),
         }
@@ -506,13 +512,22 @@ impl Velodrome {
         }
         let around = self.threads[slot.index()].context();
         let context = self.contexts.enter(around, event.site);
-        let block = OpenBlock { block: event.site, begin: time, waits: false, context };
+        let block = OpenBlock { block: event.site, begin: time, context };
         self.threads[slot.index()].open.push(block);
     }
 
     fn end(&mut self, slot: ThreadSlot) {
         let thread = &mut self.threads[slot.index()];
-        if thread.open.pop().is_some()
+        let has_ended = thread.open.pop().is_some();
+        if !thread.doubtful.is_empty() {
+            let open = thread.open.len();
+            let settled = thread.doubtful.extract_if(.., |violation| violation.depth > open);
+            for violation in settled {
+                self.doubtful -= 1;
+                self.violations.settle(&violation.shape, violation.settled());
+            }
+        }
+        if has_ended
             && thread.open.is_empty()
             && let Some(node) = self.graph.running(slot)
         {
@@ -579,20 +594,35 @@ impl Velodrome {
             interferes: interferes.iter().map(|(end, _)| end.operation_at.site).collect(),
             second: closing.to.operation_at.site,
         };
-        let waits = refuted.last().is_some_and(|block| block.waits);
-        if self.violations.count(&shape, waits) {
+        if let (Some(root), false) = (root, refuted.is_empty())
+            && let Some(doubtful) =
+                DoubtfulViolation::new(&shape, refuted.len(), &root.label, &closing)
+        {
+            self.threads[slot.index()].doubtful.push(doubtful);
+            self.doubtful += 1;
+        }
+        if self.violations.count(&shape) {
             let first = self.threads[slot.index()].context_at(until);
             let (graph, slots, contexts) = (&self.graph, &self.slots, &self.contexts);
             let builder = CycleBuilder { graph, slots, contexts };
             let cycle = builder.cycle(node, &path, source, closing, first);
-            self.violations.groups.insert(shape, Group { count: 1, waits, interferes, cycle });
+            self.violations.groups.insert(shape, Group::new(interferes, cycle));
         }
     }
 }
 
 impl Checker for Velodrome {
     fn event(&mut self, event: &Event) {
-        self.position += 1;
+        self.position += u64::from(!is_inserted(event));
+        if self.doubtful > 0
+            && let Some(slot) = self.slots.find(event.thread)
+        {
+            let doubtful = &mut self.threads[slot.index()].doubtful;
+            doubtful.iter_mut().for_each(|violation| violation.note(event.action, event.site));
+        }
+        if let Action::AtomicUpdate(_) = event.action {
+            self.violations.updates.insert(event.site);
+        }
         match event.action {
             Action::Read(variable) => self.shared_access(event, variable),
             Action::Write(variable) => self.exclusive(event, variable),
@@ -602,16 +632,14 @@ impl Checker for Velodrome {
             }
             Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
             Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
-            Action::Acquire(lock) => self.acquire(event, lock, Mode::Exclusive),
-            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
-            Action::Release(lock) => self.release(event, lock, Mode::Exclusive),
-            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
-            Action::Wait(lock) => {
-                self.release(event, lock, Mode::Exclusive);
-                let slot = self.slot(event.thread);
-                self.threads[slot.index()].open.iter_mut().for_each(|block| block.waits = true);
+            Action::Acquire(lock) | Action::Woken(lock) => {
+                self.acquire(event, lock, Mode::Exclusive);
             }
-            Action::Woken(lock) => self.acquire(event, lock, Mode::Exclusive),
+            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
+            Action::Release(lock) | Action::Wait(lock) => {
+                self.release(event, lock, Mode::Exclusive);
+            }
+            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
             // Who notifies holds the lock, and the edge is the lock's.
             Action::Notify(_) | Action::NotifyAll(_) => {}
             Action::ThreadBegin => {

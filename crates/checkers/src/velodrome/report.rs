@@ -7,8 +7,10 @@ use findings::{
     Cycle, CycleEdge, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step, ThreadAction,
     Transaction, Witness,
 };
+use rustc_hash::FxHashSet;
 
 use super::RULE;
+use super::benign::{self, Harmless};
 use super::graph::{Endpoint, Label};
 use super::witness::{CycleTransaction, TransactionCycle};
 use crate::operation_at::Contexts;
@@ -37,12 +39,24 @@ pub struct Shape {
 pub(super) struct Group {
     /// How many there were.
     pub(super) count: u64,
-    /// Whether in each of them the block released its lock to wait.
-    pub(super) waits: bool,
+    /// How many of them did no harm, and why.
+    harmless: (u64, Option<Harmless>),
     /// The operations at the places of the shape, of the first violation.
     pub(super) interferes: Vec<(Endpoint, Subject)>,
     /// The cycle, of the first violation.
     pub(super) cycle: TransactionCycle,
+}
+
+impl Group {
+    /// The first violation of a shape.
+    pub(super) fn new(interferes: Vec<(Endpoint, Subject)>, cycle: TransactionCycle) -> Group {
+        Group { count: 1, harmless: (0, None), interferes, cycle }
+    }
+
+    /// Why none of them did any harm, if that is so.
+    fn harmless(&self) -> Option<Harmless> {
+        self.harmless.1.filter(|_| self.harmless.0 == self.count)
+    }
 }
 
 /// All violations of a run.
@@ -50,6 +64,8 @@ pub(super) struct Group {
 pub(super) struct Violations {
     pub(super) groups: BTreeMap<Shape, Group>,
     pub(super) count: u64,
+    /// The places where variables were updated in one step.
+    pub(super) updates: FxHashSet<SiteId>,
 }
 
 /// Beyond this many shapes violations are only counted.
@@ -57,20 +73,28 @@ const MOST_SHAPES: usize = 10_000;
 
 impl Violations {
     /// Counts a violation. Whether it is the first of its shape, and is to be kept whole.
-    pub(super) fn count(&mut self, shape: &Shape, waits: bool) -> bool {
+    pub(super) fn count(&mut self, shape: &Shape) -> bool {
         self.count += 1;
         match self.groups.get_mut(shape) {
             Some(known) => {
                 known.count += 1;
-                known.waits &= waits;
                 false
             }
             None => self.groups.len() < MOST_SHAPES,
         }
     }
 
+    /// The block of a violation has ended, and it is known whether it did harm.
+    pub(super) fn settle(&mut self, shape: &Shape, harmless: Option<Harmless>) {
+        let Some(group) = self.groups.get_mut(shape) else { return };
+        if harmless.is_some() && (group.harmless.0 == 0 || group.harmless.1 == harmless) {
+            group.harmless = (group.harmless.0 + 1, harmless);
+        }
+    }
+
     pub(super) fn findings(&self, tables: &Tables, contexts: &Contexts) -> Vec<Finding> {
-        let names = FindingBuilder { tables, contexts, stacks: Stacks::new(tables) };
+        let stacks = Stacks::new(tables);
+        let names = FindingBuilder { tables, contexts, stacks, updates: &self.updates };
         self.groups.iter().map(|(shape, group)| names.finding(shape, group)).collect()
     }
 }
@@ -80,6 +104,7 @@ struct FindingBuilder<'a> {
     tables: &'a Tables,
     contexts: &'a Contexts,
     stacks: Stacks<'a>,
+    updates: &'a FxHashSet<SiteId>,
 }
 
 impl FindingBuilder<'_> {
@@ -104,10 +129,13 @@ impl FindingBuilder<'_> {
         if let Some(last) = edges.last() {
             steps.push(self.step("second", &last.to, last.subject, blamed, &threads));
         }
-        let severity = match shape.refuted.last() {
-            Some(_) if group.waits => Severity::Low,
-            Some(_) => Severity::High,
-            None => Severity::Medium,
+        let benign = group
+            .harmless()
+            .and_then(|harmless| benign::idiom(tables, shape, harmless, self.updates));
+        let severity = match (shape.refuted.last(), benign) {
+            (Some(_), Some(_)) => Severity::Low,
+            (Some(_), None) => Severity::High,
+            (None, _) => Severity::Medium,
         };
         let mut subjects = BTreeMap::new();
         let mut stable_subjects = BTreeMap::new();
@@ -125,6 +153,7 @@ impl FindingBuilder<'_> {
             edges: edges.iter().map(|edge| self.edge(edge, blamed)).collect(),
             outer_blocks: outer_blocks.iter().map(|block| site_of(tables, *block)).collect(),
             count: group.count,
+            benign,
         };
         Finding {
             rule: RULE,

@@ -42,7 +42,9 @@ super::rule! {
     /// }
     /// ```
     ///
-    /// If the block is not meant to be atomic, say so with `@NotAtomic`, or under `[atomic]` in `scission.toml`.
+    /// If the block is not meant to be atomic, say so with `@NotAtomic`, with `--not-atomic`, or under `[atomic]` in
+    /// `scission.toml`. [`not-serializable`](not-serializable.md) says what is meant to be atomic by default, and where
+    /// blocks are cut.
     ///
     /// ## How to enable it
     ///
@@ -50,8 +52,7 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `medium`: the innermost block that does not have the shape; the enclosing blocks are listed;
-    /// - `low`: the block releases its lock to wait, and so is split on purpose.
+    /// All are `medium`: the innermost block that does not have the shape; the enclosing blocks are listed.
     ///
     /// ## Limitations
     ///

@@ -43,8 +43,19 @@ super::rule! {
     /// }
     /// ```
     ///
-    /// If the block is not meant to be atomic, say so with `@NotAtomic`, or under `[atomic]` in
+    /// If the block is not meant to be atomic, say so with `@NotAtomic`, with `--not-atomic`, or under `[atomic]` in
     /// `scission.toml`.
+    ///
+    /// ## What is meant to be atomic
+    ///
+    /// By default, methods that are not private, private methods that are synchronized, and everywhere else what is done
+    /// between acquiring a lock and giving it back. Not `main`, constructors, class initialisers, tests and what runs
+    /// them, nor the body of a thread or task: the method that a thread or an executor runs, and one that the lambda of a
+    /// thread does nothing but call.
+    ///
+    /// Where a block starts a thread or waits for one, it is cut: what it does before and after are different
+    /// units. `start`, `join`, `wait`, `await`, `park`, `Future.get`, barriers and latches, submitting a task and taking
+    /// from a blocking queue cut a block; `sleep` does not, nor does acquiring a lock or a permit.
     ///
     /// ## How findings are graded
     ///
@@ -52,7 +63,12 @@ super::rule! {
     ///   without interruption;
     /// - `medium`: the blocks of the cycle cannot all be serial, but each of them alone can: no single block is to blame,
     ///   and the one that completed the cycle is named;
-    /// - `low`: the block releases its lock to wait, and so is split on purpose.
+    /// - `low`: the block was split and does not rely on what it had read before: it reads a variable again and again at
+    ///   one place, until another thread changes it; or it read a variable and tried to update it in one step
+    ///   (`compareAndSet`, `putIfAbsent`), which failed because another thread had changed it; or it read a variable,
+    ///   acquired a lock and read it again, while another thread initialised it in the same method (double-checked
+    ///   initialisation). Blocks that write the variable after all are graded `high`: the change of the other thread
+    ///   may be lost.
     ///
     /// ## Limitations
     ///

@@ -1,8 +1,17 @@
-//! Atomic blocks: which methods and synchronized blocks are meant to be all-or-nothing.
+//! Atomic blocks: which methods, and which regions between acquiring and giving back a lock, are meant to be
+//! all-or-nothing.
+//!
+//! - A method that is not private, or is synchronized, is a block.
+//! - `main`, constructors, class initialisers, lambdas, test methods and what runs tests are none.
+//! - A method that threads or executors may run as their body is a block unless one does: that is known when it is called.
+//!   Where the program itself calls such a method, a hook says that it is a call as any other.
+//! - Wherever a lock is acquired and no block is open, a block begins, which ends when that lock is given back. That
+//!   is up to the runtime; here it is decided only where it may do so. Synchronized blocks of methods that are no blocks
+//!   are marked here, so that they are known inside other blocks too.
 
 use classes::bytecode::Instruction;
 use classes::{Annotation, access};
-use models::{Pattern, language};
+use models::{ClassProperty, EntryThread, Matcher, Pattern, language};
 
 use crate::error::InstrumentError;
 use crate::plan::MethodPlan;
@@ -11,13 +20,15 @@ use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
 use agent_protocol::Hook;
 
-/// What of a method is an atomic block.
+/// What of a method is meant to be atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Atomic {
+pub(super) enum AtomicPart {
     /// All of it.
     Method,
-    /// Its outermost synchronized blocks.
-    SynchronizedBlocks,
+    /// All of it, unless it runs as the body of a thread or task.
+    MethodUnlessBody,
+    /// What it does while it holds a lock.
+    Regions,
     /// Nothing.
     Nothing,
 }
@@ -25,61 +36,105 @@ enum Atomic {
 impl MethodPlan<'_, '_> {
     /// Marks the atomic blocks of the method. When the method as a whole is one: what runs at its end.
     pub(super) fn block_begin(&mut self) -> Result<Option<Snippet>, InstrumentError> {
-        if !self.planner.config.blocks || !self.watches_accesses {
-            return Ok(None);
-        }
-        match self.atomic() {
-            Atomic::Nothing => Ok(None),
-            Atomic::SynchronizedBlocks => self.mark_synchronized_blocks().map(|()| None),
-            Atomic::Method => self.mark_method(),
+        match self.atomic {
+            AtomicPart::Nothing => Ok(None),
+            AtomicPart::Regions => self.mark_synchronized_blocks().map(|()| None),
+            AtomicPart::Method => self.mark_method(Hook::Begin, Hook::End),
+            AtomicPart::MethodUnlessBody => {
+                self.mark_method(Hook::BeginUnlessBody, Hook::EndUnlessBody)
+            }
         }
     }
 
-    /// What is an atomic block here: as the patterns say, else as the annotations say, else as it is
+    /// Whether a block may begin where the method acquires a lock.
+    pub(super) fn has_regions(&self) -> bool {
+        self.atomic != AtomicPart::Nothing
+    }
+
+    /// What is meant to be atomic here: as the patterns say, else as the annotations say, else as it is
     /// by default.
-    fn atomic(&self) -> Atomic {
+    pub(super) fn atomic_part(&self) -> AtomicPart {
+        if !self.planner.config.blocks || !self.watches_accesses {
+            return AtomicPart::Nothing;
+        }
         let method = self.method;
         let is_lambda = method.name.starts_with("lambda$");
         let is_compiler_made = method.has_access(access::BRIDGE | access::SYNTHETIC);
-        if method.name.starts_with('<') || (is_compiler_made && !is_lambda) {
-            return Atomic::Nothing;
+        if is_compiler_made && !is_lambda {
+            return AtomicPart::Nothing;
         }
         let spec = &self.planner.config.atomic;
         let name = &self.full_name;
         let matches = |pattern: &&Pattern| pattern.matches(name);
         if spec.exclude.iter().any(|pattern| matches(&pattern)) {
-            return Atomic::Nothing;
+            return AtomicPart::Nothing;
         }
-        if is_lambda {
-            return Atomic::SynchronizedBlocks;
-        }
-        let is_thread_body = self.planner.is_task_body(method, false)
-            || self.planner.is_body_by_model(method)
-            || (&*method.name == "main" && &*method.descriptor == language::MAIN_DESCRIPTOR);
+        // Whoever includes a class means its methods as far as they can be meant.
         let including = spec.include.iter().find(matches);
-        if let Some(pattern) = including {
-            // Whoever includes a class means its methods as far as they can be meant.
-            let names_class = pattern.matches(&self.planner.class);
-            return if is_thread_body && names_class { Atomic::Nothing } else { Atomic::Method };
-        }
-        let annotated = annotation(&method.annotations)
-            .or_else(|| annotation(&self.planner.file.annotations).filter(|says| !says));
-        match annotated {
-            Some(true) => Atomic::Method,
-            Some(false) => Atomic::Nothing,
-            None if !spec.include.is_empty() || is_thread_body => Atomic::Nothing,
-            None => {
-                let is_private = method.has_access(access::PRIVATE);
-                if is_private && !method.has_access(access::SYNCHRONIZED) {
-                    Atomic::SynchronizedBlocks
-                } else {
-                    Atomic::Method
-                }
-            }
+        let is_named = including.is_some_and(|pattern| !pattern.matches(&self.planner.class));
+        let says = annotation(&method.annotations);
+        let is_wanted = is_named || (including.is_none() && says == Some(true));
+        let of_class = annotation(&self.planner.file.annotations).filter(|says| !says);
+        let is_unwanted = including.is_none()
+            && match says.or(of_class) {
+                Some(says) => !says,
+                None => !spec.include.is_empty(),
+            };
+        let can_be_block = !is_lambda && !method.name.starts_with('<');
+        if is_unwanted {
+            AtomicPart::Nothing
+        } else if !can_be_block {
+            AtomicPart::Regions
+        } else if is_wanted {
+            AtomicPart::Method
+        } else if self.is_main() || self.is_of_tests() || self.planner.is_body_by_model(method) {
+            AtomicPart::Regions
+        } else if method.has_access(access::PRIVATE)
+            && !method.has_access(access::SYNCHRONIZED)
+            && including.is_none()
+        {
+            AtomicPart::Regions
+        } else if self.planner.may_be_body(self.index) {
+            AtomicPart::MethodUnlessBody
+        } else {
+            AtomicPart::Method
         }
     }
 
-    fn mark_method(&mut self) -> Result<Option<Snippet>, InstrumentError> {
+    /// Whether the program begins here: with or without arguments, in whichever language.
+    fn is_main(&self) -> bool {
+        &*self.method.name == "main"
+            && [language::MAIN_DESCRIPTOR, language::SHORT_MAIN_DESCRIPTOR]
+                .contains(&&*self.method.descriptor)
+    }
+
+    /// Whether the method is a test, prepares one, or belongs to what runs them.
+    fn is_of_tests(&self) -> bool {
+        let (planner, method) = (&self.planner, self.method);
+        let models = &planner.config.models;
+        if models.is(&planner.file.name, ClassProperty::TestRunner) {
+            return true;
+        }
+        let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
+        let annotated = |annotations: &[Annotation], wanted: &str| {
+            annotations.iter().any(|annotation| annotation.simple_name() == wanted)
+        };
+        models.entry_points().filter(|entry| entry.thread == EntryThread::Test).any(|entry| {
+            fits(entry.method, &method.name)
+                && fits(entry.descriptor, &method.descriptor)
+                && match entry.matcher {
+                    Matcher::MethodAnnotation(name) => annotated(&method.annotations, name),
+                    Matcher::ClassAnnotation(name) => annotated(&planner.file.annotations, name),
+                    Matcher::Subtype(name) => {
+                        let above = planner.config.hierarchy.with_supertypes(&planner.file.name);
+                        above.iter().any(|class| **class == *name)
+                    }
+                    Matcher::SubtypeOfPackage(_) | Matcher::AnyStatic => false,
+                }
+        })
+    }
+
+    fn mark_method(&mut self, begin: Hook, end: Hook) -> Result<Option<Snippet>, InstrumentError> {
         let may_synchronise = self.may_synchronise || self.method.has_access(access::SYNCHRONIZED);
         // A block with one access is atomic by itself.
         if !may_synchronise && self.accesses < 2 {
@@ -89,12 +144,13 @@ impl MethodPlan<'_, '_> {
             return Ok(None);
         }
         let subject = self.full_name.clone();
-        let Some(site) = self.site(None, subject, SiteTarget::Block) else { return Ok(None) };
+        let target = self.block_target();
+        let Some(site) = self.site(None, subject, target) else { return Ok(None) };
         let mut entry = Snippet::new();
-        self.call(&mut entry, Hook::Begin, &[site])?;
+        self.call(&mut entry, begin, &[site])?;
         self.edits.entry.append(&entry);
         let mut exit = Snippet::new();
-        self.call(&mut exit, Hook::End, &[site])?;
+        self.call(&mut exit, end, &[site])?;
         Ok(Some(exit))
     }
 
@@ -142,6 +198,11 @@ impl MethodPlan<'_, '_> {
             && !may_be_task
     }
 
+    fn block_target(&self) -> SiteTarget {
+        let class = self.planner.file.name.to_string();
+        SiteTarget::Block { class, method: self.method.name.to_string() }
+    }
+
     /// Marks the outermost synchronized blocks.
     ///
     /// The block begins when its monitor has been entered, before that is reported, and ends after it is
@@ -154,7 +215,8 @@ impl MethodPlan<'_, '_> {
         };
         for Region { enter, exits, .. } in regions.into_iter().filter(|it| it.is_outermost) {
             let subject = self.full_name.clone();
-            let Some(site) = self.site(Some(enter), subject, SiteTarget::Block) else {
+            let target = self.block_target();
+            let Some(site) = self.site(Some(enter), subject, target) else {
                 continue;
             };
             let mut begin = Snippet::new();

@@ -58,11 +58,20 @@ struct Reports {
     aliases: Vec<(Source, Source, Relation)>,
     /// The key of the only entry of the receiver that the call is about.
     key: Option<Source>,
+    /// Whether the call cuts the blocks that are open.
+    cuts: bool,
 }
 
 impl Reports {
     fn is_empty(&self) -> bool {
-        self.before.is_empty() && self.after.is_empty() && self.aliases.is_empty()
+        self.before.is_empty() && self.after.is_empty() && self.aliases.is_empty() && !self.cuts
+    }
+
+    /// Whether a lock may be held after the call.
+    fn acquires(&self) -> bool {
+        self.after
+            .iter()
+            .any(|(op, ..)| matches!(op, Op::Acquire | Op::AcquireShared | Op::AcquireModelled))
     }
 
     /// Leaves out what only says that threads are ordered.
@@ -181,9 +190,11 @@ fn library_shows_order(config: &Config, model: &Model) -> bool {
 }
 
 /// What a model says of a call, in terms of hooks.
-fn reports(call: &Call<'_>, model: &Model, collections: bool) -> Reports {
+fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Reports {
     let models = call.models;
-    let mut reports = Reports::default();
+    let collections = config.collections;
+    let cuts = config.blocks && model.cuts_blocks();
+    let mut reports = Reports { cuts, ..Reports::default() };
     let coordinator = models.coordinator(model.class);
     // A row of the class that the call names says itself that its objects are locks. A row of the
     // platform may have been found by the name of the method alone; then the object decides.
@@ -569,6 +580,21 @@ fn is_thread(models: &Models, class: &str) -> bool {
     class == THREAD || models.supertypes(class).contains(&THREAD)
 }
 
+/// What the runtime must know of a call.
+pub(super) fn call_target(
+    method: &MemberRef<'_>,
+    relation: Option<Relation>,
+    begins_block: bool,
+) -> SiteTarget {
+    SiteTarget::Call {
+        owner: method.class.to_string(),
+        name: method.name.to_string(),
+        descriptor: method.descriptor.to_string(),
+        relation,
+        begins_block,
+    }
+}
+
 impl Planner<'_> {
     /// The model of a call, as far as it can be told from here what is called.
     fn model(&self, method: &MemberRef<'_>) -> Option<&'static Model> {
@@ -613,7 +639,7 @@ impl Planner<'_> {
 }
 
 /// Whether a call runs nothing but code of the library that depends on its arguments alone.
-fn is_pure(models: &Models, method: &MemberRef<'_>, types: &MethodType<'_>) -> bool {
+pub(super) fn is_pure(models: &Models, method: &MemberRef<'_>, types: &MethodType<'_>) -> bool {
     let is_value = |of: &Type<'_>| match of {
         Type::Object(class) => *class == language::STRING,
         Type::Array { .. } => false,
@@ -637,6 +663,14 @@ impl MethodPlan<'_, '_> {
         let models = &self.planner.config.models;
         let is_pure = is_pure(models, &method, &types);
         self.may_synchronise = self.may_synchronise || !is_pure;
+        // The method that a bridge leads to is called by whoever calls the bridge.
+        let is_call_of_program =
+            self.planner.config.blocks && !self.method.has_access(access::BRIDGE);
+        if is_call_of_program && self.planner.calls_task(kind, &method, &types) {
+            let mut before = Snippet::new();
+            self.call(&mut before, Hook::CallsTask, &[])?;
+            self.before(offset, &before);
+        }
         let collections = self.planner.config.collections;
         let is_of_collection = || models.contents_access(method.class, method.name, &[]).is_some();
         let model = self.planner.model(&method);
@@ -654,7 +688,7 @@ impl MethodPlan<'_, '_> {
         if models.is(model.class, ClassProperty::Stream) && !collections {
             return self.approach_call(offset, &method);
         }
-        let mut reports = reports(&call, model, collections);
+        let mut reports = reports(&call, model, self.planner.config);
         if library_shows_order(self.planner.config, model) {
             reports.leave_out_order();
         }
@@ -669,29 +703,27 @@ impl MethodPlan<'_, '_> {
             reports.after.clear();
             reports.aliases.retain(|(view, ..)| *view == Source::Position(0));
             reports.aliases.truncate(1);
+            reports.cuts = false;
         }
         if reports.is_empty() {
             return self.approach_call(offset, &method);
         }
         let relation = reports.aliases.first().map(|(_, _, relation)| *relation);
-        let Some(site) = self.call_site(offset, &method, relation) else { return Ok(()) };
+        let begins_block = reports.acquires() && self.has_regions();
+        let target = call_target(&method, relation, begins_block);
+        let Some(site) = self.call_site(offset, &method, target) else { return Ok(()) };
         self.approach_call_at(offset, site)?;
         self.surround(offset, &call, &reports, site)
     }
 
-    fn call_site(
+    /// A number for a call.
+    pub(super) fn call_site(
         &mut self,
         offset: u32,
         method: &MemberRef<'_>,
-        relation: Option<Relation>,
+        target: SiteTarget,
     ) -> Option<i32> {
         let subject = format!("{}.{}", classes::binary_name(method.class), method.name);
-        let target = SiteTarget::Call {
-            owner: method.class.to_string(),
-            name: method.name.to_string(),
-            descriptor: method.descriptor.to_string(),
-            relation,
-        };
         self.site(Some(offset), subject, target)
     }
 
@@ -705,7 +737,8 @@ impl MethodPlan<'_, '_> {
         if !self.planner.config.adversarial || method.name.starts_with('<') {
             return Ok(());
         }
-        let Some(site) = self.call_site(offset, method, None) else { return Ok(()) };
+        let target = call_target(method, None, false);
+        let Some(site) = self.call_site(offset, method, target) else { return Ok(()) };
         self.approach_call_at(offset, site)
     }
 
@@ -810,6 +843,9 @@ impl MethodPlan<'_, '_> {
             self.call(&mut after, Hook::Interval, &[])?;
         }
         self.edits.extra_locals = self.edits.extra_locals.max(used);
+        if reports.cuts {
+            self.call(&mut before, Hook::Cut, &[])?;
+        }
         for (view, of, _) in &reports.aliases {
             // A new object is on the stack already.
             if !(call.is_constructor && *view == Source::Position(0)) {
@@ -900,7 +936,7 @@ impl MethodPlan<'_, '_> {
             is_constructor: &*info.name == "<init>",
         };
         let slots = self.parameter_slots(&call);
-        let mut reports = reports(&call, row, config.collections);
+        let mut reports = reports(&call, row, config);
         let is_at_hand = |source: &Source| match source {
             Source::Position(position) => slots.get(*position).is_some_and(Option::is_some),
             Source::Class => self.planner.has_class_constants(),
@@ -915,13 +951,18 @@ impl MethodPlan<'_, '_> {
             return Ok((self.edits, 0));
         }
         let relation = reports.aliases.first().map(|(_, _, relation)| *relation);
-        let Some(site) = self.call_site(0, &call.method, relation) else {
+        let begins_block = reports.acquires() && self.has_regions();
+        let target = call_target(&call.method, relation, begins_block);
+        let Some(site) = self.call_site(0, &call.method, target) else {
             return Ok((self.edits, 0));
         };
         let mut entry = Snippet::new();
         for (op, source) in &reports.before {
             self.push(&mut entry, &call, *source, &slots)?;
             self.call(&mut entry, Hook::Call, &[op.number(), site])?;
+        }
+        if reports.cuts {
+            self.call(&mut entry, Hook::Cut, &[])?;
         }
         self.edits.entry.append(&entry);
         for (offset, instruction) in self.instructions {

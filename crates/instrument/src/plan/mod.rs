@@ -33,6 +33,7 @@ pub use reporting::report_from_library;
 
 use crate::config::Config;
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
+use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
 use crate::plan::tasks::Lambdas;
 use crate::sites::{NewSite, SiteTable, SiteTarget};
@@ -56,9 +57,7 @@ pub fn instrument(
     };
     let bytes = without_lock.as_deref().unwrap_or(bytes);
     let file = ClassFile::parse(Arc::from(bytes))?;
-    if config.models.has_users() {
-        config.hierarchy.add(&file);
-    }
+    config.hierarchy.add(&file);
     if !config.watches(&file.name)
         || file.has_access(access::MODULE)
         || file.fields.iter().any(|field| field.name.starts_with(fields::INJECTED))
@@ -191,7 +190,7 @@ impl Planner<'_> {
         } else {
             Construction::Over
         };
-        let plan = MethodPlan {
+        let mut plan = MethodPlan {
             index,
             method,
             code,
@@ -205,8 +204,10 @@ impl Planner<'_> {
             hooks: 0,
             accesses: 0,
             may_synchronise: false,
+            atomic: AtomicPart::Nothing,
             planner: self,
         };
+        plan.atomic = plan.atomic_part();
         make(plan).map_err(LeftAloneReason::Pool)
     }
 
@@ -271,6 +272,8 @@ struct MethodPlan<'p, 'a> {
     accesses: u32,
     /// Whether the method may call watched code, take a lock, or access a volatile variable.
     may_synchronise: bool,
+    /// What of it is meant to be atomic.
+    atomic: AtomicPart,
 }
 
 impl MethodPlan<'_, '_> {

@@ -14,7 +14,8 @@ impl MethodPlan<'_, '_> {
         if self.construction.may_use_unfinished(offset) {
             return Ok(());
         }
-        let Some(site) = self.site(Some(offset), String::new(), SiteTarget::Lock) else {
+        let target = SiteTarget::Lock { begins_block: self.has_regions() };
+        let Some(site) = self.site(Some(offset), String::new(), target) else {
             return Ok(());
         };
         let mut before = Snippet::new();
@@ -32,7 +33,8 @@ impl MethodPlan<'_, '_> {
         if self.construction.may_use_unfinished(offset) {
             return Ok(());
         }
-        let Some(site) = self.site(Some(offset), String::new(), SiteTarget::Lock) else {
+        let target = SiteTarget::Lock { begins_block: false };
+        let Some(site) = self.site(Some(offset), String::new(), target) else {
             return Ok(());
         };
         let mut before = Snippet::new();
@@ -48,7 +50,8 @@ impl MethodPlan<'_, '_> {
             return Ok(None);
         }
         // The object that is locked has no name in the code; its class says more than nothing.
-        let Some(site) = self.site(None, self.planner.class.clone(), SiteTarget::Lock) else {
+        let target = SiteTarget::Lock { begins_block: self.has_regions() };
+        let Some(site) = self.site(None, self.planner.class.clone(), target) else {
             return Ok(None);
         };
         let mut entry = Snippet::new();

@@ -1,14 +1,15 @@
 //! Tasks: methods that other threads run, and lambdas.
 
-use classes::bytecode::Kind;
+use classes::bytecode::{Instruction, InvokeKind, Kind};
 use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{Constant, DynamicRef, MemberRef, MethodInfo, PoolIndex, access};
 use events::SiteEntry;
 use findings::Site;
-use models::{Effect, Models, language};
+use models::{Effect, MethodProperty, Models, language};
 use rustc_hash::FxHashMap;
 
 use crate::error::InstrumentError;
+use crate::plan::calls::{call_target, is_pure};
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::{NewSite, SiteTarget};
 use crate::surgery::Snippet;
@@ -118,6 +119,19 @@ impl<'a> Planner<'a> {
         })
     }
 
+    /// The method that a method reference names, when it is one of another class and other threads may run it.
+    fn task_reference(&self, call: &DynamicRef<'_>) -> Option<MemberRef<'a>> {
+        let (kind, member) = self.lambda_handle(call)?;
+        let Some(Type::Object(interface)) = parse_method(call.descriptor).ok()?.ret else {
+            return None;
+        };
+        let is_meant = CALLING_HANDLES.contains(&kind)
+            && *member.class != self.file.name
+            && self.watches(member.class)
+            && self.may_run_elsewhere(interface);
+        is_meant.then_some(member)
+    }
+
     /// Whether lambdas of this type may be run by other threads. Functions that only streams call are, where there are
     /// parallel streams.
     fn may_run_elsewhere(&self, interface: &str) -> bool {
@@ -152,14 +166,7 @@ impl<'a> Planner<'a> {
         });
         // Of a class of the application it cannot be told from here whether it is a task.
         let may_be_known_elsewhere = supertypes().any(|name| self.is_application(name));
-        let returns_object = parsed.ret.is_some_and(Type::is_reference);
-        let looks_like_a_task = parsed.params.is_empty()
-            && match &*method.name {
-                "run" => parsed.ret.is_none(),
-                "call" => returns_object,
-                "compute" => parsed.ret.is_none() || returns_object,
-                _ => false,
-            };
+        let looks_like_a_task = looks_like_a_task(&method.name, &parsed);
         is_known || (looks_like_a_task && (&*method.name == "run" || may_be_known_elsewhere))
     }
 
@@ -168,6 +175,48 @@ impl<'a> Planner<'a> {
         let supertypes = self.supertypes();
         self.config.models.is_body(self.context(&supertypes), &method.name, &method.descriptor)
     }
+    /// Whether a method may be run by other threads: it is the body of a task, or a lambda or method reference names it.
+    pub(super) fn may_be_body(&self, index: usize) -> bool {
+        self.lambdas.keys.contains_key(&index) || self.is_task_body(&self.file.methods[index], true)
+    }
+
+    /// Whether a call may run the body of a task as an ordinary method. A call of the inherited method belongs to the
+    /// body that makes it.
+    pub(super) fn calls_task(
+        &self,
+        kind: InvokeKind,
+        method: &MemberRef<'_>,
+        types: &MethodType<'_>,
+    ) -> bool {
+        if matches!(kind, InvokeKind::Static | InvokeKind::Special) {
+            return false;
+        }
+        if self.is_application(method.class) {
+            return looks_like_a_task(method.name, types);
+        }
+        let models = &self.config.models;
+        let is_task_of = |class: &str| {
+            models.methods_of(class).any(|row| {
+                row.property == MethodProperty::Task
+                    && *row.method == **method.name
+                    && parse_method(row.descriptor)
+                        .is_ok_and(|declared| may_implement(types, &declared))
+            })
+        };
+        is_task_of(method.class) || models.supertypes(method.class).iter().any(|it| is_task_of(it))
+    }
+}
+
+/// Whether a method that nothing is known of may be the body of a task.
+fn looks_like_a_task(name: &str, types: &MethodType<'_>) -> bool {
+    let returns_object = types.ret.is_some_and(Type::is_reference);
+    types.params.is_empty()
+        && match name {
+            "run" => types.ret.is_none(),
+            "call" => returns_object,
+            "compute" => types.ret.is_none() || returns_object,
+            _ => false,
+        }
 }
 
 /// Whether a method may implement a declared one, whose types are erased.
@@ -194,6 +243,7 @@ impl MethodPlan<'_, '_> {
         let mut entry = Snippet::new();
         entry.load(Kind::Ref, 0);
         self.call(&mut entry, Hook::TaskBegin, &[site])?;
+        self.forward(&mut entry)?;
         self.edits.entry.append(&entry);
         self.task_end(site).map(Some)
     }
@@ -203,8 +253,68 @@ impl MethodPlan<'_, '_> {
         let Some(&key) = self.planner.lambdas.keys.get(&self.index) else { return Ok(None) };
         let mut entry = Snippet::new();
         self.call(&mut entry, Hook::LambdaBegin, &[key, key])?;
+        self.forward(&mut entry)?;
         self.edits.entry.append(&entry);
         self.task_end(key).map(Some)
+    }
+
+    /// A body that does nothing but call another method says so: then that method is the body.
+    fn forward(&mut self, entry: &mut Snippet) -> Result<(), InstrumentError> {
+        let file = self.planner.file;
+        if !self.planner.config.blocks {
+            return Ok(());
+        }
+        let Some((offset, index)) = self.only_call() else { return Ok(()) };
+        let Ok(method) = file.pool.member_ref(index) else { return Ok(()) };
+        if !self.planner.watches(method.class) {
+            return Ok(());
+        }
+        let target = call_target(&method, None, false);
+        let Some(site) = self.call_site(offset, &method, target) else { return Ok(()) };
+        self.call(entry, Hook::Forwards, &[site])
+    }
+
+    /// The one call that the method makes when nothing is thrown, if it does nothing else: operands are read, and results
+    /// are boxed.
+    fn only_call(&self) -> Option<(u32, PoolIndex)> {
+        let file = self.planner.file;
+        let models = &self.planner.config.models;
+        let mut called = None;
+        let mut at = 0;
+        // No path is longer than the code, unless it is a loop.
+        for _ in 0..self.instructions.len() {
+            let (offset, instruction) = self.instructions.get(at)?;
+            match instruction {
+                Instruction::Return(_) => return called,
+                Instruction::Goto(target) => {
+                    at = self.instructions.binary_search_by_key(target, |(at, _)| *at).ok()?;
+                    continue;
+                }
+                Instruction::Invoke { method, .. } => {
+                    let callee = file.pool.member_ref(*method).ok()?;
+                    let types = parse_method(callee.descriptor).ok()?;
+                    if !is_pure(models, &callee, &types) {
+                        if called.is_some() || callee.name.starts_with('<') {
+                            return None;
+                        }
+                        called = Some((*offset, *method));
+                    }
+                }
+                Instruction::PutField(_)
+                | Instruction::PutStatic(_)
+                | Instruction::ArrayStore(_)
+                | Instruction::InvokeDynamic(_)
+                | Instruction::MonitorEnter
+                | Instruction::Branch { .. }
+                | Instruction::Switch { .. }
+                | Instruction::Jsr(_)
+                | Instruction::New(_)
+                | Instruction::Throw => return None,
+                _ => {}
+            }
+            at += 1;
+        }
+        None
     }
 
     fn task_end(&mut self, site: i32) -> Result<Snippet, InstrumentError> {
@@ -221,6 +331,15 @@ impl MethodPlan<'_, '_> {
         let file = self.planner.file;
         let Ok(call) = file.pool.dynamic(index) else { return Ok(()) };
         self.may_synchronise |= !self.planner.makes_lambda(&call);
+        if self.planner.config.blocks
+            && let Some(method) = self.planner.task_reference(&call)
+        {
+            let target = SiteTarget::Reference {
+                owner: method.class.to_string(),
+                name: method.name.to_string(),
+            };
+            self.call_site(offset, &method, target);
+        }
         let implementation = self.planner.task_implementation(&call);
         let key = implementation.and_then(|index| self.planner.lambdas.keys.get(&index).copied());
         let Some(key) = key else { return Ok(()) };

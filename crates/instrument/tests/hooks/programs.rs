@@ -212,7 +212,7 @@ fn locks_can_be_taken_out() {
     let plain = compare(&program, "Monitors", &Config::default());
     let blocks = program.instrument(&Config::default());
     let block = blocks.rows.iter().find(|row| {
-        row.target == SiteTarget::Lock
+        matches!(row.target, SiteTarget::Lock { .. })
             && row.entry.site.method == "blocks"
             && row.entry.site.line == Some(22)
     });

@@ -49,8 +49,27 @@ class Blocks {
         throw new IllegalStateException();
     }
 
-    public static void main(String[] arguments) {
+    // Waiting for a thread cuts the block, sleeping and locking do not.
+    void waits() throws InterruptedException {
+        first = second;
+        Thread.currentThread().join(1);
+        java.util.concurrent.locks.LockSupport.parkNanos(1);
+        Thread.sleep(1);
+        java.util.concurrent.locks.Lock lock = new java.util.concurrent.locks.ReentrantLock();
+        lock.lock();
+        lock.unlock();
+        first = second;
+    }
+
+    // May be the body of a task, and is called as any other method.
+    void run() {
+        first = second;
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
         Blocks blocks = new Blocks();
+        blocks.waits();
+        blocks.run();
         blocks.getter();
         blocks.leaf();
         blocks.caller();

@@ -1,0 +1,152 @@
+//! Cycles that do no harm, as far as their operations and the rest of the block show.
+//!
+//! Each idiom begins with a read of a variable that another thread then changes. That is harmless if the block does not
+//! rely on what it read: it looks again, or its change of the variable depends on the value being the same. What
+//! the block does after the cycle decides, so that a violation is in doubt until the block ends. Whoever writes the
+//! variable after all, otherwise than by an update in one step, may have lost the change of the other thread: such a
+//! violation is never graded down, and no more is one that fits no idiom, or whose block has not ended.
+//!
+//! May be wrong: that a value is looked at again does not show that the first look decided nothing.
+
+use events::{Action, Kind, ObjectId, SiteId, Tables, Variable};
+use findings::{BenignCycle, Site};
+use rustc_hash::FxHashSet;
+
+use super::graph::Label;
+use super::report::Shape;
+use crate::subject::{Subject, site_of};
+use crate::verb::Verb;
+
+/// A violation whose block has not ended.
+#[derive(Debug)]
+pub(super) struct DoubtfulViolation {
+    pub(super) shape: Shape,
+    /// The violation is settled when fewer blocks are open.
+    pub(super) depth: usize,
+    /// What the block read first.
+    variable: Variable,
+    rest: RestOfBlock,
+}
+
+/// What makes the violation harmless, if the block does not write the variable.
+#[derive(Clone, Copy, Debug)]
+enum RestOfBlock {
+    /// Nothing more: it has read the variable again, or has tried to update it.
+    ReadAgain,
+    /// It must read the variable again under this lock.
+    MustReadUnder(ObjectId),
+    /// It has, at this place.
+    ReadUnderLock(SiteId),
+    /// Nothing can.
+    Harmful,
+}
+
+/// Why violations of one shape did no harm, each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Harmless {
+    /// The variable was read again, by the second operation.
+    ReadAgain,
+    /// The variable was read again at this place, under the lock that the second operation acquired.
+    ReadUnderLock(SiteId),
+}
+
+impl DoubtfulViolation {
+    /// A violation that may turn out to do no harm: the first edge of its cycle, and the one that closed it.
+    pub(super) fn new(shape: &Shape, depth: usize, root: &Label, closing: &Label) -> Option<Self> {
+        let Subject::Variable(variable) = root.subject else { return None };
+        let is = |verb: Verb, kinds: &[Kind]| kinds.iter().any(|kind| verb == Verb::of_kind(*kind));
+        let reads = [Kind::Read, Kind::EarlierRead, Kind::VolatileRead];
+        if !is(root.from.operation_at.verb(), &reads) {
+            return None;
+        }
+        let verb = closing.to.operation_at.verb();
+        let rest = match closing.subject {
+            Subject::Variable(read) if read == variable && is(verb, &reads) => {
+                RestOfBlock::ReadAgain
+            }
+            Subject::Lock(lock) if is(verb, &[Kind::Acquire]) => RestOfBlock::MustReadUnder(lock),
+            Subject::Variable(_)
+            | Subject::Lock(_)
+            | Subject::Thread(_)
+            | Subject::Object(_)
+            | Subject::Class(_)
+            | Subject::Order
+            | Subject::Omitted => return None,
+        };
+        Some(DoubtfulViolation { shape: shape.clone(), depth, variable, rest })
+    }
+
+    /// The block goes on.
+    pub(super) fn note(&mut self, action: Action, site: SiteId) {
+        if let Some((variable, is_write)) = access(action) {
+            if variable == self.variable && is_write {
+                self.rest = RestOfBlock::Harmful;
+            } else if variable == self.variable
+                && matches!(self.rest, RestOfBlock::MustReadUnder(_))
+            {
+                self.rest = RestOfBlock::ReadUnderLock(site);
+            }
+        }
+        if let (Some(released), RestOfBlock::MustReadUnder(lock)) = (released(action), self.rest)
+            && released == lock
+        {
+            self.rest = RestOfBlock::Harmful;
+        }
+    }
+
+    /// The block has ended.
+    pub(super) fn settled(&self) -> Option<Harmless> {
+        match self.rest {
+            RestOfBlock::ReadAgain => Some(Harmless::ReadAgain),
+            RestOfBlock::ReadUnderLock(site) => Some(Harmless::ReadUnderLock(site)),
+            RestOfBlock::MustReadUnder(_) | RestOfBlock::Harmful => None,
+        }
+    }
+}
+
+/// The variable of an ordinary or volatile access, and whether it is written.
+fn access(action: Action) -> Option<(Variable, bool)> {
+    if let Action::Read(variable) | Action::VolatileRead(variable) = action {
+        Some((variable, false))
+    } else if let Action::Write(variable) | Action::VolatileWrite(variable) = action {
+        Some((variable, true))
+    } else {
+        None
+    }
+}
+
+/// The lock that is given back, if one is.
+fn released(action: Action) -> Option<ObjectId> {
+    if let Action::Release(lock) = action { Some(lock) } else { None }
+}
+
+/// Which idiom all violations of a shape are, if they were harmless. `updates` are the places where variables were
+/// updated in one step.
+pub(super) fn idiom(
+    tables: &Tables,
+    shape: &Shape,
+    harmless: Harmless,
+    updates: &FxHashSet<SiteId>,
+) -> Option<BenignCycle> {
+    let blamed = site_of(tables, *shape.refuted.last()?);
+    let first = site_of(tables, shape.first);
+    let is_of = |one: &Site, other: &Site| {
+        (&one.class, &one.method, &one.descriptor)
+            == (&other.class, &other.method, &other.descriptor)
+    };
+    match harmless {
+        // The same place twice in one method is a loop; in another method it may be two calls.
+        Harmless::ReadAgain if shape.first == shape.second => {
+            is_of(&first, &blamed).then_some(BenignCycle::Polling)
+        }
+        Harmless::ReadAgain => updates.contains(&shape.second).then_some(BenignCycle::FailedUpdate),
+        Harmless::ReadUnderLock(again) => {
+            // Another thread ran the same method, and wrote the variable where this one would have done so.
+            let again = site_of(tables, again);
+            let written = site_of(tables, *shape.interferes.first()?);
+            let is_in_order = first.offset < again.offset && again.offset < written.offset;
+            (is_of(&first, &again) && is_of(&first, &written) && is_in_order)
+                .then_some(BenignCycle::DoubleChecked)
+        }
+    }
+}
