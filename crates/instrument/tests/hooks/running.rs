@@ -193,8 +193,9 @@ pub(crate) fn compare(program: &Program, main: &str, config: &Config) -> CalledH
         };
         let mut parts: Vec<String> = said.split('\t').map(str::to_owned).collect();
         let thread = parts.remove(0);
-        let site: usize = parts.pop().unwrap().parse().unwrap();
-        if parts[0].starts_with("call") {
+        let has_operands = parts.len() > 1;
+        let site: usize = if has_operands { parts.pop().unwrap().parse().unwrap() } else { 0 };
+        if parts.len() > 1 && parts[0].starts_with("call") {
             let number: i32 = parts.pop().unwrap().parse().unwrap();
             let op = Op::ALL.iter().find(|op| op.number() == number).unwrap();
             parts.insert(1, constant_name(op.name()));

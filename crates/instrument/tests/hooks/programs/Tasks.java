@@ -49,6 +49,9 @@ class Tasks {
         System.out.println(supplier.get());
         Runnable reference = new Tasks()::method;
         reference.run();
+        Tasks tasks = new Tasks();
+        Runnable forwarding = () -> tasks.method();
+        forwarding.run();
         IntBinaryOperator add = (left, right) -> left + right;
         System.out.println(add.applyAsInt(1, 2));
         System.out.println(new Sum().compute());
