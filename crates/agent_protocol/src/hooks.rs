@@ -213,6 +213,11 @@ hooks! {
     Interval = interval(since: Ticket);
     /// After a call that made the first object a view of the second; the site says how they are related.
     Alias = alias(view: Object, of: Object, site: Site);
+    /// After `super.clone()`, where that is not code of the program: the copy, whose added fields hold what those of the
+    /// original held.
+    Cloned = cloned(copy: Object);
+    /// After any other call of `clone()`, which may be of the library or of the program: the original and the result.
+    Copied = copied(of: Object, copy: Object);
     /// Only where threads may be held back, before a field is read or written, an array element is
     /// accessed or a monitor is entered: the object, which may be null, and the site of the operation.
     Approach = approach(object: Object, site: Site);

@@ -451,6 +451,28 @@ public final class Scission {
         }
     }
 
+    /** An object was made as a copy of another by {@code Object.clone}. */
+    public static void cloned(Object copy) {
+        try {
+            if (copy != null) {
+                ScissionCopies.clear(copy);
+            }
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A method {@code clone} of an object has returned another, perhaps. */
+    public static void copied(Object of, Object copy) {
+        try {
+            if (of != null && copy != null && of != copy && of.getClass() == copy.getClass()) {
+                ScissionCopies.clearCopied(of, copy);
+            }
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
     /** After a call: the first object is a view of the second. */
     public static void alias(Object view, Object of, int site) {
         try {

@@ -634,6 +634,7 @@ impl MethodPlan<'_, '_> {
         let file = self.planner.file;
         let Ok(method) = file.pool.member_ref(index) else { return Ok(()) };
         let Ok(types) = parse_method(method.descriptor) else { return Ok(()) };
+        self.clone_call(offset, kind, &method)?;
         let models = &self.planner.config.models;
         let is_pure = is_pure(models, &method, &types);
         self.may_synchronise = self.may_synchronise || !is_pure;

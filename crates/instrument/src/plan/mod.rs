@@ -13,6 +13,7 @@ mod blocks;
 mod branches;
 mod calls;
 mod constructors;
+mod copies;
 mod fields;
 mod monitors;
 mod reporting;
