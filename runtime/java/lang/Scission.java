@@ -451,6 +451,35 @@ public final class Scission {
         }
     }
 
+    /** After a call: does {@link #call} if the result is nothing. */
+    public static void callIfNone(Object result, Object operand, int op, int site) {
+        if (result == null) {
+            call(operand, op, site);
+        }
+    }
+
+    /** The contents of a collection or the like, or of what it is a view of, are about to be read. */
+    public static void readContents(Object object, int site) {
+        try {
+            if (object != null) {
+                ScissionContents.read(current(), object, site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** The contents of a collection or the like, or of what it is a view of, are about to be written. */
+    public static void writeContents(Object object, int site) {
+        try {
+            if (object != null) {
+                ScissionContents.write(current(), object, site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
     /** An object was made as a copy of another by {@code Object.clone}. */
     public static void cloned(Object copy) {
         try {

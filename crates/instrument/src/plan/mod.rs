@@ -19,6 +19,8 @@ mod monitors;
 mod reporting;
 mod tasks;
 
+pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
+
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
