@@ -33,6 +33,7 @@ class Contents {
         System.out.println(failed.getCause());
         Map<Object, Object> hidden = new TreeMap<>();
         hidden.put("key", "value");
+        hidden.put("key", "another");
         System.out.println(hidden.get("key"));
         List<Object> own = new Own();
         own.add("one");
