@@ -884,10 +884,12 @@ impl MethodPlan<'_, '_> {
         op: Op,
         site: i32,
     ) -> Result<(), InstrumentError> {
-        match op {
-            Op::CollectionRead => self.call(before, Hook::ReadContents, &[site]),
-            Op::CollectionWrite => self.call(before, Hook::WriteContents, &[site]),
-            op => self.call(before, Hook::Call, &[op.number(), site]),
+        if op == Op::CollectionRead {
+            self.call(before, Hook::ReadContents, &[site])
+        } else if op == Op::CollectionWrite {
+            self.call(before, Hook::WriteContents, &[site])
+        } else {
+            self.call(before, Hook::Call, &[op.number(), site])
         }
     }
 
