@@ -23,11 +23,22 @@ pub(crate) enum Mode {
     Velodrome,
     /// Every event goes to the checkers that run unless others are chosen.
     Checkers,
+    /// Every event goes to Eraser, and accesses are filtered less.
+    Eraser,
+    /// Every event goes to Atomizer, and accesses are filtered less.
+    Atomizer,
 }
 
 impl Mode {
-    pub(crate) const ALL: [Mode; 5] =
-        [Mode::Plain, Mode::HooksOnly, Mode::Recording, Mode::Velodrome, Mode::Checkers];
+    pub(crate) const ALL: [Mode; 7] = [
+        Mode::Plain,
+        Mode::HooksOnly,
+        Mode::Recording,
+        Mode::Velodrome,
+        Mode::Checkers,
+        Mode::Eraser,
+        Mode::Atomizer,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -36,6 +47,8 @@ impl Mode {
             Mode::Recording => "recording",
             Mode::Velodrome => "velodrome",
             Mode::Checkers => "checkers",
+            Mode::Eraser => "eraser",
+            Mode::Atomizer => "atomizer",
         }
     }
 }
@@ -66,6 +79,8 @@ impl Agent {
             Mode::Recording => format!("record={}", trace.display()),
             Mode::Velodrome => "monitor=velodrome".to_string(),
             Mode::Checkers => "monitor=velodrome,monitor=happens-before".to_string(),
+            Mode::Eraser => "monitor=eraser".to_string(),
+            Mode::Atomizer => "monitor=atomizer".to_string(),
         };
         for pattern in include {
             options.push_str(",include=");

@@ -358,38 +358,44 @@ impl Measured {
 
     fn print(&self) {
         println!(
-            "{:15}{:>9}{:>9}{:>10}{:>12}{:>11}{:>11}{:>10}{:>8}",
+            "{:15}{:>9}{:>9}{:>10}{:>12}{:>11}{:>10}{:>11}{:>11}{:>10}{:>8}",
             "program",
             "plain s",
             "hooks x",
             "record x",
             "velodrome x",
             "checkers x",
+            "eraser x",
+            "atomizer x",
             "trace MiB",
             "heap MiB",
             "heap x"
         );
         for row in &self.rows {
             println!(
-                "{:15}{:>9.2}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>11.1}{:>10.1}{:>8.2}",
+                "{:15}{:>9.2}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>10.2}{:>11.2}{:>11.1}{:>10.1}{:>8.2}",
                 row.class,
                 row.seconds(Mode::Plain),
                 row.slowdown(Mode::HooksOnly),
                 row.slowdown(Mode::Recording),
                 row.slowdown(Mode::Velodrome),
                 row.slowdown(Mode::Checkers),
+                row.slowdown(Mode::Eraser),
+                row.slowdown(Mode::Atomizer),
                 row.trace_bytes as f64 / 1_048_576.0,
                 row.heap_mib(Mode::Plain),
                 row.heap_growth(),
             );
         }
         println!(
-            "{:24}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>29.2}",
+            "{:24}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>10.2}{:>11.2}{:>29.2}",
             "geometric mean",
             self.mean_slowdown(Mode::HooksOnly),
             self.mean_slowdown(Mode::Recording),
             self.mean_slowdown(Mode::Velodrome),
             self.mean_slowdown(Mode::Checkers),
+            self.mean_slowdown(Mode::Eraser),
+            self.mean_slowdown(Mode::Atomizer),
             self.mean_heap_growth(),
         );
         println!("(the mean is of the kernels, that of the heap of all programs)");
@@ -477,7 +483,8 @@ mod tests {
     }
 
     fn problems(rows: Vec<Row>, [plain, hooks]: [f64; 2]) -> String {
-        let starts = [plain, hooks, hooks, hooks, hooks];
+        let mut starts = [hooks; Mode::ALL.len()];
+        starts[0] = plain;
         Measured { rows, starts }.judge().map_or_else(|error| error.to_string(), |()| String::new())
     }
 

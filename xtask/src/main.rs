@@ -26,6 +26,7 @@ mod test_programs;
 mod tidy;
 mod timed_run;
 mod transactions;
+mod warnings;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -59,6 +60,8 @@ usage: cargo xtask COMMAND
                  correct programs in which no race may be found, and their twins in which one must be
   bench transactions
                  how many transactions Velodrome creates and keeps, on the programs of bench agent
+  bench warnings [PROGRAM]...
+                 which warnings of Atomizer and Velodrome are true, on programs whose methods were judged
   bench soak     the memory of the agent under very many threads and events
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         ["bench", "order", "--all-jvms", names @ ..] => order_bench::measure(Jvms::All, names),
         ["bench", "order", names @ ..] => order_bench::measure(Jvms::Own, names),
         ["bench", "transactions"] => transactions::count(),
+        ["bench", "warnings", names @ ..] => warnings::count(names),
         ["bench", "soak"] => soak::soak(),
         ["real-programs"] => real_programs::check_all(),
         ["help" | "--help" | "-h"] => {

@@ -327,6 +327,20 @@ impl AgentState {
     /// The class with hooks, if it is to have any.
     pub(crate) fn rewrite(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         self.counters.classes_seen.fetch_add(1, Ordering::Relaxed);
+        let with_words = self.with_words(name, bytes);
+        let bytes = with_words.as_deref().unwrap_or(bytes);
+        self.rewrite_ready(name, bytes).or(with_words)
+    }
+
+    /// A library class with room for the words of its contents, which it must have from the start.
+    fn with_words(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+        let may_have_words = self.options.collections && !self.config.watches(name);
+        may_have_words
+            .then(|| instrument::add_words_of_contents(self.models(), name, bytes))
+            .flatten()
+    }
+
+    fn rewrite_ready(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         if !self.is_ready.load(Ordering::Acquire) {
             return None;
         }

@@ -67,8 +67,14 @@ impl LibraryFacts {
     /// from its supertypes is not among it.
     pub(crate) fn of(&self, models: &Models, class: &str) -> i32 {
         let facts = self.from_rows.get(class).copied().unwrap_or_default();
-        let is_unordered = models.sharing(class) == Some(Sharing::NotThreadSafe);
-        facts | if is_unordered { ClassFact::Unordered.bit() } else { 0 }
+        let order = match models.sharing(class) {
+            Some(Sharing::NotThreadSafe) => ClassFact::Unordered.bit(),
+            Some(Sharing::ThreadSafe | Sharing::Immutable | Sharing::ThreadConfined) => {
+                ClassFact::Ordered.bit()
+            }
+            None => 0,
+        };
+        facts | order
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Parameter {
     UnlessNull,
     /// What [`Hook::Since`] or [`Hook::SinceByClass`] returned. The only one that takes two words of the operand stack.
     Ticket,
+    /// The result of a call; the hook does nothing unless it is null.
+    IfNull,
 }
 
 /// The type of a parameter or a result in descriptors.
@@ -48,6 +50,9 @@ macro_rules! descriptor {
     (UnlessNull) => {
         "Ljava/lang/Object;"
     };
+    (IfNull) => {
+        "Ljava/lang/Object;"
+    };
     (Class) => {
         "Ljava/lang/Class;"
     };
@@ -61,7 +66,7 @@ impl Parameter {
     #[must_use]
     pub const fn java_type(self) -> &'static str {
         match self {
-            Parameter::Object | Parameter::UnlessNull => "Object",
+            Parameter::Object | Parameter::UnlessNull | Parameter::IfNull => "Object",
             Parameter::Class => "Class<?>",
             Parameter::Site
             | Parameter::Value
@@ -87,7 +92,8 @@ impl Parameter {
             | Parameter::Opcode
             | Parameter::UnlessZero
             | Parameter::IfZero
-            | Parameter::UnlessNull => 1,
+            | Parameter::UnlessNull
+            | Parameter::IfNull => 1,
         }
     }
 }
@@ -221,8 +227,19 @@ hooks! {
     SinceByClass = sinceByClass(operand: Object, site: Site) -> Ticket;
     /// After such a call and before its reports: what was returned before the call.
     Interval = interval(since: Ticket);
+    /// After a call whose result is null, as [`Hook::Call`].
+    CallIfNone = callIfNone(result: IfNull, operand: Object, op: Operation, site: Site);
+    /// Before a call: [`Op::CollectionRead`], which is so frequent that it has a hook of its own.
+    ReadContents = readContents(object: Object, site: Site);
+    /// Before a call: [`Op::CollectionWrite`], likewise.
+    WriteContents = writeContents(object: Object, site: Site);
     /// After a call that made the first object a view of the second; the site says how they are related.
     Alias = alias(view: Object, of: Object, site: Site);
+    /// After `super.clone()`, where that is not code of the program: the copy, whose added fields hold what those of the
+    /// original held.
+    Cloned = cloned(copy: Object);
+    /// After any other call of `clone()`, which may be of the library or of the program: the original and the result.
+    Copied = copied(of: Object, copy: Object);
     /// Only where threads may be held back, before a field is read or written, an array element is
     /// accessed or a monitor is entered: the object, which may be null, and the site of the operation.
     Approach = approach(object: Object, site: Site);
@@ -344,12 +361,11 @@ ops! {
     /// Before, and right after a [`Op::Submit`] or [`Op::SubmitAll`]: the executor that gets what was
     /// submitted; joining it joins that too.
     SubmittedTo;
-    /// After a call by an interface: as [`Op::ContentsRead`], if the class of the object leaves it to
-    /// others to order its calls.
-    InterfaceRead;
-    /// After a call by an interface: as [`Op::ContentsWrite`], if the class of the object leaves it to
-    /// others to order its calls.
-    InterfaceWrite;
+    /// Before, or after if the result decides: as [`Op::ContentsRead`], if the class of the object, or of the collection
+    /// that it is a view of, is one of the library that leaves it to others to order its calls.
+    CollectionRead;
+    /// Before, or after if the result decides: as [`Op::ContentsWrite`], under the same condition.
+    CollectionWrite;
     /// Before, and right after a [`Op::Submit`]: the stage that ends before what was submitted begins.
     SubmittedAfter;
     /// Before: the futures in the collection or array that the result will stand for.
@@ -376,6 +392,11 @@ ops! {
     ConcurrentRead;
     /// After a call by an interface: as [`Op::AtomicUpdate`], if the class of the object is a concurrent collection.
     ConcurrentUpdate;
+    /// As [`Op::CollectionRead`], by `super`: the class that decides is the one of the library that the class of the object
+    /// extends.
+    SuperRead;
+    /// As [`Op::CollectionWrite`], by `super`.
+    SuperWrite;
 }
 
 impl Op {

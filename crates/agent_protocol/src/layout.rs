@@ -175,6 +175,8 @@ numbered! {
     ClassFact {
         /// It is a class of the library that leaves it to others to order the calls to its objects.
         Unordered;
+        /// It is a class of the library that orders the calls to its objects, or whose objects do not change.
+        Ordered;
         /// Its objects are locks.
         Lock;
         /// Its objects are locks that are held shared.

@@ -259,9 +259,9 @@ options! {
         key "record which way branches go too";
 
     /// Whether the contents of unsynchronized collections are watched at their calls.
-    collections: bool = false, "collections" holds switch,
-        shown flag TurnsOn "collections" "" "Also watch the contents of unsynchronised collections, such as ArrayList and HashMap",
-        key "also watch the contents of unsynchronised collections";
+    collections: bool = true, "collections" holds switch,
+        shown flag TurnsOff "no-collections" "" "Do not watch the contents of objects that lock nothing, such as ArrayList, HashMap, StringBuilder and SimpleDateFormat",
+        key "watch the contents of objects that lock nothing, such as ArrayList, HashMap, StringBuilder and SimpleDateFormat";
 
     /// Whether the order that library code makes is observed where it arises.
     library_order: bool = true, "library-order" holds switch,

@@ -436,16 +436,16 @@ mod tests {
         assert_eq!((&report.include, &report.exclude), (&patterns(&["a"]), &patterns(&["b"])));
         let options = settings.options;
         assert_eq!((options.include, options.exclude), (vec!["w".into()], vec!["x".into()]));
-        assert!(options.arrays && !options.collections);
+        assert!(options.arrays && options.collections);
         assert_eq!(options.monitors, ["velodrome"]);
         assert!(options.ownership_filter && options.epoch_filter);
 
         let line =
-            "--include y --exclude z --collections --monitor happens-before --no-filter epoch";
+            "--include y --exclude z --no-collections --monitor happens-before --no-filter epoch";
         let options = run_settings(line, file()).options;
         assert_eq!(options.include, ["y"]);
         assert_eq!(options.exclude, ["x", "z"]);
-        assert!(options.arrays && options.collections);
+        assert!(options.arrays && !options.collections);
         assert_eq!(options.monitors, ["happens-before"]);
         assert!(options.ownership_filter && !options.epoch_filter);
 

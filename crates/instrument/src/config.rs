@@ -51,7 +51,7 @@ impl Default for Config {
             arrays: false,
             branches: false,
             blocks: true,
-            collections: false,
+            collections: true,
             library_order: false,
             atomic: AtomicSpec::default(),
             models: Models::built_in(),

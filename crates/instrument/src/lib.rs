@@ -16,6 +16,7 @@ mod config;
 mod dropped_lock;
 mod error;
 pub mod library_order;
+mod library_words;
 mod plan;
 mod regions;
 mod sites;
@@ -25,6 +26,7 @@ pub use class_hierarchy::ClassHierarchy;
 pub use config::{Config, WatchList};
 pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
+pub use library_words::add_words_of_contents;
 pub use plan::{instrument, report_from_library};
 pub use sites::{NewSite, Relation, SiteTable, SiteTarget};
 

@@ -447,6 +447,13 @@ words! {
         StandsForReads = "standing-for-reads",
         /// Stands for whatever library code calls to change the contents of a collection.
         StandsForWrites = "standing-for-writes",
+        /// In a run, a read of the contents of its object, or of the collection that its object is a view of.
+        ReadsContents = "contents-read",
+        /// In a run, a write of the contents of its object, or of the collection that its object is a view of.
+        WritesContents = "contents-write",
+        /// In a run, a write of the contents if the result is null or true, and a read otherwise: what was there already
+        /// stays.
+        WritesNewContents = "contents-write-if-new",
         /// No class can override it: its row counts whichever class a call names.
         Final = "final",
         /// A call of a method of this name on a class whose supertypes are not known may be a call of

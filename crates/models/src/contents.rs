@@ -15,6 +15,17 @@ pub enum ContentsAccess {
     Takes,
 }
 
+/// What a call does to the contents of its receiver in a run, as memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MemoryAccess {
+    /// They are read.
+    Reads,
+    /// They are written.
+    Writes,
+    /// They are written if the result is null or true, and read otherwise.
+    WritesIfNew,
+}
+
 /// How a method takes something out of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Removal {
@@ -83,6 +94,44 @@ impl Models {
                     && fact.property == MethodProperty::Keyed
                     && descriptor_fits(fact.descriptor, descriptor)
             })
+        })
+    }
+
+    /// What a call of this library method does to the contents of its receiver in a run. What the documentation allows
+    /// several threads to do at once is a read, whatever an analysis that cannot see the object must assume: to replace
+    /// the value of a key that is there, or one element by another.
+    #[must_use]
+    pub fn memory_access(
+        &self,
+        class: &str,
+        method: &str,
+        effects: &[Effect],
+    ) -> Option<MemoryAccess> {
+        const ACCESSES: [(MethodProperty, MemoryAccess); 3] = [
+            (MethodProperty::ReadsContents, MemoryAccess::Reads),
+            (MethodProperty::WritesContents, MemoryAccess::Writes),
+            (MethodProperty::WritesNewContents, MemoryAccess::WritesIfNew),
+        ];
+        if self.is(class, ClassProperty::Stream) {
+            return None;
+        }
+        let said = |property| ACCESSES.iter().find(|it| it.0 == property).map(|it| it.1);
+        let by_name = [class].iter().chain(self.supertypes(class)).find_map(|class| {
+            self.methods_of(class)
+                .filter(|fact| fact.method == method)
+                .find_map(|fact| said(fact.property))
+        });
+        let of_receiver = |wanted: Effect| effects.contains(&wanted);
+        by_name.or_else(|| match self.contents_access_by_name(class, method) {
+            Some(ContentsAccess::Looks) => Some(MemoryAccess::Reads),
+            Some(ContentsAccess::Changes | ContentsAccess::Takes) => Some(MemoryAccess::Writes),
+            None if of_receiver(Effect::Write { of: Operand::Receiver }) => {
+                Some(MemoryAccess::Writes)
+            }
+            None if of_receiver(Effect::Read { of: Operand::Receiver }) => {
+                Some(MemoryAccess::Reads)
+            }
+            None => None,
         })
     }
 
@@ -186,6 +235,38 @@ mod tests {
     #[test]
     fn a_copy_is_not_a_look() {
         assert_eq!(access("java/util/Vector", "toArray", "()[Ljava/lang/Object;"), None);
+    }
+
+    #[test]
+    fn what_several_threads_may_do_at_once_is_a_read() {
+        let access = |class, method, descriptor| {
+            let models = Models::built_in();
+            let effects = models.find(class, method, descriptor).map_or(&[][..], |row| row.effects);
+            models.memory_access(class, method, effects)
+        };
+        let object = "(Ljava/lang/Object;)Ljava/lang/Object;";
+        let put = "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;";
+        let set = "(ILjava/lang/Object;)Ljava/lang/Object;";
+        for (class, method, descriptor, expected) in [
+            ("java/util/HashMap", "put", put, MemoryAccess::WritesIfNew),
+            ("java/util/Map", "put", put, MemoryAccess::WritesIfNew),
+            ("java/util/LinkedHashMap", "get", object, MemoryAccess::Reads),
+            ("java/util/ArrayList", "set", set, MemoryAccess::Reads),
+            ("java/util/List", "clear", "()V", MemoryAccess::Writes),
+            ("java/util/Iterator", "next", "()Ljava/lang/Object;", MemoryAccess::Reads),
+            ("java/util/Iterator", "remove", "()V", MemoryAccess::Writes),
+            ("java/util/Calendar", "get", "(I)I", MemoryAccess::Reads),
+            ("java/util/Calendar", "set", "(II)V", MemoryAccess::Writes),
+            (
+                "java/text/SimpleDateFormat",
+                "format",
+                "(Ljava/util/Date;)Ljava/lang/String;",
+                MemoryAccess::Writes,
+            ),
+        ] {
+            assert_eq!(access(class, method, descriptor), Some(expected), "{class}.{method}");
+        }
+        assert_eq!(access("java/util/Iterator", "hasNext", "()Z"), None);
     }
 
     #[test]

@@ -39,7 +39,7 @@ use classes::descriptor::parameter_descriptors;
 
 pub use atomic::AtomicSpec;
 pub use compiled::ClassContext;
-pub use contents::{ContentsAccess, Removal};
+pub use contents::{ContentsAccess, MemoryAccess, Removal};
 pub use model_format::{
     ClassFact, ClassProperty, ClassScope, Effect, EntryPoint, EntryThread, FieldFact,
     FieldProperty, FileProblem, Matcher, MethodFact, MethodProperty, Mode, Model, ModelFile,

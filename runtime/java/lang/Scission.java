@@ -503,6 +503,57 @@ public final class Scission {
         }
     }
 
+    /** After a call: does {@link #call} if the result is nothing. */
+    public static void callIfNone(Object result, Object operand, int op, int site) {
+        if (result == null) {
+            call(operand, op, site);
+        }
+    }
+
+    /** The contents of a collection or the like, or of what it is a view of, are about to be read. */
+    public static void readContents(Object object, int site) {
+        try {
+            if (object != null) {
+                ScissionContents.read(current(), object, site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** The contents of a collection or the like, or of what it is a view of, are about to be written. */
+    public static void writeContents(Object object, int site) {
+        try {
+            if (object != null) {
+                ScissionContents.write(current(), object, site);
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** An object was made as a copy of another by {@code Object.clone}. */
+    public static void cloned(Object copy) {
+        try {
+            if (copy != null) {
+                ScissionCopies.clear(copy);
+            }
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A method {@code clone} of an object has returned another, perhaps. */
+    public static void copied(Object of, Object copy) {
+        try {
+            if (of != null && copy != null && of != copy && of.getClass() == copy.getClass()) {
+                ScissionCopies.clearCopied(of, copy);
+            }
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
     /** After a call: the first object is a view of the second. */
     public static void alias(Object view, Object of, int site) {
         try {

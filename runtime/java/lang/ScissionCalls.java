@@ -130,11 +130,17 @@ final class ScissionCalls {
             case OP_SUBMITTED_TO:
                 ScissionTasks.submittedTo(s, operand);
                 break;
-            case OP_INTERFACE_READ:
-                interfaceAccess(s, EVENT_READ, operand, site);
+            case OP_COLLECTION_READ:
+                ScissionContents.read(s, operand, site);
                 break;
-            case OP_INTERFACE_WRITE:
-                interfaceAccess(s, EVENT_WRITE, operand, site);
+            case OP_COLLECTION_WRITE:
+                ScissionContents.write(s, operand, site);
+                break;
+            case OP_SUPER_READ:
+                ScissionContents.readBySuper(s, operand, site);
+                break;
+            case OP_SUPER_WRITE:
+                ScissionContents.writeBySuper(s, operand, site);
                 break;
             case OP_SUBMITTED_AFTER:
                 ScissionTasks.submittedAfter(s, operand);
@@ -222,12 +228,6 @@ final class ScissionCalls {
             s.lastShape = shape = ScissionShapes.of(object.getClass());
         }
         return shape.has(FACT_CONCURRENT);
-    }
-
-    private static void interfaceAccess(ScissionThread s, int kind, Object object, int site) {
-        if (ScissionShapes.of(object.getClass()).has(FACT_UNORDERED)) {
-            ScissionAccesses.report(s, kind, site, id(s, object), OF_CONTENTS);
-        }
     }
 
     /** Whether what looks like a lock by its name is one: a class of the program may be anything. */

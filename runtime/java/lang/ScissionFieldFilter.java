@@ -46,13 +46,18 @@ final class ScissionFieldFilter extends AbstractMap<Class<?>, Object> {
     @Override
     public Object get(Object type) {
         Object hidden = original == null ? null : original.get(type);
-        if (type != Thread.class && ((Class<?>) type).getClassLoader() == null) {
+        if (type != Thread.class && ((Class<?>) type).getClassLoader() == null && !hasWords((Class<?>) type)) {
             return hidden;
         }
         if (arrays) {
             return names((Class<?>) type, (String[]) hidden);
         }
         return hidden == null ? HIDDEN : hidden;
+    }
+
+    /** Whether a class of the library may have words for the contents of its objects. */
+    private static boolean hasWords(Class<?> type) {
+        return (ScissionNatives.classFacts(type.getName()) & ScissionProtocol.FACT_UNORDERED) != 0;
     }
 
     @Override

@@ -94,6 +94,12 @@ final class ScissionThread {
     /** What is known of the class of the object that was last asked for its number. */
     ScissionShapes.Shape lastShape;
 
+    /** Where the library object has its words whose contents were accessed last. */
+    ScissionContents.Layout lastLayout = ScissionContents.none();
+
+    /** The same for a collection that was accessed through a view. */
+    ScissionContents.Layout lastViewed = ScissionContents.none();
+
     /** Where this thread notes its reads of shared variables, and which region that is. */
     long notes = ScissionConfiguration.NO_NOTES;
     int region;

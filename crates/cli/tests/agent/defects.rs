@@ -99,7 +99,7 @@ fn appender_list(setup: &Setup) -> Result<(), Failed> {
 /// `InstanceKeyObjectFactory.getObjectInstance` looks for a data source in a map and adds one
 /// when there is none, without a lock.
 fn data_sources(setup: &Setup) -> Result<(), Failed> {
-    let found = observe(setup, "dbcp", "DataSources", "20000", &["--collections"])?;
+    let found = observe(setup, "dbcp", "DataSources", "20000", &[])?;
     let factory = "org.apache.commons.dbcp.datasources.InstanceKeyObjectFactory";
     let method = format!("{factory}.getObjectInstance");
     require(&found, "not-serializable", &method, |finding| {

@@ -91,6 +91,9 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::MakesAccessOrder
         | MethodProperty::StandsForReads
         | MethodProperty::StandsForWrites
+        | MethodProperty::ReadsContents
+        | MethodProperty::WritesContents
+        | MethodProperty::WritesNewContents
         | MethodProperty::Final
         | MethodProperty::KnownByName
         | MethodProperty::Keyed

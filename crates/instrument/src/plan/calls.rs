@@ -15,8 +15,8 @@ use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{MemberRef, PoolIndex, access};
 use models::language::{self, OBJECT, THREAD};
 use models::{
-    ClassProperty, ContentsAccess, Coordinator, Effect, MethodProperty, Mode, Model, Models,
-    Operand, Ordering, Outcome, Sharing, Source as RowSource, WaitKind,
+    ClassProperty, ContentsAccess, Coordinator, Effect, MemoryAccess, MethodProperty, Mode, Model, Models, Operand,
+    Ordering, Outcome, Sharing, Source as RowSource, WaitKind,
 };
 
 use crate::config::Config;
@@ -47,6 +47,7 @@ enum When {
     Zero,
     NotZeroLong,
     Some,
+    None,
 }
 
 /// What is to be reported of a call.
@@ -113,6 +114,8 @@ struct Call<'a> {
     types: MethodType<'a>,
     has_receiver: bool,
     is_constructor: bool,
+    /// Whether it is known which method is called: that of the class that the call names.
+    is_exact: bool,
 }
 
 impl Call<'_> {
@@ -198,7 +201,7 @@ fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Reports {
     let coordinator = models.coordinator(model.class);
     // A row of the class that the call names says itself that its objects are locks. A row of the
     // platform may have been found by the name of the method alone; then the object decides.
-    let is_lock_by_row = !language::is_platform(model.class);
+    let is_named_by_row = !language::is_platform(model.class);
     let is_synchronized = model.effects.iter().any(|effect| {
         matches!(effect, Effect::Synchronized { lock: Operand::Receiver | Operand::Field(_) })
     });
@@ -209,7 +212,7 @@ fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Reports {
                 if is_synchronized && (looks_at_receiver(effect) || changes_receiver(effect)) => {}
             Effect::Acquire { lock, mode, outcome } => {
                 let op = match mode {
-                    Mode::Exclusive | Mode::Any if is_lock_by_row => Op::AcquireModelled,
+                    Mode::Exclusive | Mode::Any if is_named_by_row => Op::AcquireModelled,
                     Mode::Exclusive | Mode::Any => Op::Acquire,
                     Mode::Shared => Op::AcquireShared,
                     Mode::Optimistic | Mode::Permit => Op::Receive,
@@ -220,7 +223,7 @@ fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Reports {
             }
             Effect::Release { lock, mode, outcome } => {
                 let op = match mode {
-                    Mode::Exclusive | Mode::Any if is_lock_by_row => Op::ReleaseModelled,
+                    Mode::Exclusive | Mode::Any if is_named_by_row => Op::ReleaseModelled,
                     Mode::Exclusive | Mode::Any => Op::Release,
                     Mode::Shared => Op::ReleaseShared,
                     Mode::Optimistic | Mode::Permit => Op::Publish,
@@ -414,16 +417,21 @@ fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Reports {
                     atomic_update(&mut reports, source, call.when(outcome));
                 }
             }
-            Effect::Read { of } if collections && !(is_synchronized && of == Operand::Receiver) => {
+            // What the platform does to its receiver depends on the object.
+            Effect::Read { of } if collections && (is_named_by_row || of != Operand::Receiver) => {
                 if let Some(source) = call.source(of) {
-                    reports.after(Op::ContentsRead, source, When::Always);
+                    match is_named_by_row {
+                        true => reports.after(Op::ContentsRead, source, When::Always),
+                        false => reports.before(Op::CollectionRead, source),
+                    }
                 }
             }
-            Effect::Write { of }
-                if collections && !(is_synchronized && of == Operand::Receiver) =>
-            {
+            Effect::Write { of } if collections && (is_named_by_row || of != Operand::Receiver) => {
                 if let Some(source) = call.source(of) {
-                    reports.after(Op::ContentsWrite, source, When::Always);
+                    match is_named_by_row {
+                        true => reports.after(Op::ContentsWrite, source, When::Always),
+                        false => reports.before(Op::CollectionWrite, source),
+                    }
                 }
             }
             Effect::Read { .. }
@@ -451,7 +459,10 @@ fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Reports {
         }
     }
     if let Some(source) = call.source(Operand::Receiver) {
-        by_interface(&mut reports, call, model, source, collections);
+        by_interface(&mut reports, call, model, source);
+        if collections {
+            contents(&mut reports, call, model, source);
+        }
     }
     reports.key = key(call, model);
     if models.is(model.class, ClassProperty::Pipeline) {
@@ -496,15 +507,9 @@ fn key(call: &Call<'_>, model: &Model) -> Option<Source> {
     is_keyed.then(|| call.source(Operand::Argument(0))).flatten()
 }
 
-/// What a call does to a collection of which only the interface is known. The class that it has at run time
-/// decides whether that is an access to memory, or a step of a concurrent collection, which orders its calls by itself.
-fn by_interface(
-    reports: &mut Reports,
-    call: &Call<'_>,
-    model: &Model,
-    receiver: Source,
-    collections: bool,
-) {
+/// What a call does to a concurrent collection of which only the interface is known. The class that it has at run time
+/// decides whether it is one.
+fn by_interface(reports: &mut Reports, call: &Call<'_>, model: &Model, receiver: Source) {
     let (class, method) = (&**call.method.class, &**call.method.name);
     let says_nothing = |effect: &Effect| {
         !matches!(
@@ -521,16 +526,53 @@ fn by_interface(
         return;
     }
     match call.models.contents_access(class, method, model.effects) {
-        Some(ContentsAccess::Looks) => {
-            reports.after(Op::ConcurrentRead, receiver, When::Always);
-            if collections {
-                reports.after(Op::InterfaceRead, receiver, When::Always);
-            }
-        }
+        Some(ContentsAccess::Looks) => reports.after(Op::ConcurrentRead, receiver, When::Always),
         Some(ContentsAccess::Changes | ContentsAccess::Takes) => {
             reports.after(Op::ConcurrentUpdate, receiver, When::Always);
-            if collections {
-                reports.after(Op::InterfaceWrite, receiver, When::Always);
+        }
+        None => {}
+    }
+}
+
+/// What a call does to the contents of a collection or the like. The class that the object has at run time decides
+/// whether that is an access to memory: a concurrent collection orders its calls by itself.
+fn contents(reports: &mut Reports, call: &Call<'_>, model: &Model, receiver: Source) {
+    let (class, method) = (&**call.method.class, &**call.method.name);
+    let says_nothing = |effect: &Effect| {
+        !matches!(
+            effect,
+            Effect::AtomicRead { of: Operand::Receiver, .. }
+                | Effect::AtomicWrite { of: Operand::Receiver, .. }
+                | Effect::AtomicUpdate { of: Operand::Receiver, .. }
+                | Effect::Synchronized { .. }
+        )
+    };
+    let is_ordered = match call.models.sharing(class) {
+        Some(Sharing::NotThreadSafe) | None => false,
+        Some(_) => true,
+    };
+    let is_of_user = !model.class.is_empty() && !language::is_platform(model.class);
+    if call.is_constructor || is_ordered || is_of_user || !model.effects.iter().all(says_nothing) {
+        return;
+    }
+    // A call by `super` is one of the library, whatever the class of the object overrides.
+    let (read, write) = match call.is_exact {
+        true => (Op::SuperRead, Op::SuperWrite),
+        false => (Op::CollectionRead, Op::CollectionWrite),
+    };
+    // Reported before, because a call that fails has looked at least: that is how iterators notice a race.
+    match call.models.memory_access(class, method, model.effects) {
+        Some(MemoryAccess::Reads) => reports.before(read, receiver),
+        Some(MemoryAccess::Writes) => reports.before(write, receiver),
+        Some(MemoryAccess::WritesIfNew) => {
+            let (if_new, otherwise) = match call.types.ret {
+                Some(result) if result.is_reference() => (When::None, Some(When::Some)),
+                Some(Type::Boolean) => (When::NotZero, Some(When::Zero)),
+                _ => (When::Always, None),
+            };
+            reports.after(write, receiver, if_new);
+            if let Some(otherwise) = otherwise {
+                reports.after(read, receiver, otherwise);
             }
         }
         None => {}
@@ -559,7 +601,7 @@ fn atomic_update(reports: &mut Reports, source: Source, when: Option<When>) {
             reports.after(Op::AtomicUpdate, source, When::Zero);
             reports.after(Op::AtomicRead, source, When::NotZero);
         }
-        Some(other @ (When::NotZeroLong | When::Some)) => {
+        Some(other @ (When::NotZeroLong | When::Some | When::None)) => {
             reports.after(Op::AtomicRead, source, When::Always);
             reports.after(Op::AtomicUpdate, source, other);
         }
@@ -660,6 +702,7 @@ impl MethodPlan<'_, '_> {
         let file = self.planner.file;
         let Ok(method) = file.pool.member_ref(index) else { return Ok(()) };
         let Ok(types) = parse_method(method.descriptor) else { return Ok(()) };
+        self.clone_call(offset, kind, &method)?;
         let models = &self.planner.config.models;
         let is_pure = is_pure(models, &method, &types);
         self.may_synchronise = self.may_synchronise || !is_pure;
@@ -672,7 +715,10 @@ impl MethodPlan<'_, '_> {
             self.before(offset, &before);
         }
         let collections = self.planner.config.collections;
-        let is_of_collection = || models.contents_access(method.class, method.name, &[]).is_some();
+        let is_of_collection = || {
+            models.contents_access(method.class, method.name, &[]).is_some()
+                || collections && models.memory_access(method.class, method.name, &[]).is_some()
+        };
         let model = self.planner.model(&method);
         let Some(model) = model.or_else(|| is_of_collection().then_some(&NOTHING_SAID)) else {
             return if is_pure { Ok(()) } else { self.approach_call(offset, &method) };
@@ -681,11 +727,12 @@ impl MethodPlan<'_, '_> {
             models,
             has_receiver: kind != InvokeKind::Static,
             is_constructor: &**method.name == "<init>",
+            is_exact: kind == InvokeKind::Special,
             method,
             types,
         };
         // The lock and the buffer of a stream order what is written to it, which nobody means.
-        if models.is(model.class, ClassProperty::Stream) && !collections {
+        if models.is(model.class, ClassProperty::Stream) {
             return self.approach_call(offset, &method);
         }
         let mut reports = reports(&call, model, self.planner.config);
@@ -789,7 +836,7 @@ impl MethodPlan<'_, '_> {
                         }
                         None => self.push(&mut before, call, *source, &slots)?,
                     }
-                    self.call(&mut before, Hook::Call, &[op.number(), site])?;
+                    self.report_before(&mut before, *op, site)?;
                 }
             }
             Some(deepest) => {
@@ -818,7 +865,7 @@ impl MethodPlan<'_, '_> {
                 }
                 for (op, source) in &reports.before {
                     self.push(&mut before, call, *source, &slots)?;
-                    self.call(&mut before, Hook::Call, &[op.number(), site])?;
+                    self.report_before(&mut before, *op, site)?;
                 }
                 for (kind, slot) in spilled() {
                     before.load(kind, slot);
@@ -827,7 +874,7 @@ impl MethodPlan<'_, '_> {
             None => {
                 for (op, source) in &reports.before {
                     self.push(&mut before, call, *source, &slots)?;
-                    self.call(&mut before, Hook::Call, &[op.number(), site])?;
+                    self.report_before(&mut before, *op, site)?;
                 }
             }
         }
@@ -864,6 +911,22 @@ impl MethodPlan<'_, '_> {
         self.before(offset, &before);
         self.after(offset, &after);
         Ok(())
+    }
+
+    /// The report of an object that is on top of the stack, before a call.
+    fn report_before(
+        &mut self,
+        before: &mut Snippet,
+        op: Op,
+        site: i32,
+    ) -> Result<(), InstrumentError> {
+        if op == Op::CollectionRead {
+            self.call(before, Hook::ReadContents, &[site])
+        } else if op == Op::CollectionWrite {
+            self.call(before, Hook::WriteContents, &[site])
+        } else {
+            self.call(before, Hook::Call, &[op.number(), site])
+        }
     }
 
     /// The reports that follow a call, or stand before the end of a method that a user describes: its
@@ -908,6 +971,10 @@ impl MethodPlan<'_, '_> {
                     after.dup();
                     Hook::CallIfSome
                 }
+                When::None => {
+                    after.dup();
+                    Hook::CallIfNone
+                }
             };
             self.push(after, call, *source, slots)?;
             self.call(after, hook, &[op.number(), site])?;
@@ -934,6 +1001,7 @@ impl MethodPlan<'_, '_> {
             types,
             has_receiver: !info.has_access(access::STATIC),
             is_constructor: &*info.name == "<init>",
+            is_exact: false,
         };
         let slots = self.parameter_slots(&call);
         let mut reports = reports(&call, row, config);
@@ -959,7 +1027,7 @@ impl MethodPlan<'_, '_> {
         let mut entry = Snippet::new();
         for (op, source) in &reports.before {
             self.push(&mut entry, &call, *source, &slots)?;
-            self.call(&mut entry, Hook::Call, &[op.number(), site])?;
+            self.report_before(&mut entry, *op, site)?;
         }
         if reports.cuts {
             self.call(&mut entry, Hook::Cut, &[])?;

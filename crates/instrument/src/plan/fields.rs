@@ -12,13 +12,15 @@ use agent_protocol::{Hook, OrderHook};
 
 /// What the names of all injected fields begin with.
 pub(super) const INJECTED: &str = "$scission$";
-const IDENTITY: &str = "$scission$id";
-const LAST_READ: &str = "$scission$r$";
-const LAST_WRITE: &str = "$scission$w$";
+pub(crate) const IDENTITY: &str = "$scission$id";
+pub(crate) const LAST_READ: &str = "$scission$r$";
+pub(crate) const LAST_WRITE: &str = "$scission$w$";
+/// Stands for all that is in a library object; no field has such a name.
+pub(crate) const CONTENTS: &str = "$contents";
 
 /// Injected fields are private, whatever the visibility of the field they belong to: the computed
 /// `serialVersionUID` of a class leaves private transient fields out.
-const INJECTED_ACCESS: u16 = access::PRIVATE | access::SYNTHETIC | access::TRANSIENT;
+pub(crate) const INJECTED_ACCESS: u16 = access::PRIVATE | access::SYNTHETIC | access::TRANSIENT;
 
 /// Whether a field is made by the compiler of Java and set before anybody else can see it: what inner classes
 /// know of their surroundings, and the tables behind `switch` on enums.

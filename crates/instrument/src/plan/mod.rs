@@ -13,10 +13,13 @@ mod blocks;
 mod branches;
 mod calls;
 mod constructors;
+mod copies;
 mod fields;
 mod monitors;
 mod reporting;
 mod tasks;
+
+pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

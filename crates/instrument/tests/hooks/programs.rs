@@ -47,6 +47,12 @@ fn fields_of_all_kinds() {
 }
 
 #[test]
+fn copies_of_objects() {
+    let called_hooks = check("Copies", &Config { blocks: false, ..Config::default() });
+    assert!(called_hooks.output.contains("because \"nothing\" is null"), "{}", called_hooks.output);
+}
+
+#[test]
 fn elements_of_arrays() {
     let called_hooks =
         check("Elements", &Config { arrays: true, blocks: false, ..Config::default() });

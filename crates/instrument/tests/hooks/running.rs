@@ -56,6 +56,7 @@ fn stub_source() -> String {
                 Parameter::UnlessZero => condition = format!("if ({name} != 0) "),
                 Parameter::IfZero => condition = format!("if ({name} == 0) "),
                 Parameter::UnlessNull => condition = format!("if ({name} != null) "),
+                Parameter::IfNull => condition = format!("if ({name} == null) "),
                 Parameter::Object
                 | Parameter::Class
                 | Parameter::Site

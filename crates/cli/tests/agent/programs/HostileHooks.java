@@ -173,6 +173,7 @@ public class HostileHooks {
                     switch (kinds[i]) {
                         case "Object":
                         case "UnlessNull":
+                        case "IfNull":
                             operands[i] = objects.get(choice % objects.size());
                             break;
                         case "Class":
@@ -214,7 +215,7 @@ public class HostileHooks {
     static Method find(String name, String[] kinds) throws Exception {
         Class<?>[] types = new Class<?>[kinds.length];
         for (int i = 0; i < kinds.length; i++) {
-            boolean isObject = kinds[i].equals("Object") || kinds[i].equals("UnlessNull");
+            boolean isObject = kinds[i].equals("Object") || kinds[i].endsWith("Null");
             boolean isTicket = kinds[i].equals("Ticket");
             types[i] = isObject ? Object.class : kinds[i].equals("Class") ? Class.class : isTicket ? long.class : int.class;
         }

@@ -4,6 +4,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.StampedLock;
 
 class Contents {
+    static class Own extends ArrayList<Object> {
+        @Override
+        public boolean add(Object element) {
+            return super.add(element) && super.size() > 0;
+        }
+    }
+
     public static void main(String[] arguments) throws Exception {
         ArrayList<Object> list = new ArrayList<>();
         list.add("one");
@@ -26,6 +33,20 @@ class Contents {
         System.out.println(failed.getCause());
         Map<Object, Object> hidden = new TreeMap<>();
         hidden.put("key", "value");
+        hidden.put("key", "another");
         System.out.println(hidden.get("key"));
+        List<Object> own = new Own();
+        own.add("one");
+        for (Object each : own) {
+            System.out.println(each);
+        }
+        System.out.println(new HashSet<>(own).add("two"));
+        own.stream().forEach(System.out::println);
+        Object nothing = null;
+        try {
+            ((List<?>) nothing).size();
+        } catch (NullPointerException expected) {
+            System.out.println(expected.getMessage());
+        }
     }
 }
