@@ -15,8 +15,8 @@ use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{MemberRef, PoolIndex, access};
 use models::language::{self, OBJECT, THREAD};
 use models::{
-    ClassProperty, ContentsAccess, Coordinator, Effect, MemoryAccess, MethodProperty, Mode, Model, Models, Operand,
-    Ordering, Outcome, Sharing, Source as RowSource, WaitKind,
+    ClassProperty, ContentsAccess, Coordinator, Effect, MemoryAccess, MethodProperty, Mode, Model,
+    Models, Operand, Ordering, Outcome, Sharing, Source as RowSource, WaitKind,
 };
 
 use crate::config::Config;
