@@ -88,7 +88,8 @@ fn what_users_describe() {
                   enter: acquire this exclusive\n  \
                   tryEnter: acquire this exclusive if true\n  \
                   leave: release this exclusive\n\
-                class Modelled$Workers\n  hand(Runnable): submit arg0 to executor this\n\
+                class Modelled$Workers\n  hand(Runnable): submit arg0 to executor this\n  \
+                awaitAll: join this\n\
                 class Modelled$Settings is confined\n";
     let models = Models::with(&[models::parse("x.models", text, true).unwrap()]);
     check("Modelled", &Config { models, ..Config::default() });

@@ -40,6 +40,10 @@ class Modelled {
             last = task;
             task.run();
         }
+
+        void awaitAll() {
+            last = null;
+        }
     }
 
     static class Settings {
@@ -60,7 +64,9 @@ class Modelled {
         QuietGate quiet = new QuietGate();
         quiet.enter();
         quiet.leave();
-        new Workers().hand(new Thread());
+        Workers workers = new Workers();
+        workers.hand(new Thread());
+        workers.awaitAll();
         Settings settings = new Settings();
         settings.size = 3;
         System.out.println(guarded + settings.size);
