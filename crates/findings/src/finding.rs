@@ -492,6 +492,7 @@ mod tests {
             edges: vec![edge(10, 20), edge(20, 10), edge(20, 30)],
             outer_blocks: vec![],
             count: 1,
+            benign: None,
         });
         let mut race = finding("m", 20, 20);
         race.rule = "happens-before-race";
@@ -508,8 +509,13 @@ mod tests {
             let mut finding = finding("m", 10, 5);
             let witness = &mut finding.witnesses[0];
             witness.steps[0].thread = Some(thread.to_string());
-            witness.cycle =
-                Some(Cycle { transactions: vec![], edges: vec![], outer_blocks: vec![], count });
+            witness.cycle = Some(Cycle {
+                transactions: vec![],
+                edges: vec![],
+                outer_blocks: vec![],
+                count,
+                benign: None,
+            });
             finding
         };
         let merged = merge_and_rank(vec![observed("a", 3), observed("b", 4), finding("m", 10, 5)]);

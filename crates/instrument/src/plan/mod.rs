@@ -17,6 +17,7 @@ mod copies;
 mod fields;
 mod monitors;
 mod reporting;
+mod reports;
 mod tasks;
 
 pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
