@@ -253,7 +253,8 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
 
     private static boolean hasGetReference() {
         try {
-            U.getReference(new Object[1], Unsafe.ARRAY_OBJECT_BASE_OFFSET);
+            // The constant that says where elements begin is an int in some JDKs only; here there is one in all of them.
+            U.getReference(new Object[8], 24);
             return true;
         } catch (NoSuchMethodError old) {
             return false;

@@ -161,7 +161,8 @@ public class HostileHooks {
         int[] values = {0, 1, -1, 2, 5_000, Integer.MAX_VALUE, Integer.MIN_VALUE};
         for (String row : table) {
             String name = row.substring(0, row.indexOf(':'));
-            String[] kinds = row.substring(row.indexOf(':') + 1).split(",");
+            String list = row.substring(row.indexOf(':') + 1);
+            String[] kinds = list.isEmpty() ? new String[0] : list.split(",");
             Method hook = find(name, kinds);
             int rounds = 600;
             for (int round = 0; round < rounds; round++) {
