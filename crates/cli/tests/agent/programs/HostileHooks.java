@@ -195,7 +195,7 @@ public class HostileHooks {
                     }
                 }
                 // The object of an access is one that has the field of the site.
-                int site = kinds[kinds.length - 1].equals("Site") ? (int) operands[kinds.length - 1] : 0;
+                int site = kinds.length > 0 && kinds[kinds.length - 1].equals("Site") ? (int) operands[kinds.length - 1] : 0;
                 String owner = site > 0 && site < owners.length ? owners[site] : null;
                 if (owner != null && kinds[0].equals("Object") && operands[0] != null && !isFieldOf(operands[0], owner)) {
                     operands[0] = null;
