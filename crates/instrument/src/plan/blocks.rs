@@ -87,11 +87,12 @@ impl MethodPlan<'_, '_> {
             AtomicPart::Regions
         } else if is_wanted {
             AtomicPart::Method
-        } else if self.is_main() || self.is_of_tests() || self.planner.is_body_by_model(method) {
-            AtomicPart::Regions
-        } else if method.has_access(access::PRIVATE)
-            && !method.has_access(access::SYNCHRONIZED)
-            && including.is_none()
+        } else if self.is_main()
+            || self.is_of_tests()
+            || self.planner.is_body_by_model(method)
+            || (method.has_access(access::PRIVATE)
+                && !method.has_access(access::SYNCHRONIZED)
+                && including.is_none())
         {
             AtomicPart::Regions
         } else if self.planner.may_be_body(self.index) {
