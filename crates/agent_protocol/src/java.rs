@@ -80,7 +80,7 @@ mod tests {
             "static final int OP_GATHER = 29;",
             "static final int WORD_RING = 0;",
             "static final long OF_ELEMENT = 2L << 32;",
-            "static final int FACT_SHARED_LOCK = 4;",
+            "static final int FACT_SHARED_LOCK = 8;",
         ] {
             assert!(source.contains(constant), "{constant} is missing");
         }
