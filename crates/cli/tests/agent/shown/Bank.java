@@ -21,7 +21,7 @@ public class Bank {
 
     public static void main(String[] arguments) throws Exception {
         Bank bank = new Bank();
-        Thread first = new Thread(bank::payday, "teller-1");
+        Thread first = new Thread(() -> bank.payday(), "teller-1");
         Thread second = new Thread(() -> {
             Turn.awaitSecond();
             bank.payday();
