@@ -505,6 +505,9 @@ words! {
         MakesAccessor = "accessor",
         /// It is about one entry of its receiver alone, the one whose key or element is its first argument.
         Keyed = "keyed",
+        /// Changes its receiver only if what it adds is not there yet, and then returns `true` or null. Of one that runs
+        /// callbacks the result does not tell.
+        AddsIfAbsent = "adding-if-absent",
         /// The body of a program, a thread, a task or a closure: no atomic block by itself. Counts for
         /// subtypes; `*` in the names of the class and the method stands for any characters.
         Body = "body",

@@ -88,10 +88,27 @@ impl Models {
     /// key or element of.
     #[must_use]
     pub fn is_keyed(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.has_inherited(class, method, descriptor, MethodProperty::Keyed)
+    }
+
+    /// Whether a call of this method changes its receiver only if what it adds is not there yet.
+    #[must_use]
+    pub fn adds_if_absent(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.has_inherited(class, method, descriptor, MethodProperty::AddsIfAbsent)
+    }
+
+    /// Whether a class or one above it says this of a method.
+    fn has_inherited(
+        &self,
+        class: &str,
+        method: &str,
+        descriptor: &str,
+        property: MethodProperty,
+    ) -> bool {
         [class].iter().chain(self.supertypes(class)).any(|class| {
             self.methods_of(class).any(|fact| {
                 fact.method == method
-                    && fact.property == MethodProperty::Keyed
+                    && fact.property == property
                     && descriptor_fits(fact.descriptor, descriptor)
             })
         })

@@ -51,8 +51,15 @@ pub(super) enum Harmless {
 }
 
 impl DoubtfulViolation {
-    /// A violation that may turn out to do no harm: the first edge of its cycle, and the one that closed it.
-    pub(super) fn new(shape: &Shape, depth: usize, root: &Label, closing: &Label) -> Option<Self> {
+    /// A violation that may turn out to do no harm: the first edge of its cycle, the one that closed it, and whether the
+    /// block had read the variable of the first one again by then.
+    pub(super) fn new(
+        shape: &Shape,
+        depth: usize,
+        root: &Label,
+        closing: &Label,
+        has_read_again: bool,
+    ) -> Option<Self> {
         let Subject::Variable(variable) = root.subject else { return None };
         let is = |verb: Verb, kinds: &[Kind]| kinds.iter().any(|kind| verb == Verb::of_kind(*kind));
         let reads = [Kind::Read, Kind::EarlierRead, Kind::VolatileRead];
@@ -62,6 +69,12 @@ impl DoubtfulViolation {
         let verb = closing.to.operation_at.verb();
         let rest = match closing.subject {
             Subject::Variable(read) if read == variable && is(verb, &reads) => {
+                RestOfBlock::ReadAgain
+            }
+            // It did not change what it read first, but what it read after that.
+            Subject::Variable(updated)
+                if updated == variable && is(verb, &[Kind::AtomicUpdate]) && has_read_again =>
+            {
                 RestOfBlock::ReadAgain
             }
             Subject::Lock(lock) if is(verb, &[Kind::Acquire]) => RestOfBlock::MustReadUnder(lock),
@@ -128,7 +141,7 @@ pub(super) fn idiom(
     harmless: Harmless,
     updates: &FxHashSet<SiteId>,
 ) -> Option<BenignCycle> {
-    let blamed = site_of(tables, *shape.refuted.last()?);
+    let blamed = site_of(tables, *shape.refuted.last().unwrap_or(&shape.transaction));
     let first = site_of(tables, shape.first);
     let is_of = |one: &Site, other: &Site| {
         (&one.class, &one.method, &one.descriptor)
@@ -139,7 +152,11 @@ pub(super) fn idiom(
         Harmless::ReadAgain if shape.first == shape.second => {
             is_of(&first, &blamed).then_some(BenignCycle::Polling)
         }
-        Harmless::ReadAgain => updates.contains(&shape.second).then_some(BenignCycle::FailedUpdate),
+        // An update that fails, or looks again because one has failed.
+        Harmless::ReadAgain => [shape.first, shape.second]
+            .iter()
+            .any(|site| updates.contains(site))
+            .then_some(BenignCycle::FailedUpdate),
         Harmless::ReadUnderLock(again) => {
             // Another thread ran the same method, and wrote the variable where this one would have done so.
             let again = site_of(tables, again);

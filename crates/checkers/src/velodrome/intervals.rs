@@ -15,6 +15,7 @@ use events::Access;
 
 use super::access_history::TimedOperation;
 use super::graph::Graph;
+use crate::timeline::ThreadTime;
 
 /// An operation, and between which places in the stream it happened.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +106,16 @@ impl Intervals {
         later
             .filter(move |earlier| conflict(earlier.access, access))
             .map(|earlier| &earlier.operation)
+    }
+
+    /// Whether a thread has read the variable again after an operation of its own.
+    pub(super) fn has_read_since(&self, since: ThreadTime) -> bool {
+        self.0.iter().any(|known| {
+            let time = known.operation.thread_time;
+            known.access == Access::Read
+                && time.slot() == since.slot()
+                && time.time() > since.time()
+        })
     }
 
     /// Forgets what cannot be on a cycle; returns whether anything is left.

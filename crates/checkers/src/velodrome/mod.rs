@@ -594,9 +594,15 @@ impl Velodrome {
             interferes: interferes.iter().map(|(end, _)| end.operation_at.site).collect(),
             second: closing.to.operation_at.site,
         };
-        if let (Some(root), false) = (root, refuted.is_empty())
-            && let Some(doubtful) =
-                DoubtfulViolation::new(&shape, refuted.len(), &root.label, &closing)
+        if let Some(root) = root
+            && let Some(doubtful) = DoubtfulViolation::new(
+                &shape,
+                // Without blame it is the transaction as a whole that is in doubt.
+                refuted.len().max(1),
+                &root.label,
+                &closing,
+                self.has_read_again(root.source, &root.label),
+            )
         {
             self.threads[slot.index()].doubtful.push(doubtful);
             self.doubtful += 1;
@@ -608,6 +614,17 @@ impl Velodrome {
             let cycle = builder.cycle(node, &path, source, closing, first);
             self.violations.groups.insert(shape, Group::new(interferes, cycle));
         }
+    }
+}
+
+impl Velodrome {
+    /// Whether the thread that a path begins with has read the variable again since, in whichever order with others.
+    fn has_read_again(&self, since: ThreadTime, root: &Label) -> bool {
+        let Subject::Variable(variable) = root.subject else { return false };
+        let history = self.variables.get(Key::from(variable));
+        history
+            .and_then(AccessHistory::intervals)
+            .is_some_and(|intervals| intervals.has_read_since(since))
     }
 }
 

@@ -133,9 +133,9 @@ impl FindingBuilder<'_> {
             .harmless()
             .and_then(|harmless| benign::idiom(tables, shape, harmless, self.updates));
         let severity = match (shape.refuted.last(), benign) {
-            (Some(_), Some(_)) => Severity::Low,
+            (_, Some(_)) => Severity::Low,
             (Some(_), None) => Severity::High,
-            (None, _) => Severity::Medium,
+            (None, None) => Severity::Medium,
         };
         let mut subjects = BTreeMap::new();
         let mut stable_subjects = BTreeMap::new();

@@ -97,6 +97,7 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::Final
         | MethodProperty::KnownByName
         | MethodProperty::Keyed
+        | MethodProperty::AddsIfAbsent
         | MethodProperty::Body
         | MethodProperty::Reporting
         | MethodProperty::Retrying => false,

@@ -18,6 +18,7 @@ mod fields;
 mod monitors;
 mod reporting;
 mod reports;
+mod spins;
 mod tasks;
 
 pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
@@ -285,6 +286,7 @@ impl MethodPlan<'_, '_> {
         for (offset, instruction) in self.instructions {
             self.instruction(*offset, instruction)?;
         }
+        self.cut_at_spins()?;
         self.mark_class_initialised()?;
         // From the outside in: a task contains its atomic block, and the block its lock.
         let mut exits = Vec::new();

@@ -402,7 +402,10 @@ pub(super) fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Report
                     if matches!(ordering, Ordering::Release | Ordering::Volatile) {
                         reports.before(Op::Publish, source);
                     }
-                    atomic_update(&mut reports, source, call.when(outcome));
+                    match if_absent(call, model).filter(|_| of == Operand::Receiver) {
+                        Some(added) => added.report(&mut reports, source, UPDATES),
+                        None => atomic_update(&mut reports, source, call.when(outcome)),
+                    }
                 }
             }
             // What the platform does to its receiver depends on the object.
@@ -495,6 +498,54 @@ pub(super) fn key(call: &Call<'_>, model: &Model) -> Option<Source> {
     is_keyed.then(|| call.source(Operand::Argument(0))).flatten()
 }
 
+/// How the result tells that a call added something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Added {
+    /// It is this.
+    When(When),
+    /// It does not: the callback decides. Then the call has looked at the least.
+    Perhaps,
+}
+
+/// The operation of a call that changes something, and of one that does not.
+type Operations = (Op, Op);
+const UPDATES: Operations = (Op::AtomicUpdate, Op::AtomicRead);
+const CONCURRENT_UPDATES: Operations = (Op::ConcurrentUpdate, Op::ConcurrentRead);
+
+impl Added {
+    fn report(self, reports: &mut Reports, source: Source, (changes, looks): Operations) {
+        match self {
+            Added::When(added) => {
+                let otherwise = match added {
+                    When::NotZero => When::Zero,
+                    _ => When::Some,
+                };
+                reports.after(changes, source, added);
+                reports.after(looks, source, otherwise);
+            }
+            Added::Perhaps => reports.after(looks, source, When::Always),
+        }
+    }
+}
+
+/// Whether a call leaves its receiver as it is if what it adds is there already, and how to tell.
+fn if_absent(call: &Call<'_>, model: &Model) -> Option<Added> {
+    let class = if model.class.is_empty() { call.method.class } else { model.class };
+    let (name, descriptor) = (&**call.method.name, &**call.method.descriptor);
+    if !call.models.adds_if_absent(class, name, descriptor) {
+        return None;
+    }
+    let is_value = |of: &Type<'_>| *of == Type::Object(language::OBJECT);
+    Some(match call.types.ret {
+        Some(Type::Boolean) => Added::When(When::NotZero),
+        // What was there before: neither a callback nor an object of its own decides.
+        Some(before) if is_value(&before) && call.types.params.iter().all(is_value) => {
+            Added::When(When::None)
+        }
+        _ => Added::Perhaps,
+    })
+}
+
 /// What a call does to a concurrent collection of which only the interface is known. The class that it has at run time
 /// decides whether it is one.
 pub(super) fn by_interface(
@@ -520,9 +571,10 @@ pub(super) fn by_interface(
     }
     match call.models.contents_access(class, method, model.effects) {
         Some(ContentsAccess::Looks) => reports.after(Op::ConcurrentRead, receiver, When::Always),
-        Some(ContentsAccess::Changes | ContentsAccess::Takes) => {
-            reports.after(Op::ConcurrentUpdate, receiver, When::Always);
-        }
+        Some(ContentsAccess::Changes | ContentsAccess::Takes) => match if_absent(call, model) {
+            Some(added) => added.report(reports, receiver, CONCURRENT_UPDATES),
+            None => reports.after(Op::ConcurrentUpdate, receiver, When::Always),
+        },
         None => {}
     }
 }
