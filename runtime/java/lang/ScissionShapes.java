@@ -92,11 +92,16 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
 
     /**
      * Links a class whose first use is still to come, so that it tells its fields. Asking for its
-     * constructors does that without initialising it. What goes wrong will go wrong again at the use.
+     * constructors does that without initialising it; of an interface nobody asks the virtual machine for
+     * constructors, but for methods. What goes wrong will go wrong again at the use.
      */
     private static void link(Class<?> type) {
         try {
-            type.getDeclaredConstructors();
+            if (type.isInterface()) {
+                type.getDeclaredMethods();
+            } else {
+                type.getDeclaredConstructors();
+            }
         } catch (LinkageError | RuntimeException ignored) {
             // Said where the program uses the class.
         }
