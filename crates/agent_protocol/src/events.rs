@@ -106,6 +106,28 @@ macro_rules! for_each_event {
             /// From here on order is reported where library code makes it; that a call of the library does so by its models
             /// is no order any more.
             LibraryOrder = "library-order", counted as "begins of order inside libraries", said as "observes";
+            /// A branch was decided, and what its other sides would do is told next; what the thread really does on the side
+            /// it took follows, up to `rejoin`.
+            Choice = "choice", counted as "choices between sides of branches", said as "decides";
+            /// Up to `untaken-end` follows what the thread would have done on this side of the innermost choice. The site is
+            /// that of the branch.
+            Untaken(way: Branch) = "untaken", counted as "sides of branches that were not taken", said as "does not take";
+            /// What the thread would have done on a side that it did not take is told.
+            UntakenEnd = "untaken-end", counted as "ends of sides that were not taken", said as "does not take";
+            /// The sides of the innermost choice have met again.
+            Rejoin = "rejoin", counted as "ends of choices", said as "continues after";
+            /// A variable would have been read. Only between `untaken` and `untaken-end`, as what follows.
+            WouldRead(variable: Variable) = "would-rd", counted as "reads that would have happened", said as "would read";
+            /// A variable would have been written, or updated in one step.
+            WouldWrite(variable: Variable) = "would-wr", counted as "writes that would have happened", said as "would write";
+            /// A lock would have been held exclusively from here on.
+            WouldAcquire(lock: ObjectId) = "would-acq", counted as "acquisitions that would have happened", said as "would acquire";
+            /// A lock would have been held in shared mode from here on.
+            WouldAcquireShared(lock: ObjectId) = "would-acq-shared", counted as "shared acquisitions that would have happened", said as "would acquire in shared mode";
+            /// A lock that would have been held exclusively would have been released.
+            WouldRelease(lock: ObjectId) = "would-rel", counted as "releases that would have happened", said as "would release";
+            /// A lock that would have been held in shared mode would have been released.
+            WouldReleaseShared(lock: ObjectId) = "would-rel-shared", counted as "shared releases that would have happened", said as "would release in shared mode";
         }
     };
 }

@@ -32,6 +32,14 @@
 //! its event carries the epoch that began with it. An earlier access of the same thread with that epoch
 //! or a later one, up to the end of the block, happened inside the block. A block in which nothing was
 //! reported is not in the stream.
+//!
+//! **What did not happen.** Where a branch was decided, a source may tell what the sides that were not taken would
+//! have done, with the objects of that moment: [`Action::Choice`], then for each such side [`Action::Untaken`], what
+//! it would do ([`Action::WouldRead`] and its kin, and further choices) and [`Action::UntakenEnd`], then what the thread
+//! really did on the side it took, and [`Action::Rejoin`]. A choice on a side that was not taken has no side that was.
+//! A choice that an exception left has no rejoin; the end of the unit closes it. A choice and a rejoin begin an epoch
+//! if anything is reported late, so that it is known on which side of the branch that happened. Iterations of a loop
+//! follow one another; a further one that would have run is a choice that rejoins at once.
 
 use crate::operand::{Operand, Operands};
 use agent_protocol::EventKind as Kind;

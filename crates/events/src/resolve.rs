@@ -185,7 +185,9 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::Begin
         | Action::OrderAcquire(_)
         | Action::OrderAcquireAll
-        | Action::ClassUsed(_) => true,
+        | Action::ClassUsed(_)
+        | Action::Choice
+        | Action::Rejoin => true,
         Action::Read(_)
         | Action::Write(_)
         | Action::EarlierRead(_)
@@ -210,6 +212,14 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::OrderRelease(_)
         | Action::EarlierOrderRelease(_)
         | Action::LibraryOrder
+        | Action::Untaken(_)
+        | Action::UntakenEnd
+        | Action::WouldRead(_)
+        | Action::WouldWrite(_)
+        | Action::WouldAcquire(_)
+        | Action::WouldAcquireShared(_)
+        | Action::WouldRelease(_)
+        | Action::WouldReleaseShared(_)
         | Action::Missed => false,
     }
 }

@@ -23,7 +23,8 @@
 //!    its own. All of these order more than the run did, so a race detector may miss races
 //!    and reports no false ones.
 //! 3. A wait is a release, and the end of a wait an acquisition.
-//! 4. Notifications, begins and ends of threads, escapes and branches are left out and counted.
+//! 4. Notifications, begins and ends of threads, escapes, branches, and what would have happened on other sides of
+//!    branches are left out and counted.
 //! 5. Accesses that are reported later than they happened are written where they are reported;
 //!    [`crate::resolve()`] puts them into their place first.
 
@@ -379,6 +380,16 @@ impl<W: Write> Writer<W> {
                 | Action::Branch(_)
                 | Action::OrderAcquireAll
                 | Action::LibraryOrder
+                | Action::Choice
+                | Action::Untaken(_)
+                | Action::UntakenEnd
+                | Action::Rejoin
+                | Action::WouldRead(_)
+                | Action::WouldWrite(_)
+                | Action::WouldAcquire(_)
+                | Action::WouldAcquireShared(_)
+                | Action::WouldRelease(_)
+                | Action::WouldReleaseShared(_)
                 | Action::Missed
         ) {
             self.left_out += 1;
@@ -455,6 +466,16 @@ impl<W: Write> Writer<W> {
             | Action::Branch(_)
             | Action::OrderAcquireAll
             | Action::LibraryOrder
+            | Action::Choice
+            | Action::Untaken(_)
+            | Action::UntakenEnd
+            | Action::Rejoin
+            | Action::WouldRead(_)
+            | Action::WouldWrite(_)
+            | Action::WouldAcquire(_)
+            | Action::WouldAcquireShared(_)
+            | Action::WouldRelease(_)
+            | Action::WouldReleaseShared(_)
             | Action::Missed => return Ok(()),
         };
         let lock = number_of_lock(touched);

@@ -269,6 +269,16 @@ impl Checker for Eraser {
             | Action::EarlierOrderRelease(_)
             | Action::OrderAcquireAll
             | Action::LibraryOrder
+            | Action::Choice
+            | Action::Untaken(_)
+            | Action::UntakenEnd
+            | Action::Rejoin
+            | Action::WouldRead(_)
+            | Action::WouldWrite(_)
+            | Action::WouldAcquire(_)
+            | Action::WouldAcquireShared(_)
+            | Action::WouldRelease(_)
+            | Action::WouldReleaseShared(_)
             | Action::Missed => {}
         }
     }

@@ -632,7 +632,17 @@ fn is_made_by_library(action: Action) -> bool {
         | Action::OrderAcquire(_)
         | Action::EarlierOrderRelease(_)
         | Action::OrderAcquireAll
-        | Action::LibraryOrder => false,
+        | Action::LibraryOrder
+        | Action::Choice
+        | Action::Untaken(_)
+        | Action::UntakenEnd
+        | Action::Rejoin
+        | Action::WouldRead(_)
+        | Action::WouldWrite(_)
+        | Action::WouldAcquire(_)
+        | Action::WouldAcquireShared(_)
+        | Action::WouldRelease(_)
+        | Action::WouldReleaseShared(_) => false,
     }
 }
 
@@ -710,7 +720,20 @@ impl Checker for HappensBefore {
             }
             Action::EarlierOrderRelease(place) => self.earlier_release(event, place),
             Action::OrderAcquireAll => self.receive_from_all(event),
-            Action::Escape(..) | Action::Branch(_) | Action::Missed => {}
+            // What would have happened orders nothing.
+            Action::Escape(..)
+            | Action::Branch(_)
+            | Action::Missed
+            | Action::Choice
+            | Action::Untaken(_)
+            | Action::UntakenEnd
+            | Action::Rejoin
+            | Action::WouldRead(_)
+            | Action::WouldWrite(_)
+            | Action::WouldAcquire(_)
+            | Action::WouldAcquireShared(_)
+            | Action::WouldRelease(_)
+            | Action::WouldReleaseShared(_) => {}
         }
     }
 

@@ -32,7 +32,7 @@ const EXTENDED: u8 = OPCODE;
 const OVERLAPS: u8 = 0xff;
 
 /// How many opcodes there may be. Only a few of the extended ones are in use.
-const OPCODES: usize = 96;
+const OPCODES: usize = 128;
 
 /// How many opcodes a kind of events takes: one for each form of its operand.
 const fn forms(operand: OperandKind) -> u8 {
