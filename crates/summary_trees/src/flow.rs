@@ -79,7 +79,11 @@ impl Flow {
                     }
                     starts[index + 1] = true;
                 }
-                Instruction::Return(_) | Instruction::Throw => starts[index + 1] = true,
+                Instruction::Return(_) | Instruction::Throw | Instruction::MonitorEnter => {
+                    starts[index + 1] = true;
+                }
+                // Where synchronized code ends is a place where sides can meet.
+                Instruction::MonitorExit => starts[index] = true,
                 _ => {}
             }
         }

@@ -1,16 +1,18 @@
 //! The structure of a method: its loops, where the sides of its branches meet, and how deep it nests there.
 //!
 //! Exceptions are left out when it is decided where sides meet: nearly every instruction may throw. A `throw`
-//! ends a side, and so does a way out of a loop from which the usual continuation of the loop cannot be
-//! reached (a `return` in its body, a jump to an enclosing loop): otherwise one such statement would make
-//! everything behind it part of one side. Loops are cut at the jump back to their header, which makes the
+//! ends a side, and so does a way out of a loop or of synchronized code from which the usual continuation of
+//! the loop, the usual end of that code cannot be reached (a `return` in it, a jump to an enclosing loop):
+//! otherwise one such statement would make everything behind it part of one side. The other side of such a
+//! branch goes on until the iteration or the synchronized code ends. Loops are cut at the jump back to their header, which makes the
 //! graph of what follows what free of cycles; the end of an iteration is a place of its own.
 //!
 //! *Nesting depth.* Every branch puts the place where its sides meet on a list of pending places, unless that
 //! place is the last one there; reaching a place takes it off, with all behind it. The depth is the length of
 //! the list. It counts the two branches of `a && b` once, which share the place and often one side.
 
-use rustc_hash::FxHashSet;
+use classes::bytecode::Instruction;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow::{Ending, Flow};
 use crate::gap::GapReason;
@@ -27,6 +29,14 @@ pub(crate) struct Loop {
     pub(crate) after: Node,
 }
 
+/// Synchronized code: what is between entering a monitor and leaving it.
+struct MonitorRegion {
+    /// Which blocks are executed with the monitor held, those that leave it included.
+    members: Vec<bool>,
+    /// The block that leaves it at its end.
+    end: usize,
+}
+
 /// See the module.
 pub(crate) struct Structure {
     block_count: usize,
@@ -38,6 +48,9 @@ pub(crate) struct Structure {
     goes_on: Vec<bool>,
     /// The place that every way from a node comes to first.
     immediate: Vec<Node>,
+    /// Where the sides of the branch at the end of a block meet, unless that is [`Structure::immediate`]:
+    /// for those that can leave a loop or synchronized code unusually.
+    meeting: FxHashMap<usize, Node>,
     /// The pending places where a block begins.
     pending: Vec<Vec<Node>>,
     /// Places that are pending on one path to a block and not on another.
@@ -64,6 +77,7 @@ impl Structure {
             back_edges,
             goes_on: Vec::new(),
             immediate: Vec::new(),
+            meeting: FxHashMap::default(),
             pending: vec![Vec::new(); block_count],
             unclear: FxHashSet::default(),
             forced: Vec::new(),
@@ -123,7 +137,7 @@ impl Structure {
 
     /// Where the sides of the branch at the end of a block meet.
     pub(crate) fn join(&self, block: usize) -> Node {
-        self.immediate[block]
+        self.meeting.get(&block).copied().unwrap_or(self.immediate[block])
     }
 
     /// Whether it is clear everywhere if a choice that ends at this place is still open.
@@ -179,6 +193,7 @@ impl Structure {
                 }
             }
         }
+        let mut unusual: Vec<usize> = Vec::new();
         let mut continuations = vec![None; self.loops.len()];
         for (number, found) in self.loops.iter().enumerate() {
             let mut exits: Vec<(usize, Node)> = Vec::new();
@@ -202,6 +217,7 @@ impl Structure {
                     for (from, to) in exits {
                         if to != after && !reaching[to] {
                             successors[from].retain(|target| *target != to);
+                            unusual.push(from);
                         }
                     }
                 }
@@ -216,7 +232,21 @@ impl Structure {
                 }
             }
         }
+        let regions = monitor_regions(flow);
+        for region in &regions {
+            let reaching = nodes_that_reach(region.end, &successors);
+            for block in (0..self.block_count).filter(|it| region.members[*it] && reaching[*it]) {
+                let before = successors[block].len();
+                if block != region.end {
+                    successors[block].retain(|target| reaching[*target]);
+                }
+                if successors[block].len() < before {
+                    unusual.push(block);
+                }
+            }
+        }
         self.immediate = post_dominators(&successors);
+        self.find_unusual_meeting_places(&unusual, &regions);
         for number in 0..self.loops.len() {
             let again = self.immediate[self.iteration_end(number)];
             self.loops[number].after = continuations[number].unwrap_or(again);
@@ -225,6 +255,30 @@ impl Structure {
             found.is_reachable && self.immediate[block] == UNKNOWN
         });
         if is_incomplete { Err(GapReason::Irreducible) } else { Ok(()) }
+    }
+
+    /// A branch that can leave a loop or synchronized code unusually: its sides are compared until the
+    /// iteration or that code ends, whichever is the inner one.
+    fn find_unusual_meeting_places(&mut self, unusual: &[usize], regions: &[MonitorRegion]) {
+        for block in unusual.iter().copied() {
+            let innermost = self.loops_around(block).pop();
+            let around = regions.iter().filter(|region| region.members[block]);
+            let region =
+                around.min_by_key(|it| it.members.iter().filter(|member| **member).count());
+            let place = match (innermost, region) {
+                (Some(number), Some(region)) => {
+                    if region.members[self.loops[number].header] {
+                        self.iteration_end(number)
+                    } else {
+                        region.end
+                    }
+                }
+                (Some(number), None) => self.iteration_end(number),
+                (None, Some(region)) => region.end,
+                (None, None) => continue,
+            };
+            self.meeting.insert(block, place);
+        }
     }
 
     /// The blocks from which the method can go on without throwing: to a `return`, or for ever.
@@ -335,6 +389,51 @@ impl Structure {
         }
         false
     }
+}
+
+/// The synchronized code of a method, as far as its monitors nest the same way on all paths.
+fn monitor_regions(flow: &Flow) -> Vec<MonitorRegion> {
+    let last = |block: usize| &flow.instructions[flow.blocks[block].last].1;
+    let first = |block: usize| &flow.instructions[flow.blocks[block].first].1;
+    let enters = |block: usize| matches!(last(block), Instruction::MonitorEnter);
+    if !(0..flow.blocks.len()).any(enters) {
+        return Vec::new();
+    }
+    // The monitors that are held where a block begins, each by the block that enters it. What a handler
+    // finds is left to the code that it guards.
+    let mut held: Vec<Option<Vec<usize>>> = vec![None; flow.blocks.len()];
+    let mut todo = vec![0];
+    todo.extend((0..flow.blocks.len()).filter(|block| flow.blocks[*block].is_handler));
+    todo.iter().for_each(|block| held[*block] = Some(Vec::new()));
+    while let Some(block) = todo.pop() {
+        let mut now = held[block].clone().unwrap_or_default();
+        if matches!(first(block), Instruction::MonitorExit) {
+            now.pop();
+        }
+        if enters(block) {
+            now.push(block);
+        }
+        for exit in &flow.blocks[block].exits {
+            if held[exit.target].is_none() {
+                held[exit.target] = Some(now.clone());
+                todo.push(exit.target);
+            }
+        }
+    }
+    let mut regions = Vec::new();
+    for enter in (0..flow.blocks.len()).filter(|block| enters(*block)) {
+        let holds = |block: usize| held[block].as_ref().is_some_and(|it| it.contains(&enter));
+        let leaves = |block: &usize| {
+            matches!(first(*block), Instruction::MonitorExit)
+                && held[*block].as_ref().and_then(|it| it.last()) == Some(&enter)
+        };
+        // Compilers put the usual end last.
+        if let Some(end) = (0..flow.blocks.len()).rev().find(leaves) {
+            let members = (0..flow.blocks.len()).map(holds).collect();
+            regions.push(MonitorRegion { members, end });
+        }
+    }
+    regions
 }
 
 fn common_prefix(one: &[Node], other: &[Node]) -> usize {

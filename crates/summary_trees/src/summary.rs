@@ -285,6 +285,19 @@ fn sorted(mut offsets: Vec<u32>) -> Vec<u32> {
     offsets
 }
 
+fn changes_something(instruction: &Instruction) -> bool {
+    matches!(
+        instruction,
+        Instruction::PutField(_)
+            | Instruction::PutStatic(_)
+            | Instruction::ArrayStore(_)
+            | Instruction::Invoke { .. }
+            | Instruction::InvokeDynamic(_)
+            | Instruction::MonitorEnter
+            | Instruction::MonitorExit
+    )
+}
+
 /// One gap for each branch of a method whose structure is not known.
 fn gaps_everywhere(class: &ClassFile, code: &Code, reason: GapReason) -> Vec<BranchGap> {
     let Ok(instructions) = decode_all(class.code_bytes(code)) else {
@@ -439,11 +452,16 @@ impl<'a> MethodContext<'a> {
         None
     }
 
-    /// Whether there are only branches that can leave the loop between its header and a block.
+    /// Whether a block only looks whether the loop goes on, and so do the blocks between its header and it.
     fn is_condition(&self, block: usize, number: usize) -> bool {
         let found = &self.structure.loops[number];
         let mut at = block;
         while at != found.header {
+            let block = &self.flow.blocks[at];
+            let instructions = &self.flow.instructions[block.first..=block.last];
+            if instructions.iter().any(|(_, instruction)| changes_something(instruction)) {
+                return false;
+            }
             let leads_here = |from: &usize| {
                 let exits = &self.flow.blocks[*from].exits;
                 found.members[*from] && exits.iter().any(|exit| exit.target == at)
