@@ -11,9 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use classes::Jdk;
+use summary_trees::TreeWord;
 
 /// The class of constants. The compiler puts their values where they are used: the JVM does not need it.
 const CONSTANTS: &str = "ScissionProtocol";
+/// The same, of what the numbers of a tree mean.
+const TREES: &str = "ScissionTrees";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let sources = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../../runtime");
@@ -42,6 +45,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let constants = out.join(format!("{CONSTANTS}.java"));
     fs::write(&constants, agent_protocol::java_constants())?;
     names.push(constants);
+    let trees = out.join(format!("{TREES}.java"));
+    fs::write(&trees, tree_constants())?;
+    names.push(trees);
     let operations = out.join("ScissionUnsafe.java");
     fs::write(&operations, agent_protocol::java_memory_operations())?;
     names.push(operations);
@@ -59,6 +65,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("runtime.rs"), table(&compiled)?)?;
     Ok(())
+}
+
+/// The source of the class of what the numbers of a tree mean.
+fn tree_constants() -> String {
+    let rows: Vec<String> = TreeWord::ALL
+        .iter()
+        .map(|word| {
+            let name = agent_protocol::constant_name(word.name());
+            let meaning = word.meaning().trim();
+            format!("    /** {meaning} */\n    static final int {name} = {};\n", word.number())
+        })
+        .collect();
+    format!(
+        "package java.lang;\n\n/** Generated from the table of the crate `summary_trees`. */\n\
+         final class {TREES} {{\n    private {TREES}() {{}}\n\n{}}}\n",
+        rows.join("\n")
+    )
 }
 
 /// The compiler of the JDK that the environment names, else the one on the path.
@@ -81,7 +104,7 @@ fn table(compiled: &Path) -> Result<String, Box<dyn Error>> {
     let mut table = String::from("&[\n");
     for file in files {
         let name = file.file_stem().and_then(|stem| stem.to_str()).ok_or("an odd class name")?;
-        if name == CONSTANTS {
+        if [CONSTANTS, TREES].contains(&name) {
             continue;
         }
         writeln!(table, "    (c\"java/lang/{name}\", include_bytes!({file:?})),")?;

@@ -83,6 +83,12 @@ fn wants_order(options: &Options) -> bool {
     is_wanted && options.library_order && !options.hooks_only
 }
 
+/// Whether a checker wants to know what the sides of branches would do that are not taken.
+fn speculates(options: &Options) -> bool {
+    let mut running = options.monitors.iter().filter_map(|name| checkers::named(name));
+    running.any(|checker| checker.needs.speculation) && options.speculation && !options.hooks_only
+}
+
 /// What comes with Scission, and over it files of the user.
 fn read_models(paths: &[String]) -> Result<Models, String> {
     let mut files = Vec::new();
@@ -106,6 +112,7 @@ impl AgentState {
             exclude: patterns(&options.exclude),
             arrays: options.arrays,
             branches: options.branches,
+            speculation: speculates(&options),
             blocks: options.blocks,
             collections: options.collections,
             library_order: wants_order(&options),

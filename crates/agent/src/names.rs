@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agent_protocol::layout::SITES;
 use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry};
-use instrument::{NewSite, SiteTable, SiteTarget};
+use instrument::{NewSite, SiteTable, SiteTarget, TreeMethod};
 
 /// All names that were given out, and those that the consumer has not seen yet.
 #[derive(Debug, Default)]
@@ -30,6 +30,12 @@ struct Inner {
     /// The methods that method references have given to other threads, by class and name.
     references: HashSet<(String, String)>,
     threads: u32,
+    /// The trees of branches, by site, and of methods. Each begins with how many numbers follow.
+    trees: HashMap<u32, &'static [i32]>,
+    method_trees: HashMap<TreeMethod, &'static [i32]>,
+    /// What trees have numbers for.
+    named_in_trees: Vec<TreeMethod>,
+    numbers_in_trees: HashMap<TreeMethod, i32>,
     /// Rows that the consumer has not taken yet.
     fresh: Tables,
 }
@@ -70,6 +76,24 @@ impl Names {
     pub(crate) fn class_of_site(&self, site: u32) -> u32 {
         let site = (site as usize).wrapping_sub(1);
         self.lock().classes_of_sites.get(site).copied().unwrap_or_default()
+    }
+
+    /// The address of the tree of a branch, 0 if it has none.
+    pub(crate) fn tree_of_branch(&self, site: u32) -> usize {
+        self.lock().trees.get(&site).map_or(0, |tree| tree.as_ptr().addr())
+    }
+
+    /// The address of the tree of a method, as a class with this name in internal form has it; 0 if it has none.
+    pub(crate) fn tree_of_method(&self, class: String, number: usize) -> usize {
+        let inner = self.lock();
+        let Some(named) = inner.named_in_trees.get(number) else { return 0 };
+        let method = TreeMethod { class, ..named.clone() };
+        inner.method_trees.get(&method).map_or(0, |tree| tree.as_ptr().addr())
+    }
+
+    /// The class behind a number in a tree, in internal form.
+    pub(crate) fn class_in_tree(&self, number: usize) -> String {
+        self.lock().named_in_trees.get(number).map_or_else(String::new, |named| named.class.clone())
     }
 
     /// A new class; classes of the same name in different loaders are different.
@@ -153,4 +177,32 @@ impl SiteTable for Sites<'_> {
         inner.fresh.sites.push(site.entry);
         Some(SiteId(inner.targets.len() as u32))
     }
+
+    fn keep_branch(&mut self, site: SiteId, tree: Vec<i32>) {
+        self.0.lock().trees.insert(site.0, counted(tree));
+    }
+
+    fn keep_method(&mut self, method: TreeMethod, tree: Vec<i32>) {
+        self.0.lock().method_trees.insert(method, counted(tree));
+    }
+
+    fn number_in_tree(&mut self, named: TreeMethod) -> i32 {
+        let mut inner = self.0.lock();
+        if let Some(known) = inner.numbers_in_trees.get(&named) {
+            return *known;
+        }
+        let number = i32::try_from(inner.named_in_trees.len()).unwrap_or(i32::MAX);
+        inner.named_in_trees.push(named.clone());
+        inner.numbers_in_trees.insert(named, number);
+        number
+    }
+}
+
+/// A tree with its length in front. It stays as long as the JVM, in which hooks read it.
+fn counted(tree: Vec<i32>) -> &'static [i32] {
+    let length = i32::try_from(tree.len()).unwrap_or(0);
+    let mut counted = Vec::with_capacity(tree.len() + 1);
+    counted.push(length);
+    counted.extend(tree);
+    counted.leak()
 }

@@ -136,6 +136,35 @@ extern "system" fn class_number(env: *mut JNIEnv, _: jclass, name: jstring) -> j
     with_state(0, |agent| agent.names.add_class(jni.text(name)) as jint)
 }
 
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_treeOfBranch")]
+extern "system" fn tree_of_branch(_: *mut JNIEnv, _: jclass, site: jint) -> jlong {
+    with_state(0, |agent| agent.names.tree_of_branch(site as u32) as jlong)
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_treeOfMethod")]
+extern "system" fn tree_of_method(
+    env: *mut JNIEnv,
+    _: jclass,
+    class: jstring,
+    number: jint,
+) -> jlong {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(0, |agent| {
+        let class = jni.text(class).replace('.', "/");
+        agent.names.tree_of_method(class, number as usize) as jlong
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_classInTree")]
+extern "system" fn class_in_tree(env: *mut JNIEnv, _: jclass, number: jint) -> jstring {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(std::ptr::null_mut(), |agent| {
+        jni.string(agent.names.class_in_tree(number as usize).replace('/', "."))
+    })
+}
+
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_classFacts")]
 extern "system" fn class_facts(env: *mut JNIEnv, _: jclass, name: jstring) -> jint {
     // SAFETY: the JVM gave it.

@@ -255,6 +255,29 @@ hooks! {
     BranchInts = branch(left: Value, right: Value, opcode: Opcode, site: Site);
     /// Before a branch on two references.
     BranchRefs = branch(left: Object, right: Object, opcode: Opcode, site: Site);
+    /// At the entry of a method whose branches have trees.
+    EnterSides = enterSides();
+    /// Before such a method ends, in whichever way.
+    LeaveSides = leaveSides();
+    /// Where sides of branches meet: how deep inside others.
+    Rejoin = rejoin(depth: Value);
+    /// Before [`Hook::Decide`]: a reference that its sides start from, and the register it belongs into.
+    RootRef = root(value: Object, register: Key);
+    /// Before [`Hook::Decide`]: a number that its sides start from.
+    RootInt = root(value: Value, register: Key);
+    /// Before a branch on an `int`: 0 if it jumps, else 1.
+    WayInt = way(value: Value, opcode: Opcode) -> Value;
+    /// The same for a reference.
+    WayRef = way(value: Object, opcode: Opcode) -> Value;
+    /// The same for two `int`s.
+    WayInts = way(left: Value, right: Value, opcode: Opcode) -> Value;
+    /// The same for two references.
+    WayRefs = way(left: Object, right: Object, opcode: Opcode) -> Value;
+    /// Before a branch whose sides have trees: the way it goes, the class, three references that the sides start from, and
+    /// the site.
+    Decide = decide(way: Value, from: Class, first: Object, second: Object, third: Object, site: Site);
+    /// The same for a switch: the operand instead of the way.
+    DecideSwitch = decideSwitch(value: Value, from: Class, first: Object, second: Object, third: Object, site: Site);
 }
 
 impl Hook {

@@ -1,7 +1,9 @@
 //! The tables of this crate as constants of the Java half.
 
 use crate::layout::LAYOUT;
-use crate::{ClassFact, ConfigurationWord, EventKind, Op, OrderMode, VariableForm, layout};
+use crate::{
+    ClassFact, ConfigurationWord, EventKind, Op, OrderMode, TreeOperation, VariableForm, layout,
+};
 
 /// A name of a table as Java writes constants: `EarlierRead` is `EARLIER_READ`.
 #[must_use]
@@ -48,6 +50,10 @@ pub fn java_constants() -> String {
     for mode in OrderMode::ALL {
         let name = constant_name(mode.name());
         row(mode.meaning(), format!("int ORDER_{name} = {}", *mode as i32));
+    }
+    for operation in TreeOperation::ALL {
+        let name = constant_name(operation.name());
+        row(operation.meaning(), format!("int TREE_{name} = {}", operation.in_tree()));
     }
     for fact in ClassFact::ALL {
         let name = constant_name(fact.name());

@@ -107,6 +107,30 @@ macro_rules! numbered {
 }
 
 numbered! {
+    /// What a method of the library does to its receiver, as far as trees of sides know it.
+    TreeOperation {
+        /// Nothing that is known.
+        Nothing;
+        /// It acquires it as a lock.
+        Acquires;
+        /// It releases it as a lock.
+        Releases;
+        /// It reads its contents.
+        Reads;
+        /// It changes its contents.
+        Writes;
+    }
+}
+
+impl TreeOperation {
+    /// The number that stands for it in a tree, in the place of that of a method.
+    #[must_use]
+    pub const fn in_tree(self) -> i32 {
+        -1 - self as i32
+    }
+}
+
+numbered! {
     /// A word by which the Java half learns what the agent decided. It asks once for each.
     ConfigurationWord {
         /// The address of the ring.

@@ -27,7 +27,7 @@ mod watch_list;
 pub use events::{EventKind, OperandKind, event_documentation};
 pub use hooks::{Hook, Op, Parameter, RUNTIME_CLASS};
 pub use java::{constant_name, java_constants};
-pub use layout::{ClassFact, ConfigurationWord, VariableForm};
+pub use layout::{ClassFact, ConfigurationWord, TreeOperation, VariableForm};
 pub use memory_operations::{
     MEMORY_OPERATIONS_CLASS, MemoryOperation, Orders, java_memory_operations, memory_operations,
 };

@@ -21,6 +21,8 @@ pub struct Config {
     pub arrays: bool,
     /// Whether branches are watched.
     pub branches: bool,
+    /// Whether what the sides of branches would do that are not taken is told.
+    pub speculation: bool,
     /// Whether atomic blocks are marked.
     pub blocks: bool,
     /// Whether the contents of unsynchronized library collections are watched.
@@ -50,6 +52,7 @@ impl Default for Config {
             exclude: Vec::new(),
             arrays: false,
             branches: false,
+            speculation: false,
             blocks: true,
             collections: true,
             library_order: false,

@@ -28,7 +28,7 @@ pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
 pub use library_words::add_words_of_contents;
 pub use plan::{instrument, report_from_library};
-pub use sites::{NewSite, Relation, SiteTable, SiteTarget};
+pub use sites::{NewSite, Relation, SiteTable, SiteTarget, TreeMethod};
 
 /// What became of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -86,4 +86,26 @@ pub trait SiteTable {
     /// The number of a new place, from 1 to 2^24; nothing when the table is full: the hook is then left
     /// out, and counted.
     fn add(&mut self, site: NewSite) -> Option<SiteId>;
+
+    /// Keeps the tree of the sides of a branch.
+    fn keep_branch(&mut self, _site: SiteId, _tree: Vec<i32>) {}
+
+    /// Keeps the tree of a method of a class.
+    fn keep_method(&mut self, _method: TreeMethod, _tree: Vec<i32>) {}
+
+    /// The number that trees have for a method, or for a class.
+    fn number_in_tree(&mut self, _named: TreeMethod) -> i32 {
+        0
+    }
+}
+
+/// What trees name by a number: a method, as a call or a class has it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TreeMethod {
+    /// The class, in internal form.
+    pub class: String,
+    /// The name of the method; empty for the class itself.
+    pub name: String,
+    /// Its parameters and result.
+    pub descriptor: String,
 }

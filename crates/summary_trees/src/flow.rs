@@ -51,8 +51,7 @@ pub(crate) struct Flow {
 
 impl Flow {
     pub(crate) fn of(class: &ClassFile, code: &Code) -> Result<Flow, GapReason> {
-        let instructions =
-            decode_all(class.code_bytes(code)).map_err(|_| GapReason::Malformed)?;
+        let instructions = decode_all(class.code_bytes(code)).map_err(|_| GapReason::Malformed)?;
         if instructions
             .iter()
             .any(|(_, it)| matches!(it, Instruction::Jsr(_) | Instruction::Ret { .. }))
@@ -90,9 +89,9 @@ impl Flow {
         for handler in &code.handlers {
             starts[index_of(handler.target)?] = true;
         }
-        let firsts: Vec<usize> =
-            (0..instructions.len()).filter(|index| starts[*index]).collect();
-        let block_of = |index: usize| firsts.binary_search(&index).map_err(|_| GapReason::Malformed);
+        let firsts: Vec<usize> = (0..instructions.len()).filter(|index| starts[*index]).collect();
+        let block_of =
+            |index: usize| firsts.binary_search(&index).map_err(|_| GapReason::Malformed);
         let mut blocks = Vec::with_capacity(firsts.len());
         for (position, first) in firsts.iter().copied().enumerate() {
             let next = firsts.get(position + 1).copied();

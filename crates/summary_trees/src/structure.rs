@@ -251,9 +251,11 @@ impl Structure {
             let again = self.immediate[self.iteration_end(number)];
             self.loops[number].after = continuations[number].unwrap_or(again);
         }
-        let is_incomplete = flow.blocks.iter().enumerate().any(|(block, found)| {
-            found.is_reachable && self.immediate[block] == UNKNOWN
-        });
+        let is_incomplete = flow
+            .blocks
+            .iter()
+            .enumerate()
+            .any(|(block, found)| found.is_reachable && self.immediate[block] == UNKNOWN);
         if is_incomplete { Err(GapReason::Irreducible) } else { Ok(()) }
     }
 

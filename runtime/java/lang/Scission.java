@@ -659,4 +659,106 @@ public final class Scission {
             ScissionFailures.hooks++;
         }
     }
+
+    // ------------------------------------------------------------------ sides that are not taken
+
+    /** A method begins whose branches have trees. */
+    public static void enterSides() {
+        try {
+            ScissionSides.enter(current());
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A method ends whose branches have trees. */
+    public static void leaveSides() {
+        try {
+            ScissionSides.leave(current());
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** Sides of branches meet. */
+    public static void rejoin(int depth) {
+        try {
+            ScissionThread s = Thread.currentThread().$scission;
+            if (s != null) {
+                ScissionSides.rejoin(s, depth);
+            }
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A reference that the next branch starts from, besides those that its hook is given. */
+    public static void root(Object value, int register) {
+        try {
+            ScissionSides.root(current(), value, register);
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A number that the next branch starts from. */
+    public static void root(int value, int register) {
+        try {
+            ScissionSides.root(current(), ScissionSides.number(value), register);
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** Which way a branch on an int goes. */
+    public static int way(int value, int opcode) {
+        switch (opcode) {
+            case 0x99: return value == 0 ? 0 : 1;
+            case 0x9a: return value != 0 ? 0 : 1;
+            case 0x9b: return value < 0 ? 0 : 1;
+            case 0x9c: return value >= 0 ? 0 : 1;
+            case 0x9d: return value > 0 ? 0 : 1;
+            default: return value <= 0 ? 0 : 1;
+        }
+    }
+
+    /** Which way a branch on a reference goes. */
+    public static int way(Object value, int opcode) {
+        return (value == null) == (opcode == 0xc6) ? 0 : 1;
+    }
+
+    /** Which way a branch on two ints goes. */
+    public static int way(int left, int right, int opcode) {
+        switch (opcode) {
+            case 0x9f: return left == right ? 0 : 1;
+            case 0xa0: return left != right ? 0 : 1;
+            case 0xa1: return left < right ? 0 : 1;
+            case 0xa2: return left >= right ? 0 : 1;
+            case 0xa3: return left > right ? 0 : 1;
+            default: return left <= right ? 0 : 1;
+        }
+    }
+
+    /** Which way a branch on two references goes. */
+    public static int way(Object left, Object right, int opcode) {
+        return (left == right) == (opcode == 0xa5) ? 0 : 1;
+    }
+
+    /** A branch is about to be decided, in a class, with what its sides start from. */
+    public static void decide(int way, Class<?> from, Object first, Object second, Object third, int site) {
+        try {
+            ScissionSides.decide(current(), way, 0, from, first, second, third, site);
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** The same for a switch. */
+    public static void decideSwitch(int value, Class<?> from, Object first, Object second, Object third, int site) {
+        try {
+            ScissionSides.decide(current(), ScissionTrees.WAY_CASE, value, from, first, second, third, site);
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
 }

@@ -25,6 +25,9 @@ final class ScissionBlocks {
         }
         s.blocks[depth] = s.epoch | site & SITES - 1;
         s.depth = depth + 1;
+        if (depth == 0) {
+            s.unit++;
+        }
     }
 
     /**
@@ -50,6 +53,9 @@ final class ScissionBlocks {
         int block = site & SITES - 1;
         if (depth >= s.reported && ScissionEpochs.site(s.blocks[depth]) == block) {
             s.depth = depth;
+            if (depth == 0) {
+                s.unit++;
+            }
         } else {
             endReported(s, block);
         }
@@ -82,6 +88,7 @@ final class ScissionBlocks {
         }
         if (outer == 0) {
             s.regionLock = 0;
+            s.unit++;
         }
         ScissionEpochs.beginEpoch(s);
     }
@@ -114,6 +121,7 @@ final class ScissionBlocks {
      */
     @DontInline
     static void cut(ScissionThread s) {
+        s.unit++;
         while (s.reported > 0) {
             ScissionEvents.endOfUnit(s, ScissionEpochs.site(s.blocks[s.reported - 1]));
             s.reported--;

@@ -31,7 +31,7 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
     private static final Layout NONE = new Layout(null, 0, 0, 0, null);
 
     /** Java 11 calls {@code getReference} otherwise, and is asked by reflection. */
-    private static final boolean HAS_GET_REFERENCE = hasGetReference();
+    static final boolean HAS_GET_REFERENCE = hasGetReference();
 
     /** Where the objects of a class have their words, or the collection that they are views of. */
     static final class Layout {
@@ -51,14 +51,7 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
 
         /** What a view is a view of; null if that is not known. */
         Object viewedBy(Object view) {
-            if (HAS_GET_REFERENCE) {
-                return U.getReference(view, viewed);
-            }
-            try {
-                return viewedField.get(view);
-            } catch (IllegalAccessException impossible) {
-                return null;
-            }
+            return reference(view, viewed, viewedField);
         }
     }
 
@@ -248,6 +241,18 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
             return field;
         } catch (ReflectiveOperationException impossible) {
             throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** What a field of an object holds; null if that cannot be said. */
+    static Object reference(Object object, long offset, Field field) {
+        if (HAS_GET_REFERENCE) {
+            return U.getReference(object, offset);
+        }
+        try {
+            return field.get(object);
+        } catch (IllegalAccessException impossible) {
+            return null;
         }
     }
 

@@ -33,6 +33,14 @@ final class ScissionEvents {
         }
     }
 
+    /** The same, of a place that the thread is not at: how it came here says nothing of how it would have come there. */
+    static void emitWithoutStack(ScissionThread s, int kind, int site, long first, long second) {
+        if (EMITS) {
+            prepare(s, kind, 0);
+            put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
+        }
+    }
+
     /**
      * Reports an access that is not one step with its report: what has a ticket below {@code since} was over when it
      * began. With 0 nothing is known of when that was.

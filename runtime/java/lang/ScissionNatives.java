@@ -17,6 +17,15 @@ final class ScissionNatives {
 
     static native int classNumber(String name);
 
+    /** Where the memory of the agent has the tree of a branch: how many numbers it is, and the numbers. 0 if there is none. */
+    static native long treeOfBranch(int site);
+
+    /** The same for a method, by the name of a class and a number that trees have for methods. */
+    static native long treeOfMethod(String className, int method);
+
+    /** The class of a number that trees have for methods and classes. */
+    static native String classInTree(int number);
+
     /** What is true of the objects of a class because of its name, as bits {@code FACT_...}. */
     static native int classFacts(String name);
 

@@ -250,7 +250,7 @@ final class ScissionSites {
             | U.objectFieldOffset(declaring, "$scission$r$" + name);
     }
 
-    private static Class<?> declaringClass(Class<?> from, String name, boolean isStatic) {
+    static Class<?> declaringClass(Class<?> from, String name, boolean isStatic) {
         for (Class<?> c = from; c != null; c = c.getSuperclass()) {
             Integer modifiers = ScissionShapes.of(c).fields.get(name);
             if (modifiers != null && (modifiers & 8) != 0 == isStatic) {

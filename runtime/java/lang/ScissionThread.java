@@ -25,6 +25,10 @@ final class ScissionThread {
     int depth;
     /** How many of them have been reported. */
     int reported;
+    /** How many units there were: outermost blocks, what they were cut into, and what lies between them. */
+    long unit;
+    /** The branches whose sides have not met again; null if there were none. */
+    ScissionSides.Choices choices;
     /** The number of the lock whose acquisition began the outermost block; 0 if it began otherwise. */
     long regionLock;
 

@@ -295,6 +295,7 @@ impl<'a> MethodPlan<'_, 'a> {
             is_static,
         };
         let site = self.site(Some(offset), subject, target)?;
+        self.field_sites.insert(offset, site);
         Some(WatchedAccess {
             owner: field.class,
             is_wide: kind.slots() == 2,

@@ -18,6 +18,7 @@ mod fields;
 mod monitors;
 mod reporting;
 mod reports;
+mod sides;
 mod spins;
 mod tasks;
 
@@ -210,6 +211,7 @@ impl Planner<'_> {
             accesses: 0,
             may_synchronise: false,
             atomic: AtomicPart::Nothing,
+            field_sites: FxHashMap::default(),
             planner: self,
         };
         plan.atomic = plan.atomic_part();
@@ -279,6 +281,8 @@ struct MethodPlan<'p, 'a> {
     may_synchronise: bool,
     /// What of it is meant to be atomic.
     atomic: AtomicPart,
+    /// The sites of the accesses to fields that have hooks, by offset.
+    field_sites: FxHashMap<u32, i32>,
 }
 
 impl MethodPlan<'_, '_> {
@@ -294,6 +298,7 @@ impl MethodPlan<'_, '_> {
         exits.extend(self.lambda_begin()?);
         exits.extend(self.block_begin()?);
         exits.extend(self.enter_method()?);
+        exits.extend(self.tell_sides()?);
         for exit in exits.iter().rev() {
             self.exit.append(exit);
         }

@@ -40,7 +40,10 @@ fn show() {
             }
         }
         for x in &b.branches {
-            println!("branch {} join {:?} depth {} loop {:?} dropped {:?}", x.offset, x.join, x.depth, x.loop_branch, x.dropped);
+            println!(
+                "branch {} join {:?} depth {} loop {:?} dropped {:?}",
+                x.offset, x.join, x.depth, x.loop_branch, x.dropped
+            );
             println!("{}", branch_text(x));
         }
         println!("{:?} {} {:?}", b.gaps, b.without_effect, b.landings);
