@@ -7,6 +7,7 @@ pub mod atomizer;
 mod cuts;
 pub mod eraser;
 pub mod happens_before;
+pub mod hybrid;
 mod latest_by_thread;
 mod locksets;
 mod operation_at;
@@ -67,8 +68,13 @@ pub struct Registration {
 }
 
 /// Every checker, in the order in which they are listed to users.
-pub static ALL: &[Registration] =
-    &[velodrome::CHECKER, happens_before::CHECKER, eraser::CHECKER, atomizer::CHECKER];
+pub static ALL: &[Registration] = &[
+    velodrome::CHECKER,
+    happens_before::CHECKER,
+    eraser::CHECKER,
+    atomizer::CHECKER,
+    hybrid::CHECKER,
+];
 
 /// The checker with this name.
 #[must_use]

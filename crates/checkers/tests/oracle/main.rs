@@ -8,6 +8,7 @@
 
 mod exhaustive;
 mod filters;
+mod forests;
 mod locksets;
 mod naive;
 mod random;

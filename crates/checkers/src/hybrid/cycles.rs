@@ -1,0 +1,341 @@
+//! Valid pairs and valid cycles.
+//!
+//! A cycle leads through visits of units: it arrives at an access and leaves from an access. What it leaves from
+//! conflicts with what it arrives at in the next visit, and comes before it. In a visit, the access it leaves from comes
+//! after the one it arrives at, or is the same, or is in a later unit; but in the unit that is split it comes *before*:
+//! the unit has done something that comes before all the others, and is to do something that comes after them.
+
+use events::{SiteId, ThreadId};
+
+use super::forest::{Forest, Unit, UnitId};
+use super::schedule::{Feasibility, Part, ThreadParts, feasibility};
+use super::tree::Leaf;
+
+/// An access in a unit, by its number in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Access {
+    pub(super) unit: UnitId,
+    pub(super) leaf: usize,
+}
+
+/// How a cycle gets from where it arrives to where it leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Passage {
+    /// Within one unit, forward.
+    Forward,
+    /// From a unit to one that comes after it.
+    Later,
+    /// Within one unit that is meant to be atomic, backward: the unit is split.
+    Backward,
+}
+
+/// A step of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Visit {
+    pub(super) arrives: Access,
+    pub(super) leaves: Access,
+    pub(super) passage: Passage,
+}
+
+/// Bounds of the search.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CycleConfig {
+    /// The most conflict edges of a cycle.
+    pub(super) most_edges: usize,
+    /// The most steps of the search for cycles through one unit.
+    pub(super) most_steps: u64,
+    /// The most states of the search for an interleaving.
+    pub(super) most_states: usize,
+}
+
+/// Finds the cycles through a unit.
+pub(super) struct CycleSearch<'a, F> {
+    forest: &'a Forest,
+    edges: usize,
+    steps: u64,
+    most_steps: u64,
+    visits: Vec<Visit>,
+    threads: Vec<ThreadId>,
+    found: F,
+}
+
+impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
+    /// Calls `found` for each cycle with so many edges that the unit is part of. Whether the search was complete.
+    pub(super) fn run(
+        forest: &'a Forest,
+        start: UnitId,
+        edges: usize,
+        most_steps: u64,
+        found: F,
+    ) -> bool {
+        let Some(unit) = forest.get(start) else { return true };
+        let threads = vec![unit.thread];
+        let mut search =
+            CycleSearch { forest, edges, steps: 0, most_steps, visits: Vec::new(), threads, found };
+        for leaf in 0..unit.tree.leaves.len() {
+            search.follow(Access { unit: start, leaf }, Access { unit: start, leaf });
+        }
+        search.steps <= most_steps
+    }
+
+    fn leaf(&self, access: Access) -> Option<(&'a Unit, &'a Leaf)> {
+        let unit = self.forest.get(access.unit)?;
+        Some((unit, unit.tree.leaves.get(access.leaf)?))
+    }
+
+    /// Follows the conflict edges from an access; `first` is the access that the first visit leaves from.
+    fn follow(&mut self, first: Access, from: Access) {
+        let Some((unit, leaf)) = self.leaf(from) else { return };
+        let Some(place) = unit.place(leaf) else { return };
+        let is_last = self.visits.len() + 1 == self.edges;
+        let home = self.threads[0];
+        for other in self.forest.of_variable(leaf.access.variable) {
+            self.steps += 1;
+            if self.steps > self.most_steps {
+                return;
+            }
+            let Some(target) = self.forest.get(*other) else { continue };
+            let is_free = !self.threads.contains(&target.thread);
+            let is_allowed = if is_last {
+                target.thread == home || (is_free && self.comes_before(target, first))
+            } else {
+                is_free
+            };
+            if !is_allowed || target.thread == unit.thread {
+                continue;
+            }
+            for (number, end) in target.tree.leaves.iter().enumerate() {
+                let is_edge = leaf.conflicts(end)
+                    && target.place(end).is_some_and(|it| it.is_concurrent(place));
+                if !is_edge {
+                    continue;
+                }
+                let arrives = Access { unit: *other, leaf: number };
+                if is_last {
+                    self.close(first, arrives);
+                } else {
+                    self.visit(first, arrives);
+                }
+            }
+        }
+    }
+
+    /// Whether something in a unit of another thread may come before an access.
+    fn comes_before(&self, unit: &Unit, access: Access) -> bool {
+        let place = self.leaf(access).and_then(|(unit, leaf)| unit.place(leaf));
+        let stretch = unit.places.first().map(|place| place.stretch);
+        place.zip(stretch).is_some_and(|(place, stretch)| place.clock.of(unit.thread) >= stretch)
+    }
+
+    /// How a visit that arrives and leaves there can pass, if it can. Of a tree that was executed more than once, both.
+    fn passages(&self, arrives: Access, leaves: Access) -> [Option<Passage>; 2] {
+        let (Some((from, arrived)), Some((to, left))) = (self.leaf(arrives), self.leaf(leaves))
+        else {
+            return [None; 2];
+        };
+        let mut passages = [None; 2];
+        if arrives.unit == leaves.unit && arrived.is_compatible(left) {
+            if arrived.position <= left.position {
+                passages[0] = Some(Passage::Forward);
+                return passages;
+            }
+            passages[0] = from.tree.block.is_some().then_some(Passage::Backward);
+        }
+        let is_later = if from.thread == to.thread {
+            from.first < to.last
+        } else {
+            let places = (from.place(arrived), to.place(left));
+            matches!(places, (Some(from), Some(to)) if from.is_before(to))
+        };
+        passages[1] = is_later.then_some(Passage::Later);
+        passages
+    }
+
+    fn close(&mut self, first: Access, arrives: Access) {
+        for passage in self.passages(arrives, first).into_iter().flatten() {
+            let visit = Visit { arrives, leaves: first, passage };
+            let backward = self
+                .visits
+                .iter()
+                .chain([&visit])
+                .filter(|it| it.passage == Passage::Backward)
+                .count();
+            if backward == 1 || (backward == 2 && self.edges == 2) {
+                self.visits.insert(0, visit);
+                (self.found)(&self.visits);
+                self.visits.remove(0);
+            }
+        }
+    }
+
+    fn visit(&mut self, first: Access, arrives: Access) {
+        let Some(unit) = self.forest.get(arrives.unit) else { return };
+        self.threads.push(unit.thread);
+        self.leave(first, arrives, arrives.unit);
+        let forest = self.forest;
+        for later in forest.of_thread(unit.thread) {
+            self.steps += 1;
+            if *later != arrives.unit {
+                self.leave(first, arrives, *later);
+            }
+        }
+        // Order between threads, if any comes from this unit.
+        let stretch = unit.places.first().map_or(u32::MAX, |place| place.stretch);
+        for (later, other) in forest.all() {
+            self.steps += 1;
+            let is_after =
+                other.places.last().is_some_and(|place| place.clock.of(unit.thread) >= stretch);
+            if other.thread != unit.thread && is_after && !self.threads.contains(&other.thread) {
+                self.threads.push(other.thread);
+                self.leave(first, arrives, later);
+                self.threads.pop();
+            }
+        }
+        self.threads.pop();
+    }
+
+    fn leave(&mut self, first: Access, arrives: Access, unit: UnitId) {
+        let count = self.forest.get(unit).map_or(0, |unit| unit.tree.leaves.len());
+        for leaf in 0..count {
+            if self.steps > self.most_steps {
+                return;
+            }
+            let leaves = Access { unit, leaf };
+            for passage in self.passages(arrives, leaves).into_iter().flatten() {
+                let backward =
+                    self.visits.iter().filter(|it| it.passage == Passage::Backward).count();
+                if passage == Passage::Backward && backward > 0 {
+                    continue;
+                }
+                self.visits.push(Visit { arrives, leaves, passage });
+                self.follow(first, leaves);
+                self.visits.pop();
+            }
+        }
+    }
+}
+
+/// Whether the units of a cycle can be interleaved as it says.
+pub(super) fn is_feasible(forest: &Forest, visits: &[Visit], config: &CycleConfig) -> Feasibility {
+    if is_in_one_section(forest, visits) {
+        return Feasibility::Impossible;
+    }
+    let Some(parts) = parts_of(forest, visits) else { return Feasibility::Unknown };
+    let mut threads: Vec<ThreadParts<'_>> = Vec::new();
+    for (_, unit, accesses) in &parts {
+        let Some(unit) = forest.get(*unit) else { return Feasibility::Unknown };
+        let part = Part { tree: &unit.tree, places: &unit.places, accesses: accesses.clone() };
+        match threads.iter_mut().find(|it| it.thread == unit.thread) {
+            Some(thread) => thread.parts.push(part),
+            None => threads.push(ThreadParts { thread: unit.thread, parts: vec![part] }),
+        }
+    }
+    let count = visits.len();
+    let order: Vec<_> = (0..count).map(|at| (2 * at + 1, 2 * ((at + 1) % count))).collect();
+    feasibility(&threads, &order, config.most_states)
+}
+
+/// Whether a unit would have to be split inside of a section that excludes one of the accesses that split it: the
+/// ends of its edges are then one node, or one is an ancestor of the other.
+fn is_in_one_section(forest: &Forest, visits: &[Visit]) -> bool {
+    let count = visits.len();
+    visits.iter().enumerate().filter(|(_, visit)| visit.passage == Passage::Backward).any(
+        |(at, visit)| {
+            let Some(unit) = forest.get(visit.leaves.unit) else { return false };
+            let tree = &unit.tree;
+            let (first, second) =
+                (&tree.leaves[visit.leaves.leaf], &tree.leaves[visit.arrives.leaf]);
+            let around = first.sections.iter().filter(|section| second.sections.contains(section));
+            let others =
+                [visits[(at + 1) % count].arrives, visits[(at + count - 1) % count].leaves];
+            around.filter_map(|section| tree.lock_at(*section)).any(|lock| {
+                others.iter().any(|access| {
+                    forest.get(access.unit).is_some_and(|other| {
+                        let leaf = &other.tree.leaves[access.leaf];
+                        other.tree.held(leaf).any(|held| held.excludes(&lock))
+                    })
+                })
+            })
+        },
+    )
+}
+
+/// An execution of a unit that takes part: its number in its thread, the unit, and the accesses that matter.
+type ExecutedPart = (u64, UnitId, Vec<(u32, usize)>);
+
+/// More units between two others of a cycle are not looked at.
+const MOST_BETWEEN: usize = 12;
+
+/// The executions that take part in a cycle, in the order of each thread: those that it visits, and those that lie
+/// between two of them and use locks. None if there are too many.
+fn parts_of(forest: &Forest, visits: &[Visit]) -> Option<Vec<ExecutedPart>> {
+    let mut parts: Vec<ExecutedPart> = Vec::new();
+    let mut between: Vec<(u64, UnitId)> = Vec::new();
+    let mut add = |number: u64, access: Access, event: usize| -> Option<()> {
+        let position = forest.get(access.unit)?.tree.leaves[access.leaf].position;
+        match parts.iter_mut().find(|(it, unit, _)| (*it, *unit) == (number, access.unit)) {
+            Some((_, _, accesses)) => accesses.push((position, event)),
+            None => parts.push((number, access.unit, vec![(position, event)])),
+        }
+        Some(())
+    };
+    for (at, visit) in visits.iter().enumerate() {
+        let (from, to) = (forest.get(visit.arrives.unit)?, forest.get(visit.leaves.unit)?);
+        let (mut begin, mut end) = (from.first, to.first);
+        if visit.passage == Passage::Later && from.thread == to.thread {
+            begin = if from.last < to.last { from.last } else { from.first };
+            end = if to.first > begin { to.first } else { to.last };
+            for id in forest.of_thread(from.thread) {
+                let unit = forest.get(*id)?;
+                let numbers = [unit.first, unit.last].into_iter();
+                if let Some(number) = numbers.filter(|it| (begin + 1..end).contains(it)).next()
+                    && unit.tree.has_locks
+                {
+                    between.push((number, *id));
+                }
+            }
+        } else if visit.passage == Passage::Later {
+            begin = from.last;
+            let arrived = from.place(&from.tree.leaves[visit.arrives.leaf])?;
+            let left = to.place(&to.tree.leaves[visit.leaves.leaf])?;
+            for (id, unit) in forest.all() {
+                let follows = unit.places.first().is_some_and(|it| {
+                    arrived.is_before(it) || (unit.thread == from.thread && unit.first > begin)
+                });
+                let precedes = unit.places.last().is_some_and(|it| {
+                    it.is_before(left) || (unit.thread == to.thread && unit.last < end)
+                });
+                if follows && precedes && unit.tree.has_locks {
+                    between.push((unit.first, id));
+                }
+            }
+        }
+        add(begin, visit.arrives, 2 * at)?;
+        add(end, visit.leaves, 2 * at + 1)?;
+    }
+    if between.len() > MOST_BETWEEN {
+        return None;
+    }
+    for (number, unit) in between {
+        if !parts.iter().any(|(it, other, _)| (*it, *other) == (number, unit)) {
+            parts.push((number, unit, Vec::new()));
+        }
+    }
+    parts.iter_mut().for_each(|(_, _, accesses)| accesses.sort_unstable());
+    parts.sort_by_key(|(number, unit, _)| (*number, *unit));
+    Some(parts)
+}
+
+/// The blocks that a cycle splits, the one that the report is about first, by their visits.
+pub(super) fn split_blocks(forest: &Forest, visits: &[Visit]) -> Vec<(SiteId, usize)> {
+    let mut blocks: Vec<(SiteId, usize)> = Vec::new();
+    for (at, visit) in visits.iter().enumerate() {
+        if visit.passage == Passage::Backward
+            && let Some(block) = forest.get(visit.leaves.unit).and_then(|unit| unit.tree.block)
+        {
+            blocks.push((block, at));
+        }
+    }
+    blocks.sort_unstable();
+    blocks
+}

@@ -1,0 +1,247 @@
+//! The trees that units of other threads may still be concurrent with.
+//!
+//! Equal trees are one: a loop that calls a method a million times leaves one tree, with the first and the last time it
+//! was executed. Executions of a thread in different places of the order are kept apart up to [`MOST_PLACES`]; beyond
+//! that a later one replaces the one before, because whatever is still to come and concurrent with the earlier is
+//! concurrent with the later.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use events::{SiteId, ThreadId, Variable};
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::order::{Order, Place};
+use super::tree::{Leaf, Token, Tree};
+
+/// A unit that is stored, or a number of equal ones. Numbers are not used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct UnitId(u64);
+
+/// How many executions of one tree by one thread are kept that differ in nothing but their place in the order.
+const MOST_PLACES: usize = 4;
+
+/// Units of one thread that have equal trees.
+#[derive(Clone, Debug)]
+pub(super) struct Unit {
+    pub(super) tree: Arc<Tree>,
+    pub(super) thread: ThreadId,
+    /// Where its thread was, between the boundaries of the tree.
+    pub(super) places: Vec<Place>,
+    /// The numbers of the first and the last of them, among the units of the thread.
+    pub(super) first: u64,
+    pub(super) last: u64,
+}
+
+impl Unit {
+    /// Where the thread was at an access.
+    pub(super) fn place(&self, leaf: &Leaf) -> Option<&Place> {
+        self.places.get(leaf.boundaries as usize)
+    }
+}
+
+/// Bounds of what is remembered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ForestConfig {
+    /// Equal trees are one.
+    pub(super) merge: bool,
+    pub(super) most_units: usize,
+    pub(super) most_tokens: usize,
+}
+
+/// What became of a unit that was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Added {
+    pub(super) unit: UnitId,
+    /// Whether it says something that was not known.
+    pub(super) is_news: bool,
+}
+
+/// All trees that matter.
+#[derive(Clone, Debug)]
+pub(super) struct Forest {
+    config: ForestConfig,
+    units: FxHashMap<UnitId, Unit>,
+    next: u64,
+    next_tree: u64,
+    /// In the order in which they were added.
+    age: VecDeque<UnitId>,
+    trees: FxHashMap<u64, Vec<Arc<Tree>>>,
+    by_thread: FxHashMap<ThreadId, Vec<UnitId>>,
+    by_variable: FxHashMap<Variable, Vec<UnitId>>,
+    tokens: usize,
+    sweep_at: usize,
+    /// The most units that there were.
+    pub(super) most_live: usize,
+    /// How many were forgotten although others could be concurrent with them.
+    pub(super) forgotten: u64,
+    /// How many were dropped because nothing can be concurrent with them any more.
+    pub(super) dropped: u64,
+}
+
+/// No sweep before there are so many units.
+const FIRST_SWEEP: usize = 256;
+
+impl Forest {
+    pub(super) fn new(config: ForestConfig) -> Forest {
+        Forest {
+            config,
+            units: FxHashMap::default(),
+            next: 0,
+            next_tree: 0,
+            age: VecDeque::new(),
+            trees: FxHashMap::default(),
+            by_thread: FxHashMap::default(),
+            by_variable: FxHashMap::default(),
+            tokens: 0,
+            sweep_at: FIRST_SWEEP,
+            most_live: 0,
+            forgotten: 0,
+            dropped: 0,
+        }
+    }
+
+    pub(super) fn get(&self, unit: UnitId) -> Option<&Unit> {
+        self.units.get(&unit)
+    }
+
+    /// How many units are remembered.
+    pub(super) fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    /// The units of a thread, in their order.
+    pub(super) fn of_thread(&self, thread: ThreadId) -> &[UnitId] {
+        self.by_thread.get(&thread).map_or(&[], Vec::as_slice)
+    }
+
+    /// The units that access a variable.
+    pub(super) fn of_variable(&self, variable: Variable) -> &[UnitId] {
+        self.by_variable.get(&variable).map_or(&[], Vec::as_slice)
+    }
+
+    /// All units, in the order in which they were added.
+    pub(super) fn all(&self) -> impl Iterator<Item = (UnitId, &Unit)> {
+        self.age.iter().filter_map(|id| self.units.get(id).map(|unit| (*id, unit)))
+    }
+
+    /// Adds a unit: its tree, its number in its thread, and where it was.
+    pub(super) fn add(
+        &mut self,
+        block: Option<SiteId>,
+        tokens: Box<[Token]>,
+        number: u64,
+        places: Vec<Place>,
+    ) -> Option<Added> {
+        let thread = places.first()?.thread;
+        let tree = self.intern(block, tokens);
+        if self.config.merge {
+            let mut equal: Vec<UnitId> = Vec::new();
+            for id in self.of_thread(thread) {
+                if self.units.get(id).is_some_and(|unit| Arc::ptr_eq(&unit.tree, &tree)) {
+                    equal.push(*id);
+                }
+            }
+            for id in &equal {
+                let Some(unit) = self.units.get_mut(id) else { continue };
+                let is_same = unit.places.len() == places.len()
+                    && unit.places.iter().zip(&places).all(|(place, it)| place.is_same(it));
+                if is_same {
+                    // Once more is news, since the first may then come before something and the last after it.
+                    let is_news = unit.first == unit.last && number != unit.last;
+                    unit.last = unit.last.max(number);
+                    unit.first = unit.first.min(number);
+                    return Some(Added { unit: *id, is_news });
+                }
+            }
+            if equal.len() >= MOST_PLACES
+                && let Some(last) = equal.pop()
+            {
+                self.remove(last);
+            }
+        }
+        let id = UnitId(self.next);
+        self.next += 1;
+        self.tokens += tree.tokens.len();
+        let mut variables: Vec<Variable> =
+            tree.leaves.iter().map(|leaf| leaf.access.variable).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        for variable in variables {
+            self.by_variable.entry(variable).or_default().push(id);
+        }
+        self.by_thread.entry(thread).or_default().push(id);
+        self.age.push_back(id);
+        self.units.insert(id, Unit { tree, thread, places, first: number, last: number });
+        self.most_live = self.most_live.max(self.units.len());
+        Some(Added { unit: id, is_news: true })
+    }
+
+    fn intern(&mut self, block: Option<SiteId>, tokens: Box<[Token]>) -> Arc<Tree> {
+        let mut hasher = FxHasher::default();
+        (block, &tokens).hash(&mut hasher);
+        let known = self.trees.entry(hasher.finish()).or_default();
+        let is_it = |tree: &&Arc<Tree>| tree.block == block && tree.tokens == tokens;
+        if let Some(tree) = known.iter().find(is_it) {
+            return Arc::clone(tree);
+        }
+        self.next_tree += 1;
+        let tree = Arc::new(Tree::new(self.next_tree, block, tokens));
+        known.push(Arc::clone(&tree));
+        tree
+    }
+
+    /// Forgets a unit.
+    pub(super) fn remove(&mut self, id: UnitId) {
+        let Some(unit) = self.units.remove(&id) else { return };
+        self.tokens -= unit.tree.tokens.len();
+        if let Some(units) = self.by_thread.get_mut(&unit.thread) {
+            units.retain(|it| *it != id);
+            if units.is_empty() {
+                self.by_thread.remove(&unit.thread);
+            }
+        }
+        for leaf in &unit.tree.leaves {
+            let variable = leaf.access.variable;
+            if let Some(units) = self.by_variable.get_mut(&variable) {
+                units.retain(|it| *it != id);
+                if units.is_empty() {
+                    self.by_variable.remove(&variable);
+                }
+            }
+        }
+    }
+
+    /// Drops what nothing can be concurrent with any more, if it is time to look; then what there is no room for.
+    pub(super) fn sweep(&mut self, order: &Order) {
+        let is_over =
+            self.units.len() > self.config.most_units || self.tokens > self.config.most_tokens;
+        if self.units.len() < self.sweep_at && !is_over {
+            return;
+        }
+        let is_past = |unit: &Unit| {
+            unit.places.last().is_some_and(|place| order.is_past(place.thread, place.stretch))
+        };
+        let past: Vec<UnitId> =
+            self.all().filter(|(_, unit)| is_past(unit)).map(|(id, _)| id).collect();
+        self.dropped += past.len() as u64;
+        past.into_iter().for_each(|id| self.remove(id));
+        let (most_units, most_tokens) = (self.config.most_units / 2, self.config.most_tokens / 2);
+        if is_over {
+            while (self.units.len() > most_units || self.tokens > most_tokens)
+                && let Some(oldest) = self.age.pop_front()
+            {
+                self.forgotten += u64::from(self.units.contains_key(&oldest));
+                self.remove(oldest);
+            }
+        }
+        let units = &self.units;
+        self.age.retain(|id| units.contains_key(id));
+        for trees in self.trees.values_mut() {
+            trees.retain(|tree| Arc::strong_count(tree) > 1);
+        }
+        self.trees.retain(|_, trees| !trees.is_empty());
+        self.sweep_at = (2 * self.units.len()).max(FIRST_SWEEP);
+    }
+}

@@ -1,0 +1,639 @@
+//! Blocks that another order of a run, or another side of its branches, could have split: rule `breakable-block`.
+//!
+//! Implements "HAVE: Detecting Atomicity Violations via Integrated Dynamic and Static Analysis", sections 3.3, 4 and 5:
+//! hybrid trees of what units did and would have done, conflict edges between them, valid pairs and valid cycles. Where
+//! the events tell nothing of sides that were not taken, it is the purely dynamic algorithm.
+//!
+//! Property: a block is reported iff, for some side of each branch and some interleaving that the locks and the order
+//! among units allow, there is no equivalent execution in which the block is executed at once (and all others as they
+//! were): what other units do depends on something the block has done, and the block then does something that depends
+//! on it. Two blocks are reported together if neither can be split in this way, but they cannot both be atomic. Neither
+//! sound nor complete about programs: it may report what the values of variables exclude, because branches are taken to
+//! be independent of one another, and values are not looked at; it misses what neither happened nor was told. The
+//! oracle in `tests/oracle/forests.rs` compares it with all interleavings of small forests.
+//!
+//! Deviations from the paper, with the reason:
+//! 1. In the unit that is split, the end of the edge that leaves must come before the end of the edge that arrives; in
+//!    all other units it must not, unless all of them are blocks. The paper's corollary 1 looks at neither: `t` = `rd x; rd y`
+//!    and `u` = `wr y; wr x` have a valid pair, yet `t` alone is always serializable. They are reported together.
+//! 2. Whether the units of a cycle can be interleaved is decided by trying (`schedule.rs`), not by conditions 1 to 4
+//!    of a valid cycle. A unit may need a lock on the way from one end to the other that is held at neither: `t` =
+//!    `acq k; rd x; rd y; rel k` and `u` = `wr x; acq k; rel k; wr y` fulfil the conditions, and nothing splits `t`.
+//! 3. A cycle may lead from a unit to a later one, of the same thread or one that it started. The paper wants all units
+//!    of a cycle to be concurrent, and misses `t` = `rd x; rd y` against two calls that write `x` and `y`.
+//! 4. Equivalence is about conflicting accesses. The paper also wants the serial trace to respect locks, which its
+//!    algorithm does not; locks without data make no difference that a program could see.
+//! 5. The first and the *last* access of a kind under one parent are kept, not the first two: for a unit that interferes,
+//!    `u` = `rd x; rd x; wr y; rd x` against `t` = `rd y; wr x`, the last one matters.
+//! 6. Locks may be held in shared mode, and need not be released in the reverse order of their acquisition.
+//! 7. Volatile accesses and atomic updates are accesses; an update is one write.
+//! 8. Units of one thread that have equal trees are one (`forest.rs`). Units that were forgotten, searches that were
+//!    ended, and accesses reported so late that their unit is forgotten are counted ([`Hybrid::limits`]).
+//! 9. What hooks leave out because it repeats an access of the same epoch is one access here, too.
+
+mod builder;
+mod cycles;
+mod forest;
+mod order;
+mod report;
+mod schedule;
+mod tree;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use events::{Action, Block, Epoch, Event, Mode, ObjectId, Tables, ThreadId, Variable};
+use findings::Finding;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+
+use crate::cuts::CutBlocks;
+use crate::{Checker, Needs, Registration};
+use builder::{Builder, BuilderConfig};
+use cycles::{Access, CycleConfig, CycleSearch, Passage, Visit};
+use forest::{Added, Forest, ForestConfig, UnitId};
+use order::{Order, OrderKey};
+use report::{ReportedAccess, ReportedVisit, Violation, Violations};
+use schedule::Feasibility;
+use tree::{AccessToken, LockToken, Token, UntakenSide};
+
+const RULE: &str = "breakable-block";
+
+/// Its entry in the list of checkers.
+pub const CHECKER: Registration = Registration {
+    name: "hybrid",
+    rules: &[RULE],
+    on_by_default: false,
+    needs: Needs { locksets: true, order: false },
+    start: || Box::new(CutBlocks::new(Hybrid::new(Config::default()))),
+};
+
+/// How it works. The default is best; tests compare it with others.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Consider what would have happened on sides of branches that were not taken.
+    pub speculation: bool,
+    /// Equal trees are one.
+    pub merge: bool,
+    /// Leave out accesses that others stand for.
+    pub reduce: bool,
+    /// The most conflict edges of a cycle.
+    pub most_edges: usize,
+    /// The most units that are remembered.
+    pub most_units: usize,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { speculation: true, merge: true, reduce: true, most_edges: 4, most_units: 1 << 15 }
+    }
+}
+
+/// Beyond this many tokens, what a unit does is left out.
+const MOST_TOKENS_OF_UNIT: usize = 2048;
+
+/// The most tokens of all trees.
+const MOST_TOKENS: usize = 1 << 22;
+
+/// What lies between blocks becomes a unit when it is that long.
+const LONG_UNIT: usize = 64;
+
+/// The most steps of the search for cycles through one unit, for each number of edges.
+const MOST_STEPS: u64 = 20_000;
+
+/// The most states of the search for an interleaving.
+const MOST_STATES: usize = 20_000;
+
+/// How many epochs of a thread are remembered.
+const MOST_EPOCHS: usize = 4096;
+
+/// How many situations are remembered in which there is nothing new to find.
+const MOST_SITUATIONS: usize = 1 << 16;
+
+/// How often a bound was reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Units that were forgotten although others could be concurrent with them.
+    pub forgotten_units: u64,
+    /// Units of which the end was left out.
+    pub long_units: u64,
+    /// Accesses that were reported when their unit was forgotten.
+    pub late_accesses: u64,
+    /// Units for which not all cycles were looked for.
+    pub ended_searches: u64,
+    /// Cycles of which it is not known whether they can happen.
+    pub undecided_cycles: u64,
+    /// Violations that were not kept.
+    pub violations: u64,
+    /// Threads that began, without having been started by a known one, after trees had been dropped.
+    pub unknown_threads: u64,
+}
+
+/// What was there in an epoch.
+#[derive(Clone, Copy, Debug)]
+struct EpochAt {
+    epoch: Epoch,
+    /// The number of the unit in its thread.
+    number: u64,
+    unit: Option<UnitId>,
+    position: u32,
+}
+
+#[derive(Debug, Default)]
+struct Thread {
+    held: Vec<LockToken>,
+    /// How many blocks are open, and the outermost one.
+    depth: u32,
+    block: Option<Block>,
+    builder: Option<Builder>,
+    /// How many units have begun.
+    units: u64,
+    epochs: VecDeque<EpochAt>,
+}
+
+/// The checker.
+#[derive(Debug)]
+pub struct Hybrid {
+    config: Config,
+    threads: FxHashMap<ThreadId, Thread>,
+    order: Order,
+    forest: Forest,
+    violations: Violations,
+    situations: FxHashSet<u64>,
+    limits: Limits,
+}
+
+impl Hybrid {
+    /// A checker that has seen nothing yet.
+    #[must_use]
+    pub fn new(config: Config) -> Hybrid {
+        let forest = ForestConfig {
+            merge: config.merge,
+            most_units: config.most_units,
+            most_tokens: MOST_TOKENS,
+        };
+        Hybrid {
+            config,
+            threads: FxHashMap::default(),
+            order: Order::default(),
+            forest: Forest::new(forest),
+            violations: Violations::default(),
+            situations: FxHashSet::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// The blocks that can be split.
+    #[must_use]
+    pub fn broken_blocks(&self) -> BTreeSet<Block> {
+        let violations = self.violations_so_far();
+        let alone = violations.blocks().filter(|(_, other)| other.is_none());
+        alone.map(|(block, _)| block).collect()
+    }
+
+    /// The pairs of blocks that can split each other.
+    #[must_use]
+    pub fn broken_together(&self) -> BTreeSet<(Block, Block)> {
+        let violations = self.violations_so_far();
+        violations.blocks().filter_map(|(block, other)| other.map(|other| (block, other))).collect()
+    }
+
+    /// The violations, also those of units that have not ended.
+    fn violations_so_far(&self) -> Violations {
+        let mut running: Vec<(ThreadId, &Thread)> =
+            self.threads.iter().map(|(id, thread)| (*id, thread)).collect();
+        running.retain(|(_, thread)| thread.builder.is_some());
+        running.sort_unstable_by_key(|(id, _)| *id);
+        let mut ended = Hybrid::new(self.config);
+        ended.forest = self.forest.clone();
+        ended.violations = self.violations.clone();
+        for (_, thread) in running {
+            let Some(builder) = thread.builder.clone() else { continue };
+            let built = builder.finish();
+            if !built.tokens.is_empty() {
+                let forest = &mut ended.forest;
+                let added = forest.add(thread.block, built.tokens, thread.units, built.places);
+                ended.analyse(added);
+            }
+        }
+        ended.violations
+    }
+
+    /// How often a bound was reached.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits {
+            forgotten_units: self.forest.forgotten,
+            violations: self.violations.left_out,
+            ..self.limits
+        }
+    }
+
+    /// How many trees are remembered, and the most that were.
+    #[must_use]
+    pub fn live_trees(&self) -> (usize, usize) {
+        (self.forest.len(), self.forest.most_live)
+    }
+
+    /// The unit that the thread is in. What lies between blocks ends where the thread sends or receives order, or where
+    /// there is enough of it: what follows is a later unit, which comes to the same.
+    fn unit(&mut self, event: &Event) -> &mut Builder {
+        if self.forest.dropped > 0 && !self.order.knows(event.thread) {
+            self.limits.unknown_threads += 1;
+        }
+        let place = self.order.place(event.thread);
+        let thread = self.threads.entry(event.thread).or_default();
+        let may_end = thread.depth == 0
+            && thread
+                .builder
+                .as_ref()
+                .is_some_and(|builder| !builder.is_at(&place) || builder.is_long(LONG_UNIT));
+        if may_end {
+            self.end_unit(event.thread);
+        }
+        let thread = self.threads.entry(event.thread).or_default();
+        let config = BuilderConfig { reduce: self.config.reduce, most_tokens: MOST_TOKENS_OF_UNIT };
+        let builder = thread.builder.get_or_insert_with(|| {
+            thread.units += 1;
+            Builder::new(config, &thread.held)
+        });
+        builder.at_place(&place);
+        builder
+    }
+
+    fn access(&mut self, event: &Event, variable: Variable, is_write: bool, is_volatile: bool) {
+        let access = AccessToken { variable, is_write, is_volatile, site: event.site };
+        let builder = self.unit(event);
+        builder.at_epoch(event.epoch);
+        builder.access(access, false);
+    }
+
+    fn would_access(&mut self, event: &Event, variable: Variable, is_write: bool) {
+        if self.config.speculation {
+            let access = AccessToken { variable, is_write, is_volatile: false, site: event.site };
+            self.unit(event).access(access, true);
+        }
+    }
+
+    fn acquire(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
+        let lock = LockToken { lock, mode, site: event.site, is_carried: false };
+        let builder = self.unit(event);
+        builder.acquire(lock, false);
+        builder.at_epoch(event.epoch);
+        let held = &mut self.threads.entry(event.thread).or_default().held;
+        if !held.iter().any(|it| (it.lock, it.mode) == (lock.lock, mode)) {
+            held.push(lock);
+        }
+    }
+
+    fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
+        let lock = LockToken { lock, mode, site: event.site, is_carried: false };
+        let builder = self.unit(event);
+        builder.at_epoch(event.epoch);
+        builder.release(lock, false);
+        let held = &mut self.threads.entry(event.thread).or_default().held;
+        if let Some(at) = held.iter().rposition(|it| (it.lock, it.mode) == (lock.lock, mode)) {
+            held.remove(at);
+        }
+    }
+
+    fn would_lock(&mut self, event: &Event, lock: ObjectId, mode: Mode, acquires: bool) {
+        if !self.config.speculation {
+            return;
+        }
+        let lock = LockToken { lock, mode, site: event.site, is_carried: false };
+        let builder = self.unit(event);
+        if acquires { builder.acquire(lock, true) } else { builder.release(lock, true) }
+    }
+
+    fn branch(&mut self, event: &Event, change: impl FnOnce(&mut Builder)) {
+        if self.config.speculation {
+            let builder = self.unit(event);
+            change(builder);
+            builder.at_epoch(event.epoch);
+        }
+    }
+
+    /// An access that is reported late belongs to the unit in which its epoch was.
+    fn earlier(&mut self, event: &Event, variable: Variable, is_write: bool) {
+        let access = AccessToken { variable, is_write, is_volatile: false, site: event.site };
+        let thread = self.threads.entry(event.thread).or_default();
+        if event.epoch == Epoch(0) {
+            self.access(event, variable, is_write, false);
+            return;
+        }
+        if let Some(builder) = &mut thread.builder
+            && let Some(position) = builder.position_of(event.epoch)
+        {
+            builder.late_access(position, access);
+            return;
+        }
+        let after = thread.epochs.partition_point(|it| it.epoch <= event.epoch);
+        let known = after.checked_sub(1).map(|at| thread.epochs[at]);
+        let stored = known.and_then(|at| Some((at, self.forest.get(at.unit?)?)));
+        let Some((at, unit)) = stored else {
+            self.limits.late_accesses += 1;
+            return;
+        };
+        let is_known = unit.tree.leaves.iter().any(|leaf| leaf.access == access);
+        if is_known {
+            return;
+        }
+        let mut tokens = unit.tree.tokens.to_vec();
+        let position = (at.position as usize).min(tokens.len());
+        tokens.insert(position, Token::Access(access));
+        let (block, places) = (unit.tree.block, unit.places.clone());
+        if unit.first == unit.last
+            && let Some(old) = at.unit
+        {
+            self.forest.remove(old);
+        }
+        let added = self.forest.add(block, tokens.into(), at.number, places);
+        for it in thread.epochs.iter_mut().filter(|it| it.number == at.number) {
+            it.unit = added.map(|added| added.unit);
+            it.position += u32::from(it.position > at.position);
+        }
+        self.analyse(added);
+    }
+
+    fn begin(&mut self, event: &Event) {
+        let thread = self.threads.entry(event.thread).or_default();
+        if thread.depth == 0 {
+            self.end_unit(event.thread);
+            let thread = self.threads.entry(event.thread).or_default();
+            thread.depth = 1;
+            thread.block = Some(event.site);
+            self.unit(event).at_epoch(event.epoch);
+        } else {
+            thread.depth += 1;
+        }
+    }
+
+    fn end(&mut self, event: &Event) {
+        let thread = self.threads.entry(event.thread).or_default();
+        if thread.depth == 1 {
+            self.end_unit(event.thread);
+        }
+        let thread = self.threads.entry(event.thread).or_default();
+        thread.depth = thread.depth.saturating_sub(1);
+        if thread.depth == 0 {
+            thread.block = None;
+        }
+    }
+
+    fn end_unit(&mut self, id: ThreadId) {
+        let Some(thread) = self.threads.get_mut(&id) else { return };
+        let Some(builder) = thread.builder.take() else { return };
+        let number = thread.units;
+        let block = thread.block;
+        let built = builder.finish();
+        self.limits.long_units += u64::from(built.is_cut_off);
+        let added = if built.tokens.is_empty() {
+            None
+        } else {
+            self.forest.add(block, built.tokens, number, built.places)
+        };
+        let unit = added.map(|added| added.unit);
+        for (epoch, position) in built.epochs {
+            thread.epochs.push_back(EpochAt { epoch, number, unit, position });
+        }
+        while thread.epochs.len() > MOST_EPOCHS {
+            thread.epochs.pop_front();
+        }
+        self.analyse(added);
+        self.forest.sweep(&self.order);
+    }
+
+    /// Looks for cycles through a unit that was added.
+    fn analyse(&mut self, added: Option<Added>) {
+        let Some(Added { unit, is_news: true }) = added else { return };
+        let Some(situation) = self.situation(unit) else { return };
+        if self.situations.len() >= MOST_SITUATIONS {
+            self.situations.clear();
+        }
+        if self.situations.insert(situation) {
+            self.look_for_cycles(unit);
+        }
+    }
+
+    fn look_for_cycles(&mut self, unit: UnitId) {
+        let config = CycleConfig {
+            most_edges: self.config.most_edges,
+            most_steps: MOST_STEPS,
+            most_states: MOST_STATES,
+        };
+        let (forest, violations) = (&self.forest, &mut self.violations);
+        let mut undecided = 0;
+        for edges in 2..=config.most_edges {
+            let is_complete = CycleSearch::run(forest, unit, edges, config.most_steps, |visits| {
+                let Some(violation) = violation(forest, visits) else { return };
+                if !violations.is_better(&violation) {
+                    return;
+                }
+                match cycles::is_feasible(forest, visits, &config) {
+                    Feasibility::Possible => violations.add(violation),
+                    Feasibility::Impossible => {}
+                    Feasibility::Unknown => undecided += 1,
+                }
+            });
+            self.limits.ended_searches += u64::from(!is_complete);
+        }
+        self.limits.undecided_cycles += undecided;
+    }
+
+    /// What decides which cycles lead through a unit: its tree, and those that it conflicts with. None if there are none.
+    fn situation(&self, id: UnitId) -> Option<u64> {
+        let unit = self.forest.get(id)?;
+        let mut others: Vec<(u64, ThreadId, bool)> = Vec::new();
+        let mut last = None;
+        for leaf in &unit.tree.leaves {
+            if last.replace(leaf.access.variable) == Some(leaf.access.variable) {
+                continue;
+            }
+            for other in self.forest.of_variable(leaf.access.variable) {
+                let Some(other) = self.forest.get(*other) else { continue };
+                let is_concurrent = other.thread != unit.thread
+                    && unit
+                        .places
+                        .iter()
+                        .any(|place| other.places.iter().any(|it| it.is_concurrent(place)));
+                if is_concurrent {
+                    others.push((other.tree.number, other.thread, other.first < other.last));
+                }
+            }
+        }
+        if others.is_empty() {
+            return None;
+        }
+        others.sort_unstable();
+        others.dedup();
+        let mut hasher = FxHasher::default();
+        (unit.tree.number, unit.thread, unit.first < unit.last, others).hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    fn end_thread(&mut self, thread: ThreadId) {
+        self.end_unit(thread);
+        self.order.end(thread);
+        if let Some(thread) = self.threads.get_mut(&thread) {
+            // What it held and where it was does not matter any more, but accesses may still be reported late.
+            *thread = Thread { epochs: std::mem::take(&mut thread.epochs), ..Thread::default() };
+        }
+    }
+}
+
+/// What is reported of a cycle.
+fn violation(forest: &Forest, visits: &[Visit]) -> Option<Violation> {
+    let blocks = cycles::split_blocks(forest, visits);
+    let (block, start) = *blocks.first()?;
+    let access = |access: Access| {
+        let unit = forest.get(access.unit)?;
+        let leaf = unit.tree.leaves.get(access.leaf)?;
+        let is_before = |it: &tree::Leaf| {
+            it.position < leaf.position
+                && !it.access.is_write
+                && it.access.variable == leaf.access.variable
+                && !leaf.sections.is_empty()
+                && it.sections.starts_with(&leaf.sections)
+        };
+        Some(ReportedAccess {
+            thread: unit.thread,
+            block: unit.tree.block,
+            access: leaf.access,
+            untaken: leaf.untaken,
+            held: unit.tree.held(leaf).collect(),
+            is_reread: unit.tree.leaves.iter().any(is_before),
+        })
+    };
+    let mut reported = Vec::with_capacity(visits.len());
+    for at in 0..visits.len() {
+        let visit = &visits[(start + at) % visits.len()];
+        reported.push(ReportedVisit {
+            arrives: access(visit.arrives)?,
+            leaves: access(visit.leaves)?,
+            is_later: visit.passage == Passage::Later,
+        });
+    }
+    let units: Vec<UnitId> =
+        visits.iter().flat_map(|visit| [visit.arrives.unit, visit.leaves.unit]).collect();
+    Some(Violation {
+        block,
+        together_with: blocks.get(1).map(|(other, _)| *other),
+        visits: reported,
+        deadlock: cyclic_lock(forest, &units),
+    })
+}
+
+/// An acquisition that is part of a cycle in the order in which units acquire locks.
+fn cyclic_lock(forest: &Forest, units: &[UnitId]) -> Option<(ThreadId, LockToken)> {
+    let mut edges: Vec<(ObjectId, ThreadId, LockToken)> = Vec::new();
+    for id in units {
+        let unit = forest.get(*id)?;
+        let mut held: Vec<LockToken> = Vec::new();
+        for token in &unit.tree.tokens {
+            match token {
+                Token::Acquire(lock) => {
+                    let around = held.iter().filter(|it| it.lock != lock.lock);
+                    edges.extend(around.map(|it| (it.lock, unit.thread, *lock)));
+                    held.push(*lock);
+                }
+                Token::Release(lock) => {
+                    let is_it = |it: &LockToken| (it.lock, it.mode) == (lock.lock, lock.mode);
+                    if let Some(at) = held.iter().rposition(is_it) {
+                        held.remove(at);
+                    }
+                }
+                Token::Access(_)
+                | Token::Choice { .. }
+                | Token::Side(_)
+                | Token::SideEnd
+                | Token::Rejoin
+                | Token::Boundary
+                | Token::Removed => {}
+            }
+        }
+    }
+    let leads_to = |from: ObjectId, target: ObjectId| {
+        let mut open = vec![from];
+        let mut seen = BTreeSet::from([from]);
+        while let Some(lock) = open.pop() {
+            if lock == target {
+                return true;
+            }
+            let next = edges.iter().filter(|(held, _, _)| *held == lock);
+            open.extend(next.map(|(_, _, lock)| lock.lock).filter(|lock| seen.insert(*lock)));
+        }
+        false
+    };
+    let found = edges.iter().find(|(held, _, lock)| leads_to(lock.lock, *held));
+    found.map(|(_, thread, lock)| (*thread, *lock))
+}
+
+impl Checker for Hybrid {
+    fn event(&mut self, event: &Event) {
+        let thread = event.thread;
+        match event.action {
+            Action::Read(variable) => self.access(event, variable, false, false),
+            Action::Write(variable) => self.access(event, variable, true, false),
+            Action::VolatileRead(variable) => self.access(event, variable, false, true),
+            Action::VolatileWrite(variable) | Action::AtomicUpdate(variable) => {
+                self.access(event, variable, true, true);
+            }
+            Action::EarlierRead(variable) => self.earlier(event, variable, false),
+            Action::EarlierWrite(variable) => self.earlier(event, variable, true),
+            Action::Acquire(lock) | Action::Woken(lock) => {
+                self.acquire(event, lock, Mode::Exclusive);
+            }
+            Action::AcquireShared(lock) => self.acquire(event, lock, Mode::Shared),
+            Action::Release(lock) | Action::Wait(lock) => {
+                self.release(event, lock, Mode::Exclusive);
+            }
+            Action::ReleaseShared(lock) => self.release(event, lock, Mode::Shared),
+            Action::Begin => self.begin(event),
+            Action::End => self.end(event),
+            Action::Choice => self.branch(event, Builder::choice),
+            Action::Untaken(way) => {
+                let side = UntakenSide { site: event.site, way };
+                self.branch(event, |builder| builder.untaken(side));
+            }
+            Action::UntakenEnd => self.branch(event, Builder::untaken_end),
+            Action::Rejoin => self.branch(event, Builder::rejoin),
+            Action::WouldRead(variable) => self.would_access(event, variable, false),
+            Action::WouldWrite(variable) => self.would_access(event, variable, true),
+            Action::WouldAcquire(lock) => self.would_lock(event, lock, Mode::Exclusive, true),
+            Action::WouldAcquireShared(lock) => self.would_lock(event, lock, Mode::Shared, true),
+            Action::WouldRelease(lock) => self.would_lock(event, lock, Mode::Exclusive, false),
+            Action::WouldReleaseShared(lock) => self.would_lock(event, lock, Mode::Shared, false),
+            Action::ThreadEnd => self.end_thread(thread),
+            Action::Fork(child) => self.order.send(thread, OrderKey::Started(child)),
+            Action::Join(child) => self.order.join(thread, child),
+            Action::Submit(task) => self.order.send(thread, OrderKey::Submitted(task)),
+            Action::TaskBegin(task) => self.order.receive(thread, OrderKey::Submitted(task)),
+            Action::TaskEnd(task) => self.order.send(thread, OrderKey::EndOf(task)),
+            Action::TaskJoin(task) => self.order.receive(thread, OrderKey::EndOf(task)),
+            Action::BarrierArrive(barrier) => self.order.arrive(thread, barrier),
+            Action::BarrierPass(barrier) => self.order.pass(thread, barrier),
+            Action::LatchDown(latch) => self.order.send(thread, OrderKey::Latch(latch)),
+            Action::LatchPass(latch) => self.order.receive(thread, OrderKey::Latch(latch)),
+            Action::ClassInitialised(class) => self.order.send(thread, OrderKey::Class(class)),
+            Action::ClassUsed(class) => self.order.receive(thread, OrderKey::Class(class)),
+            // These may come in another order in another run, or are no order at all.
+            Action::ThreadBegin
+            | Action::Notify(_)
+            | Action::NotifyAll(_)
+            | Action::Publish(_)
+            | Action::Receive(_)
+            | Action::Escape(..)
+            | Action::Branch(_)
+            | Action::OrderRelease(_)
+            | Action::OrderAcquire(_)
+            | Action::EarlierOrderRelease(_)
+            | Action::OrderAcquireAll
+            | Action::LibraryOrder
+            | Action::Missed => {}
+        }
+    }
+
+    fn findings(&self, tables: &Tables) -> Vec<Finding> {
+        self.violations_so_far().findings(tables)
+    }
+}

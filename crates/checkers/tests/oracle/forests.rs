@@ -1,0 +1,836 @@
+//! Random forests of hybrid trees: the checker `hybrid` against all sides of all branches and all interleavings.
+//!
+//! The oracle executes small forests in every way that sides, locks, starts and joins allow, and applies the definition:
+//! a block is split iff in some execution an operation of it depends, through operations of others, on an earlier
+//! operation of it; blocks are split together iff in some execution blocks depend on one another in a cycle. An operation
+//! depends on the earlier ones of its thread, on conflicting ones before it, and on what started its thread or was
+//! joined. States that agree in all that matters to the rest of the execution are looked at once;
+//! [`every_execution`] does without, on the smallest forests, and agrees.
+//!
+//! Where an execution can end in a deadlock the paper's theorems say nothing, and the forest is left out. On all others
+//! the blocks that are split alone must agree. Cycles in which more than two blocks split each other and none is split
+//! alone are beyond the checker; they are counted and printed.
+//!
+//! `FOREST_RUNS` sets the number of forests. A million take a quarter of an hour.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use checkers::Checker;
+use checkers::hybrid::{Config, Hybrid};
+use events::{Action, Branch, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable};
+
+use crate::random::{Random, number_from};
+
+/// A part of a unit.
+#[derive(Clone, Debug)]
+enum Item {
+    Access {
+        variable: usize,
+        is_write: bool,
+    },
+    Section {
+        lock: usize,
+        mode: Mode,
+        items: Vec<Item>,
+    },
+    /// The sides, and the one that was taken.
+    Choice {
+        sides: Vec<Vec<Item>>,
+        taken: usize,
+    },
+}
+
+/// A unit; its block if it is meant to be atomic.
+#[derive(Clone, Debug)]
+struct Unit {
+    block: Option<u32>,
+    items: Vec<Item>,
+}
+
+/// What a thread does.
+#[derive(Clone, Debug)]
+enum Deed {
+    Unit(Unit),
+    Fork(usize),
+    Join(usize),
+}
+
+/// The threads. Those that nobody forks are there from the beginning.
+#[derive(Clone, Debug)]
+struct Program(Vec<Vec<Deed>>);
+
+/// An operation that the oracle executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    Access { variable: usize, is_write: bool, unit: usize },
+    Acquire { lock: usize, mode: Mode },
+    Release { lock: usize, mode: Mode },
+    Fork(usize),
+    Join(usize),
+}
+
+const LOCKS: usize = 3;
+const VARIABLES: usize = 3;
+
+struct Bounds {
+    locks: usize,
+    variables: usize,
+    size: usize,
+}
+
+fn items(
+    random: &mut Random,
+    bounds: &Bounds,
+    held: &mut Vec<usize>,
+    budget: &mut usize,
+    depth: usize,
+) -> Vec<Item> {
+    let mut items = Vec::new();
+    while *budget > 0 && !random.percent(if items.is_empty() { 5 } else { 25 }) {
+        let kind = random.below(100);
+        if kind < 60 || depth > 2 {
+            *budget -= 1;
+            items.push(Item::Access {
+                variable: random.below(bounds.variables),
+                is_write: random.percent(50),
+            });
+        } else if kind < 85 {
+            let lock = random.below(bounds.locks);
+            if held.contains(&lock) {
+                continue;
+            }
+            *budget -= 1;
+            held.push(lock);
+            let mode = if random.percent(15) { Mode::Shared } else { Mode::Exclusive };
+            let inner = self::items(random, bounds, held, budget, depth + 1);
+            held.pop();
+            items.push(Item::Section { lock, mode, items: inner });
+        } else {
+            *budget -= 1;
+            let count = 2 + usize::from(random.percent(15));
+            let mut sides = Vec::new();
+            for _ in 0..count {
+                sides.push(self::items(random, bounds, held, budget, depth + 1));
+            }
+            let taken = random.below(count);
+            items.push(Item::Choice { sides, taken });
+        }
+    }
+    items
+}
+
+impl Program {
+    fn random(random: &mut Random) -> Program {
+        let bounds = Bounds {
+            locks: 1 + random.below(LOCKS),
+            variables: 1 + random.below(VARIABLES),
+            size: 2 + random.below(4),
+        };
+        let count = 2 + usize::from(random.percent(40)) + usize::from(random.percent(10));
+        let mut units = 0;
+        let mut threads: Vec<Vec<Deed>> = Vec::new();
+        for thread in 0..count {
+            let mut deeds = Vec::new();
+            let here = 1 + usize::from(random.percent(30) && units + count - thread < 4);
+            for _ in 0..here {
+                let mut budget = bounds.size;
+                let items = items(random, &bounds, &mut Vec::new(), &mut budget, 0);
+                units += 1;
+                let block = random.percent(70).then_some(units as u32);
+                deeds.push(Deed::Unit(Unit { block, items }));
+                if random.percent(5) {
+                    let again = deeds[deeds.len() - 1].clone();
+                    deeds.push(again);
+                }
+            }
+            threads.push(deeds);
+        }
+        // The first thread starts and joins some of the others.
+        for child in 1..count {
+            if random.percent(25) {
+                let at = random.below(threads[0].len() + 1);
+                threads[0].insert(at, Deed::Fork(child));
+                if random.percent(50) {
+                    let later = at + 1 + random.below(threads[0].len() - at);
+                    threads[0].insert(later, Deed::Join(child));
+                }
+            }
+        }
+        Program(threads)
+    }
+
+    fn units(&self) -> impl Iterator<Item = (usize, &Unit)> {
+        self.0.iter().enumerate().flat_map(|(thread, deeds)| {
+            deeds.iter().filter_map(move |deed| match deed {
+                Deed::Unit(unit) => Some((thread, unit)),
+                Deed::Fork(_) | Deed::Join(_) => None,
+            })
+        })
+    }
+
+    /// All ways through all units: for each, the operations of each thread.
+    fn ways(&self, most: usize) -> Option<Vec<Vec<Vec<Op>>>> {
+        let mut ways: Vec<Vec<Vec<Op>>> = vec![vec![Vec::new(); self.0.len()]];
+        let mut number = 0;
+        for (thread, deeds) in self.0.iter().enumerate() {
+            for deed in deeds {
+                let tails = match deed {
+                    Deed::Unit(unit) => {
+                        let tails = sequences(&unit.items, number);
+                        number += 1;
+                        tails
+                    }
+                    Deed::Fork(child) => vec![vec![Op::Fork(*child)]],
+                    Deed::Join(child) => vec![vec![Op::Join(*child)]],
+                };
+                if ways.len() * tails.len() > most {
+                    return None;
+                }
+                let longer = |way: &Vec<Vec<Op>>| {
+                    tails
+                        .iter()
+                        .map(|tail| {
+                            let mut way = way.clone();
+                            way[thread].extend(tail);
+                            way
+                        })
+                        .collect::<Vec<_>>()
+                };
+                ways = ways.iter().flat_map(longer).collect();
+            }
+        }
+        Some(ways)
+    }
+
+    /// The events of an execution in which one unit comes after the other.
+    fn events(&self, random: &mut Random) -> Vec<Event> {
+        let mut next = vec![0; self.0.len()];
+        let mut may_run: Vec<bool> = (0..self.0.len()).map(|it| !self.is_forked(it)).collect();
+        let mut writer = EventWriter { events: Vec::new(), thread: 0, site: 100 };
+        let mut number = 0;
+        let bases: Vec<usize> = self
+            .0
+            .iter()
+            .map(|deeds| {
+                let base = number;
+                number += deeds.len();
+                base
+            })
+            .collect();
+        loop {
+            let ready: Vec<usize> = (0..self.0.len())
+                .filter(|thread| {
+                    may_run[*thread]
+                        && match self.0[*thread].get(next[*thread]) {
+                            Some(Deed::Join(child)) => next[*child] == self.0[*child].len(),
+                            Some(Deed::Unit(_) | Deed::Fork(_)) => true,
+                            None => false,
+                        }
+                })
+                .collect();
+            if ready.is_empty() {
+                return writer.events;
+            }
+            let thread = ready[random.below(ready.len())];
+            writer.thread = thread as u32;
+            match &self.0[thread][next[thread]] {
+                Deed::Unit(unit) => {
+                    // Executions of the same code have the same places.
+                    let code =
+                        unit.block.map_or(1000 + bases[thread] + next[thread], |it| it as usize);
+                    writer.unit(unit, 100 * code as u32);
+                }
+                Deed::Fork(child) => {
+                    writer.push(Action::Fork(ThreadId(*child as u32)));
+                    may_run[*child] = true;
+                }
+                Deed::Join(child) => writer.push(Action::Join(ThreadId(*child as u32))),
+            }
+            next[thread] += 1;
+        }
+    }
+
+    fn is_forked(&self, thread: usize) -> bool {
+        let is_it = |deed: &Deed| matches!(deed, Deed::Fork(child) if *child == thread);
+        self.0[0].iter().any(is_it)
+    }
+
+    fn written(&self) -> String {
+        let mut text = String::new();
+        for (thread, deeds) in self.0.iter().enumerate() {
+            for deed in deeds {
+                let _ = write!(text, "t{thread} ");
+                match deed {
+                    Deed::Unit(unit) => {
+                        let _ = write!(text, "{:?}: ", unit.block);
+                        write_items(&unit.items, &mut text);
+                    }
+                    Deed::Fork(child) => {
+                        let _ = write!(text, "fork t{child}");
+                    }
+                    Deed::Join(child) => {
+                        let _ = write!(text, "join t{child}");
+                    }
+                }
+                text.push('\n');
+            }
+        }
+        text
+    }
+}
+
+fn write_items(items: &[Item], text: &mut String) {
+    for item in items {
+        match item {
+            Item::Access { variable, is_write } => {
+                let _ = write!(text, "{}{variable} ", if *is_write { "W" } else { "R" });
+            }
+            Item::Section { lock, mode, items } => {
+                let _ = write!(text, "{}{lock}{{ ", if *mode == Mode::Shared { "S" } else { "L" });
+                write_items(items, text);
+                text.push_str("} ");
+            }
+            Item::Choice { sides, taken } => {
+                for (number, side) in sides.iter().enumerate() {
+                    text.push_str(if number == *taken { "if* ( " } else { "if ( " });
+                    write_items(side, text);
+                    text.push_str(") ");
+                }
+            }
+        }
+    }
+}
+
+/// All ways through the items.
+fn sequences(items: &[Item], unit: usize) -> Vec<Vec<Op>> {
+    let mut ways = vec![Vec::new()];
+    for item in items {
+        let tails = match item {
+            Item::Access { variable, is_write } => {
+                vec![vec![Op::Access { variable: *variable, is_write: *is_write, unit }]]
+            }
+            Item::Section { lock, mode, items } => sequences(items, unit)
+                .into_iter()
+                .map(|inner| {
+                    let mut all = vec![Op::Acquire { lock: *lock, mode: *mode }];
+                    all.extend(inner);
+                    all.push(Op::Release { lock: *lock, mode: *mode });
+                    all
+                })
+                .collect(),
+            Item::Choice { sides, .. } => {
+                sides.iter().flat_map(|side| sequences(side, unit)).collect()
+            }
+        };
+        ways = ways
+            .iter()
+            .flat_map(|way: &Vec<Op>| tails.iter().map(|tail| [&way[..], tail].concat()))
+            .collect();
+    }
+    ways
+}
+
+struct EventWriter {
+    events: Vec<Event>,
+    thread: u32,
+    site: u32,
+}
+
+impl EventWriter {
+    fn push(&mut self, action: Action) {
+        self.site += 1;
+        let site = SiteId(self.site);
+        let thread = ThreadId(self.thread);
+        self.events.push(Event { thread, site, epoch: Epoch(0), action, overlaps: 0 });
+    }
+
+    fn unit(&mut self, unit: &Unit, site: u32) {
+        self.site = site;
+        if let Some(block) = unit.block {
+            self.site = block - 1;
+            self.push(Action::Begin);
+            self.site = site;
+        }
+        self.items(&unit.items, false);
+        if unit.block.is_some() {
+            self.push(Action::End);
+        }
+    }
+
+    fn items(&mut self, items: &[Item], would: bool) {
+        for item in items {
+            match item {
+                Item::Access { variable, is_write } => {
+                    let variable = Variable::Static(FieldId(*variable as u32));
+                    self.push(match (would, is_write) {
+                        (false, false) => Action::Read(variable),
+                        (false, true) => Action::Write(variable),
+                        (true, false) => Action::WouldRead(variable),
+                        (true, true) => Action::WouldWrite(variable),
+                    });
+                }
+                Item::Section { lock, mode, items } => {
+                    let lock = ObjectId(*lock as u64 + 1);
+                    self.push(match (would, mode) {
+                        (false, _) => Action::acquire(lock, *mode),
+                        (true, Mode::Exclusive) => Action::WouldAcquire(lock),
+                        (true, Mode::Shared) => Action::WouldAcquireShared(lock),
+                    });
+                    self.items(items, would);
+                    self.push(match (would, mode) {
+                        (false, _) => Action::release(lock, *mode),
+                        (true, Mode::Exclusive) => Action::WouldRelease(lock),
+                        (true, Mode::Shared) => Action::WouldReleaseShared(lock),
+                    });
+                }
+                Item::Choice { sides, taken } => {
+                    self.push(Action::Choice);
+                    for (number, side) in sides.iter().enumerate() {
+                        if would || number != *taken {
+                            self.push(Action::Untaken(Branch::Case(number as i32)));
+                            self.items(side, true);
+                            self.push(Action::UntakenEnd);
+                        }
+                    }
+                    if !would {
+                        self.items(&sides[*taken], false);
+                    }
+                    self.push(Action::Rejoin);
+                }
+            }
+        }
+    }
+}
+
+/// The threads, and how far each has come.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Positions(Vec<u8>);
+
+impl Positions {
+    fn held(&self, way: &[Vec<Op>], thread: usize) -> [Option<Mode>; LOCKS] {
+        let mut held = [None; LOCKS];
+        for op in &way[thread][..usize::from(self.0[thread])] {
+            match op {
+                Op::Acquire { lock, mode } => held[*lock] = Some(*mode),
+                Op::Release { lock, .. } => held[*lock] = None,
+                Op::Access { .. } | Op::Fork(_) | Op::Join(_) => {}
+            }
+        }
+        held
+    }
+
+    /// The next operation of a thread, if it can be executed.
+    fn next(&self, program: &Program, way: &[Vec<Op>], thread: usize) -> Option<Op> {
+        let at = usize::from(self.0[thread]);
+        let op = *way[thread].get(at)?;
+        if at == 0 && program.is_forked(thread) {
+            let parent = &way[0][..usize::from(self.0[0])];
+            if !parent.contains(&Op::Fork(thread)) {
+                return None;
+            }
+        }
+        let is_possible = match op {
+            Op::Acquire { lock, mode } => {
+                (0..way.len()).filter(|other| *other != thread).all(|other| {
+                    match self.held(way, other)[lock] {
+                        None => true,
+                        Some(held) => (held, mode) == (Mode::Shared, Mode::Shared),
+                    }
+                })
+            }
+            Op::Join(child) => {
+                usize::from(self.0[child]) == way[child].len()
+                    && (!program.is_forked(child)
+                        || way[0][..usize::from(self.0[0])].contains(&Op::Fork(child)))
+            }
+            Op::Access { .. } | Op::Release { .. } | Op::Fork(_) => true,
+        };
+        is_possible.then_some(op)
+    }
+}
+
+/// What depends on a block, as far as it matters to what is still to come.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+struct Dependent {
+    threads: u32,
+    /// Variables that other units wrote and read when they depended on the block.
+    written: u32,
+    read: u32,
+    /// Variables that the block itself wrote and read.
+    own_written: u32,
+    own_read: u32,
+}
+
+impl Dependent {
+    /// Executes an operation; whether the block is split by it. `unit` is the block.
+    fn execute(&mut self, thread: usize, op: Op, unit: usize, home: usize) -> bool {
+        let this = 1 << thread;
+        match op {
+            Op::Access { variable, is_write, unit: it } => {
+                let x = 1 << variable;
+                let on_others = self.written & x != 0 || (is_write && self.read & x != 0);
+                if it == unit {
+                    if on_others {
+                        return true;
+                    }
+                    if is_write {
+                        self.own_written |= x
+                    } else {
+                        self.own_read |= x
+                    }
+                    return false;
+                }
+                let on_own = self.own_written & x != 0 || (is_write && self.own_read & x != 0);
+                // What the thread of the block does after the block depends on it.
+                let is_after = thread == home && it > unit && self.own_written | self.own_read != 0;
+                if on_others || on_own || is_after || self.threads & this != 0 {
+                    self.threads |= this;
+                    if is_write { self.written |= x } else { self.read |= x }
+                }
+            }
+            Op::Fork(child) => {
+                let is_after = thread == home && self.own_written | self.own_read != 0;
+                if self.threads & this != 0 || is_after {
+                    self.threads |= 1 << child;
+                }
+            }
+            Op::Join(child) => {
+                let is_after = child == home && self.own_written | self.own_read != 0;
+                if self.threads & (1 << child) != 0 || is_after {
+                    self.threads |= this;
+                }
+            }
+            Op::Acquire { .. } | Op::Release { .. } => {}
+        }
+        false
+    }
+}
+
+/// What the oracle says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Verdict {
+    split: BTreeSet<u32>,
+    is_split_together: bool,
+}
+
+/// Executes the program in every way; none if it can deadlock.
+fn judge(program: &Program, ways: &[Vec<Vec<Op>>]) -> Option<Verdict> {
+    let units: Vec<(usize, Option<u32>)> =
+        program.units().map(|(thread, unit)| (thread, unit.block)).collect();
+    if ways.iter().any(|way| can_deadlock(program, way)) {
+        return None;
+    }
+    let mut verdict = Verdict::default();
+    for way in ways {
+        for (number, (home, block)) in units.iter().enumerate() {
+            if let Some(block) = block
+                && !verdict.split.contains(block)
+                && is_split(program, way, number, *home)
+            {
+                verdict.split.insert(*block);
+            }
+        }
+        let blocks: Vec<bool> = units.iter().map(|(_, block)| block.is_some()).collect();
+        verdict.is_split_together |= is_cyclic(program, way, &blocks);
+    }
+    Some(verdict)
+}
+
+fn can_deadlock(program: &Program, way: &[Vec<Op>]) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut open = vec![Positions(vec![0; way.len()])];
+    while let Some(positions) = open.pop() {
+        if !seen.insert(positions.clone()) {
+            continue;
+        }
+        let mut is_stuck = true;
+        for thread in 0..way.len() {
+            if positions.next(program, way, thread).is_some() {
+                is_stuck = false;
+                let mut after = positions.clone();
+                after.0[thread] += 1;
+                open.push(after);
+            }
+        }
+        let is_done =
+            positions.0.iter().zip(way).all(|(position, ops)| usize::from(*position) == ops.len());
+        if is_stuck && !is_done {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_split(program: &Program, way: &[Vec<Op>], unit: usize, home: usize) -> bool {
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut open = vec![(Positions(vec![0; way.len()]), Dependent::default())];
+    while let Some(state) = open.pop() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        let (positions, dependent) = state;
+        for thread in 0..way.len() {
+            let Some(op) = positions.next(program, way, thread) else { continue };
+            let (mut after, mut dependent) = (positions.clone(), dependent.clone());
+            if dependent.execute(thread, op, unit, home) {
+                return true;
+            }
+            after.0[thread] += 1;
+            open.push((after, dependent));
+        }
+    }
+    false
+}
+
+/// The order among blocks, and what each thread and variable depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct BlockOrder {
+    /// For each unit, the units that it depends on directly.
+    before: Vec<u32>,
+    /// The blocks that what a thread does next depends on.
+    threads: Vec<u32>,
+    /// The blocks that wrote and read a variable, or on which those depend that did it outside of blocks; and whether a
+    /// block did it itself.
+    written: [(u32, u32); VARIABLES],
+    read: [(u32, u32); VARIABLES],
+}
+
+impl BlockOrder {
+    /// An operation of a unit depends on these blocks, and on these by operations outside of blocks. Whether that
+    /// closes a cycle.
+    fn add(&mut self, unit: usize, direct: u32, through: u32) -> bool {
+        let before = (direct & !(1 << unit)) | through;
+        self.before[unit] |= before;
+        // Whether the unit itself is among what comes before it.
+        let mut known = self.before[unit];
+        loop {
+            let more = (0..self.before.len())
+                .filter(|it| known & (1 << it) != 0)
+                .fold(known, |all, it| all | self.before[it]);
+            if more == known {
+                return known & (1 << unit) != 0;
+            }
+            known = more;
+        }
+    }
+}
+
+fn is_cyclic(program: &Program, way: &[Vec<Op>], blocks: &[bool]) -> bool {
+    let first = BlockOrder {
+        before: vec![0; blocks.len()],
+        threads: vec![0; way.len()],
+        written: [(0, 0); VARIABLES],
+        read: [(0, 0); VARIABLES],
+    };
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut open = vec![(Positions(vec![0; way.len()]), first)];
+    while let Some(state) = open.pop() {
+        if !seen.insert(state.clone()) {
+            continue;
+        }
+        let (positions, order) = state;
+        for thread in 0..way.len() {
+            let Some(op) = positions.next(program, way, thread) else { continue };
+            let (mut after, mut order) = (positions.clone(), order.clone());
+            match op {
+                Op::Access { variable, is_write, unit } => {
+                    let (mut direct, mut through) = order.written[variable];
+                    if is_write {
+                        direct |= order.read[variable].0;
+                        through |= order.read[variable].1;
+                    }
+                    let entry = if is_write { &mut order.written } else { &mut order.read };
+                    if blocks[unit] {
+                        entry[variable].0 |= 1 << unit;
+                        let own = order.threads[thread] & !(1 << unit);
+                        if order.add(unit, direct | own, through) {
+                            return true;
+                        }
+                        order.threads[thread] |= 1 << unit;
+                    } else {
+                        order.threads[thread] |= direct | through;
+                        entry[variable].1 |= order.threads[thread];
+                    }
+                }
+                Op::Fork(child) => order.threads[child] |= order.threads[thread],
+                Op::Join(child) => order.threads[thread] |= order.threads[child],
+                Op::Acquire { .. } | Op::Release { .. } => {}
+            }
+            after.0[thread] += 1;
+            open.push((after, order));
+        }
+    }
+    false
+}
+
+/// The same by the definition: all executions, one by one, each with the graph of what depends on what.
+fn every_execution(program: &Program, ways: &[Vec<Vec<Op>>]) -> BTreeSet<u32> {
+    let units: Vec<Option<u32>> = program.units().map(|(_, unit)| unit.block).collect();
+    let mut split = BTreeSet::new();
+    for way in ways {
+        let mut execution = Vec::new();
+        extend(
+            program,
+            way,
+            &mut Positions(vec![0; way.len()]),
+            &mut execution,
+            &mut |execution| {
+                for (number, block) in units.iter().enumerate() {
+                    if let Some(block) = block
+                        && depends_on_itself(execution, number)
+                    {
+                        split.insert(*block);
+                    }
+                }
+            },
+        );
+    }
+    split
+}
+
+fn extend(
+    program: &Program,
+    way: &[Vec<Op>],
+    positions: &mut Positions,
+    execution: &mut Vec<(usize, Op)>,
+    judge: &mut dyn FnMut(&[(usize, Op)]),
+) {
+    let mut is_last = true;
+    for thread in 0..way.len() {
+        if let Some(op) = positions.next(program, way, thread) {
+            is_last = false;
+            positions.0[thread] += 1;
+            execution.push((thread, op));
+            extend(program, way, positions, execution, judge);
+            execution.pop();
+            positions.0[thread] -= 1;
+        }
+    }
+    if is_last {
+        judge(execution);
+    }
+}
+
+/// Whether an operation of the unit depends on one of others that depends on the unit.
+fn depends_on_itself(execution: &[(usize, Op)], unit: usize) -> bool {
+    let is_own = |op: &Op| matches!(op, Op::Access { unit: it, .. } if *it == unit);
+    let depends = |first: &(usize, Op), second: &(usize, Op)| {
+        first.0 == second.0
+            || match (first.1, second.1) {
+                (
+                    Op::Access { variable, is_write, .. },
+                    Op::Access { variable: other, is_write: writes, .. },
+                ) => variable == other && (is_write || writes),
+                (Op::Fork(child), _) => child == second.0,
+                (_, Op::Join(child)) => child == first.0,
+                _ => false,
+            }
+    };
+    // Operations of others that depend on the unit.
+    let mut dependent = vec![false; execution.len()];
+    for at in 0..execution.len() {
+        let before = |is_it: &dyn Fn(usize) -> bool| {
+            (0..at).any(|it| is_it(it) && depends(&execution[it], &execution[at]))
+        };
+        if is_own(&execution[at].1) {
+            let by_conflict = (0..at).any(|it| {
+                dependent[it]
+                    && execution[it].0 != execution[at].0
+                    && depends(&execution[it], &execution[at])
+            });
+            if by_conflict {
+                return true;
+            }
+        } else if matches!(execution[at].1, Op::Access { .. } | Op::Fork(_) | Op::Join(_)) {
+            dependent[at] = before(&|it| dependent[it] || is_own(&execution[it].1));
+        }
+    }
+    false
+}
+
+fn run(program: &Program, config: Config, seed: u64) -> Hybrid {
+    let mut checker = Hybrid::new(config);
+    for event in program.events(&mut Random::new(seed)) {
+        checker.event(&event);
+    }
+    checker
+}
+
+fn blocks(checker: &Hybrid) -> BTreeSet<u32> {
+    checker.broken_blocks().iter().map(|block| block.0).collect()
+}
+
+/// How many forests there were of each kind.
+#[derive(Debug, Default)]
+struct Counts {
+    judged: u64,
+    deadlocks: u64,
+    too_big: u64,
+    split: u64,
+    together: u64,
+    beyond: u64,
+    naive: u64,
+}
+
+#[test]
+fn hybrid_agrees_with_all_interleavings() {
+    let mut counts = Counts::default();
+    for number in 0..number_from("FOREST_RUNS", 12_000) {
+        let mut random = Random::new(number.wrapping_mul(0x1234_5677).wrapping_add(9));
+        let program = Program::random(&mut random);
+        let Some(ways) = program.ways(48) else {
+            counts.too_big += 1;
+            continue;
+        };
+        let Some(verdict) = judge(&program, &ways) else {
+            counts.deadlocks += 1;
+            continue;
+        };
+        counts.judged += 1;
+        let size: usize = ways.iter().map(|way| way.iter().map(Vec::len).sum()).max().unwrap_or(0);
+        if size <= 8 && ways.len() <= 4 {
+            counts.naive += 1;
+            assert_eq!(every_execution(&program, &ways), verdict.split, "{}", program.written());
+        }
+        let checker = run(&program, Config::default(), number);
+        let actual = blocks(&checker);
+        assert_eq!(actual, verdict.split, "forest {number}:\n{}", program.written());
+        counts.split += u64::from(!actual.is_empty());
+        let together = !checker.broken_together().is_empty();
+        // A block that is split alone is one of a cycle of blocks, too.
+        assert!(
+            verdict.is_split_together || !together,
+            "forest {number} is not split:\n{}",
+            program.written()
+        );
+        if actual.is_empty() && verdict.is_split_together {
+            counts.together += 1;
+            counts.beyond += u64::from(!together);
+        }
+        let others = [
+            Config { merge: false, ..Config::default() },
+            Config { reduce: false, ..Config::default() },
+            Config { merge: false, reduce: false, ..Config::default() },
+        ];
+        if number % 4 == 0 {
+            for config in others {
+                let other = run(&program, config, number + 1);
+                let found = (blocks(&other), other.broken_together().is_empty());
+                assert_eq!(
+                    found,
+                    (actual.clone(), !together),
+                    "{config:?}:\n{}",
+                    program.written()
+                );
+            }
+        }
+    }
+    println!("{counts:?}");
+    println!(
+        "{} of {} forests without a deadlock are cyclic through more than two blocks of which none is split alone; the \
+         checker looks for two",
+        counts.beyond, counts.judged
+    );
+    assert!(counts.split > counts.judged / 20 && counts.judged > 0);
+}
