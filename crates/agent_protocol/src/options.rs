@@ -258,6 +258,11 @@ options! {
         shown flag TurnsOn "branches" "" "Record which way branches go too, for tools that read traces; no checker needs it",
         key "record which way branches go too";
 
+    /// Whether checkers that can are told what the sides of branches would do that are not taken.
+    speculation: bool = true, "speculation" holds switch,
+        shown flag TurnsOff "no-speculation" "" "With `--monitor hybrid`: consider only what happened, and not what would have happened on the other sides of branches",
+        key "with the checker `hybrid`: consider what would have happened on the other sides of branches";
+
     /// Whether the contents of unsynchronized collections are watched at their calls.
     collections: bool = true, "collections" holds switch,
         shown flag TurnsOff "no-collections" "" "Do not watch the contents of objects that lock nothing, such as ArrayList, HashMap, StringBuilder and SimpleDateFormat",

@@ -50,6 +50,8 @@ pub struct Needs {
     pub locksets: bool,
     /// The order that library code makes, where it makes it.
     pub order: bool,
+    /// What the sides of branches would do that are not taken.
+    pub speculation: bool,
 }
 
 /// An entry of the list of checkers.

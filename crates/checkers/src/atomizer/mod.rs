@@ -67,7 +67,7 @@ pub const CHECKER: Registration = Registration {
     name: "atomizer",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true, order: false },
+    needs: Needs { locksets: true, order: false, speculation: false },
     start: || Box::new(CutBlocks::new(Atomizer::default())),
 };
 

@@ -37,7 +37,7 @@ pub const CHECKER: Registration = Registration {
     name: "eraser",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true, order: false },
+    needs: Needs { locksets: true, order: false, speculation: false },
     start: || Box::new(Eraser::default()),
 };
 

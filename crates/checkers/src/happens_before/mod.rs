@@ -57,7 +57,7 @@ pub const CHECKER: Registration = Registration {
     name: "happens-before",
     rules: &[RULE],
     on_by_default: true,
-    needs: Needs { locksets: false, order: true },
+    needs: Needs { locksets: false, order: true, speculation: false },
     start: || Box::new(HappensBefore::new()),
 };
 

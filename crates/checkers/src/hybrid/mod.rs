@@ -63,7 +63,7 @@ pub const CHECKER: Registration = Registration {
     name: "hybrid",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true, order: false },
+    needs: Needs { locksets: true, order: false, speculation: true },
     start: || Box::new(CutBlocks::new(Hybrid::new(Config::default()))),
 };
 

@@ -87,7 +87,7 @@ pub const CHECKER: Registration = Registration {
     name: "velodrome",
     rules: &[RULE],
     on_by_default: true,
-    needs: Needs { locksets: false, order: false },
+    needs: Needs { locksets: false, order: false, speculation: false },
     start: || Box::new(CutBlocks::new(Velodrome::new(Config::default()))),
 };
 

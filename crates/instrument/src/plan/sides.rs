@@ -5,15 +5,14 @@
 //! meet, another one ends the choices that are over. Methods have trees too, so that calls on a side can be followed.
 
 use agent_protocol::{Hook, TreeOperation};
+use classes::MemberRef;
 use classes::bytecode::{Against, Instruction, Kind};
-use classes::descriptor::parse_method;
-use classes::{MemberRef, access};
 use events::SiteId;
 use models::{Effect, Mode, Operand, Outcome};
 use rustc_hash::FxHashMap;
 use summary_trees::{
     BranchSummary, Config, FieldFacts, FieldRef, Fields, MethodRef, Names, RootKind, Step,
-    StepKind, encode, has_visible, summarize_branches, summarize_method,
+    StepKind, encode, summarize_branches, summarize_method,
 };
 
 use crate::error::InstrumentError;
