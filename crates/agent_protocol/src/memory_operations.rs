@@ -20,6 +20,8 @@ pub enum Orders {
     /// What the object, whose reference is written or was read, had in its final fields when it was constructed: an access
     /// in plain or opaque mode orders nothing else.
     FinalFields,
+    /// What came before the last fence of the thread is released to the place: a write in opaque mode orders nothing else.
+    AfterFence,
 }
 
 /// What an operation does to memory.
@@ -78,7 +80,7 @@ const TYPES: [(&str, &str, &str); 10] = [
 const ACCESSES: [(&str, Orders); 3] =
     [("", Orders::Both), ("Acquire", Orders::Acquire), ("Release", Orders::Release)];
 
-/// Every operation, in a fixed order. Plain and opaque ones order nothing, and are not among them.
+/// Every operation, in a fixed order. Plain ones and reads in opaque mode order nothing, and are not among them.
 #[must_use]
 pub fn memory_operations() -> Vec<MemoryOperation> {
     let mut operations = Vec::new();
@@ -111,6 +113,9 @@ pub fn memory_operations() -> Vec<MemoryOperation> {
                 add(format!("get{type_word}{ending}"), Shape::Get, Orders::FinalFields);
                 add(format!("put{type_word}{ending}"), Shape::Put, Orders::FinalFields);
             }
+        }
+        if !is_reference {
+            add(format!("put{type_word}Opaque"), Shape::Put, Orders::AfterFence);
         }
         for ending in ["Volatile", "Acquire"] {
             add(format!("get{type_word}{ending}"), Shape::Get, Orders::Acquire);
@@ -191,6 +196,8 @@ fn java_method(operation: &MemoryOperation) -> String {
     }
     if releases {
         body.push_str(RELEASE);
+    } else if *orders == Orders::AfterFence {
+        body.push_str("        ScissionOrder.releaseAfterFence(base, offset);\n");
     } else if is_of_final_fields && *shape == Shape::Put {
         body.push_str("        ScissionOrder.releaseFinal(base, offset, value);\n");
     }

@@ -189,9 +189,21 @@ public final class ScissionOrder {
 
     /** Before the reference of an object is written in a mode that orders nothing but final fields. */
     static void releaseFinal(Object base, long offset, Object value) {
-        if (isOn && ScissionEpochs.hasThreads && hasFinalFields(value)) {
+        if (isOn && ScissionEpochs.hasThreads && (hasFinalFields(value) || hasFenced())) {
             releaseKey(base, placeIn(base, offset));
         }
+    }
+
+    /** Before a write in opaque mode: what came before a fence before it is seen by whoever acquires what it writes. */
+    static void releaseAfterFence(Object base, long offset) {
+        if (isOn && ScissionEpochs.hasThreads && hasFenced()) {
+            releaseKey(base, placeIn(base, offset));
+        }
+    }
+
+    private static boolean hasFenced() {
+        ScissionThread s = Thread.currentThread().$scission;
+        return s != null && s.hasFenced;
     }
 
     /** After the reference of an object was read in such a mode. */
@@ -554,6 +566,7 @@ public final class ScissionOrder {
         if (isOn && ScissionEpochs.hasThreads) {
             ScissionThread s = ScissionEpochs.current();
             if (mode(s) == ORDER_LOUD) {
+                s.hasFenced = true;
                 emit(s, EVENT_ORDER_RELEASE, 0, PLACE | FENCES, 0);
                 beginEpoch(s);
             }

@@ -113,6 +113,8 @@ final class ScissionThread {
 
     /** How order inside library code counts, innermost in the low bits. */
     long orderModes;
+    /** Whether it has come to a fence after which others may see what it did before. */
+    boolean hasFenced;
     /** The place whose acquisition was withheld last. */
     long withheld;
     /** The monitors of the synchronized methods of library code that are running, innermost last. */
