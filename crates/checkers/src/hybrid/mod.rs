@@ -28,7 +28,7 @@
 //! 6. Locks may be held in shared mode, and need not be released in the reverse order of their acquisition.
 //! 7. Volatile accesses and atomic updates are accesses; an update is one write.
 //! 8. Units of one thread that have equal trees are one (`forest.rs`). Units that were forgotten, searches that were
-//!    ended, and accesses reported so late that their unit is forgotten are counted ([`Hybrid::limits`]).
+//!    ended, and accesses reported so late that their unit is forgotten are counted ([`Hybrid::bounds_reached`]).
 //! 9. What hooks leave out because it repeats an access of the same epoch is one access here, too.
 
 mod builder;
@@ -47,7 +47,7 @@ use findings::Finding;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::cuts::CutBlocks;
-use crate::{Checker, Needs, Registration};
+use crate::{Checker, Needs, Registration, Settings};
 use builder::{Builder, BuilderConfig};
 use cycles::{Access, CycleConfig, CycleSearch, Passage, Visit};
 use forest::{Added, Forest, ForestConfig, UnitId};
@@ -64,7 +64,9 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: false,
     needs: Needs { locksets: true, order: false },
-    start: || Box::new(CutBlocks::new(Hybrid::new(Config::default()))),
+    start: |Settings { speculation }| {
+        Box::new(CutBlocks::new(Hybrid::new(Config { speculation, ..Config::default() })))
+    },
 };
 
 /// How it works. The default is best; tests compare it with others.
@@ -220,7 +222,7 @@ impl Hybrid {
 
     /// How often a bound was reached.
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub fn bounds_reached(&self) -> Limits {
         Limits {
             forgotten_units: self.forest.forgotten,
             violations: self.violations.left_out,
@@ -440,35 +442,60 @@ impl Hybrid {
         self.limits.undecided_cycles += undecided;
     }
 
-    /// What decides which cycles lead through a unit: its tree, and those that it conflicts with. None if there are none.
+    /// What decides which cycles lead through a unit: its tree, those of its thread that come before it, and those that
+    /// it conflicts with. None if it conflicts with none.
     fn situation(&self, id: UnitId) -> Option<u64> {
         let unit = self.forest.get(id)?;
-        let mut others: Vec<(u64, ThreadId, bool)> = Vec::new();
+        let mut concurrent: Vec<UnitId> = Vec::new();
         let mut last = None;
         for leaf in &unit.tree.leaves {
             if last.replace(leaf.access.variable) == Some(leaf.access.variable) {
                 continue;
             }
-            for other in self.forest.of_variable(leaf.access.variable) {
-                let Some(other) = self.forest.get(*other) else { continue };
+            for id in self.forest.of_variable(leaf.access.variable) {
+                let Some(other) = self.forest.get(*id) else { continue };
                 let is_concurrent = other.thread != unit.thread
                     && unit
                         .places
                         .iter()
                         .any(|place| other.places.iter().any(|it| it.is_concurrent(place)));
                 if is_concurrent {
-                    others.push((other.tree.number, other.thread, other.first < other.last));
+                    concurrent.push(*id);
                 }
             }
         }
-        if others.is_empty() {
+        if concurrent.is_empty() {
             return None;
         }
+        concurrent.sort_unstable();
+        concurrent.dedup();
+        let others = concurrent.iter().chain(self.forest.of_thread(unit.thread));
+        let others = others.filter_map(|id| self.forest.get(*id));
+        let mut others: Vec<(u64, ThreadId, bool)> =
+            others.map(|it| (it.tree.number, it.thread, it.first < it.last)).collect();
         others.sort_unstable();
-        others.dedup();
+        // More than two equal ones make no difference.
+        let mut before = [None; 2];
+        others.retain(|it| {
+            let is_third = before == [Some(*it); 2];
+            before = [before[1], Some(*it)];
+            !is_third
+        });
         let mut hasher = FxHasher::default();
-        (unit.tree.number, unit.thread, unit.first < unit.last, others).hash(&mut hasher);
+        (unit.tree.number, unit.first < unit.last, others).hash(&mut hasher);
         Some(hasher.finish())
+    }
+
+    /// What lies between blocks is a unit that ends where the thread sends order: it is known before what follows it.
+    fn end_outside(&mut self, id: ThreadId) {
+        if self.threads.get(&id).is_some_and(|thread| thread.depth == 0) {
+            self.end_unit(id);
+        }
+    }
+
+    fn send(&mut self, thread: ThreadId, key: OrderKey) {
+        self.end_outside(thread);
+        self.order.send(thread, key);
     }
 
     fn end_thread(&mut self, thread: ThreadId) {
@@ -604,17 +631,24 @@ impl Checker for Hybrid {
             Action::WouldRelease(lock) => self.would_lock(event, lock, Mode::Exclusive, false),
             Action::WouldReleaseShared(lock) => self.would_lock(event, lock, Mode::Shared, false),
             Action::ThreadEnd => self.end_thread(thread),
-            Action::Fork(child) => self.order.send(thread, OrderKey::Started(child)),
-            Action::Join(child) => self.order.join(thread, child),
-            Action::Submit(task) => self.order.send(thread, OrderKey::Submitted(task)),
+            Action::Fork(child) => self.send(thread, OrderKey::Started(child)),
+            Action::Join(child) => {
+                // It has ended, though that may not be reported.
+                self.end_unit(child);
+                self.order.join(thread, child);
+            }
+            Action::Submit(task) => self.send(thread, OrderKey::Submitted(task)),
             Action::TaskBegin(task) => self.order.receive(thread, OrderKey::Submitted(task)),
-            Action::TaskEnd(task) => self.order.send(thread, OrderKey::EndOf(task)),
+            Action::TaskEnd(task) => self.send(thread, OrderKey::EndOf(task)),
             Action::TaskJoin(task) => self.order.receive(thread, OrderKey::EndOf(task)),
-            Action::BarrierArrive(barrier) => self.order.arrive(thread, barrier),
+            Action::BarrierArrive(barrier) => {
+                self.end_outside(thread);
+                self.order.arrive(thread, barrier);
+            }
             Action::BarrierPass(barrier) => self.order.pass(thread, barrier),
-            Action::LatchDown(latch) => self.order.send(thread, OrderKey::Latch(latch)),
+            Action::LatchDown(latch) => self.send(thread, OrderKey::Latch(latch)),
             Action::LatchPass(latch) => self.order.receive(thread, OrderKey::Latch(latch)),
-            Action::ClassInitialised(class) => self.order.send(thread, OrderKey::Class(class)),
+            Action::ClassInitialised(class) => self.send(thread, OrderKey::Class(class)),
             Action::ClassUsed(class) => self.order.receive(thread, OrderKey::Class(class)),
             // These may come in another order in another run, or are no order at all.
             Action::ThreadBegin
@@ -635,5 +669,33 @@ impl Checker for Hybrid {
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
         self.violations_so_far().findings(tables)
+    }
+
+    fn limits(&self) -> Vec<(&'static str, u64)> {
+        let Limits {
+            forgotten_units,
+            long_units,
+            late_accesses,
+            ended_searches,
+            undecided_cycles,
+            violations,
+            unknown_threads,
+        } = self.bounds_reached();
+        let all = [
+            (
+                "what blocks did was forgotten before all others had been compared with it",
+                forgotten_units,
+            ),
+            ("blocks were too long, and their ends were left out", long_units),
+            (
+                "accesses were reported after the block they belong to had been forgotten",
+                late_accesses,
+            ),
+            ("not all cycles through a block were looked for", ended_searches),
+            ("whether an order can happen was not decided", undecided_cycles),
+            ("findings of the same rule were left out", violations),
+            ("threads that nobody started began after others had been forgotten", unknown_threads),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 }

@@ -1,8 +1,9 @@
 //! From cycles to findings: one for each block, pair of places and pair of variables, with the best witness.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use events::{Branch, Kind, SiteId, Tables, ThreadId, Variable};
+use events::{Branch, Kind, ObjectId, SiteId, Tables, ThreadId, Variable};
 use findings::{
     Cycle, CycleEdge, EdgeKind, Evidence, Finding, HeldLock, Operation, Severity, Step,
     ThreadAction, Transaction, Witness,
@@ -214,18 +215,38 @@ impl FindingBuilder<'_> {
             };
             BTreeMap::from([("first", of(first)), ("second", of(second))])
         };
+        let mut subjects = names(Subject::name);
+        let mut stable_subjects = names(Subject::stable_name);
+        subjects.insert("guard", self.guard(violation));
+        stable_subjects.insert("guard", String::new());
         let cycle = self.cycle(violation, &threads);
         Some(Finding {
             rule: RULE,
             evidence: Evidence::Predicted,
             severity: violation.severity(),
             blame: site_of(tables, blamed),
-            subjects: names(Subject::name),
-            stable_subjects: names(Subject::stable_name),
+            subjects,
+            stable_subjects,
             witnesses: vec![Witness { analysis: super::CHECKER.name, steps, cycle: Some(cycle) }],
             distance: 0,
             fingerprint: None,
         })
+    }
+
+    /// What to hold: the lock that is held at the most accesses, if at more than one.
+    fn guard(&self, violation: &Violation) -> String {
+        let mut counts: BTreeMap<ObjectId, (usize, SiteId)> = BTreeMap::new();
+        let accesses = violation.visits.iter().flat_map(|visit| [&visit.arrives, &visit.leaves]);
+        for held in accesses.flat_map(|access| &access.held) {
+            counts.entry(held.lock).or_insert((0, held.site)).0 += 1;
+        }
+        let best = counts.iter().max_by_key(|(lock, (count, _))| (*count, Reverse(**lock)));
+        match best {
+            Some((lock, (count, site))) if *count > 1 => {
+                format!("`{}`", Subject::Lock(*lock).name(self.tables, *site))
+            }
+            _ => "one lock".to_string(),
+        }
     }
 
     /// The step of an access, and that of the branch it depends on.
