@@ -699,3 +699,130 @@ impl Checker for Hybrid {
         all.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use events::{FieldId, Kind, Operand, SiteId};
+
+    fn event(thread: u32, epoch: u64, action: Action) -> Event {
+        let (thread, epoch) = (ThreadId(thread), Epoch(epoch));
+        Event { thread, site: SiteId(7), epoch, action, overlaps: 0 }
+    }
+
+    fn variable(number: u32) -> Variable {
+        Variable::Static(FieldId(number))
+    }
+
+    fn run(events: &[Event]) -> Hybrid {
+        let mut checker = Hybrid::new(Config::default());
+        events.iter().for_each(|event| checker.event(event));
+        checker
+    }
+
+    /// A block that reads x under a lock and is to write it, late, in an epoch; and another that writes x.
+    fn with_late_write(epoch: u64) -> Hybrid {
+        let lock = ObjectId(1);
+        run(&[
+            event(1, 1, Action::Begin),
+            event(1, 2, Action::Acquire(lock)),
+            event(1, 2, Action::Read(variable(0))),
+            event(1, 2, Action::Release(lock)),
+            event(1, 4, Action::Acquire(lock)),
+            event(1, 4, Action::Release(lock)),
+            event(1, 5, Action::End),
+            event(2, 10, Action::Acquire(lock)),
+            event(1, epoch, Action::EarlierWrite(variable(0))),
+            event(2, 10, Action::Write(variable(0))),
+            event(2, 10, Action::Release(lock)),
+        ])
+    }
+
+    #[test]
+    fn an_access_that_is_reported_late_is_in_the_section_of_its_epoch() {
+        assert!(with_late_write(2).broken_blocks().is_empty());
+        assert_eq!(with_late_write(4).broken_blocks(), BTreeSet::from([SiteId(7)]));
+        assert_eq!(with_late_write(4).bounds_reached(), Limits::default());
+        // Before anything that is known of the thread.
+        assert_eq!(with_late_write(0).bounds_reached().late_accesses, 0);
+        let early = run(&[event(1, 3, Action::EarlierWrite(variable(0)))]);
+        assert_eq!(early.bounds_reached().late_accesses, 1);
+    }
+
+    #[test]
+    fn an_access_that_is_reported_late_is_on_the_side_of_its_epoch() {
+        let side = |epoch| {
+            run(&[
+                event(1, 1, Action::Begin),
+                event(1, 2, Action::Choice),
+                event(1, 2, Action::Untaken(events::Branch::Taken)),
+                event(1, 2, Action::WouldWrite(variable(0))),
+                event(1, 2, Action::UntakenEnd),
+                event(1, 3, Action::Rejoin),
+                event(2, 9, Action::Begin),
+                event(1, epoch, Action::EarlierRead(variable(0))),
+                event(2, 9, Action::Write(variable(0))),
+            ])
+        };
+        // On the side that was taken the write is excluded; before and after the choice it is not.
+        assert!(side(2).broken_blocks().is_empty());
+        assert_eq!(side(1).broken_blocks().len(), 1);
+        assert_eq!(side(3).broken_blocks().len(), 1);
+    }
+
+    #[test]
+    fn equal_trees_are_one_and_different_ones_are_bounded() {
+        let mut checker = Hybrid::new(Config { most_units: 100, ..Config::default() });
+        for number in 0..20_000 {
+            let thread = 1 + number % 2;
+            let different = if number < 10_000 { 0 } else { number };
+            for action in [
+                Action::Begin,
+                Action::Acquire(ObjectId(1)),
+                Action::Write(variable(different)),
+                Action::Release(ObjectId(1)),
+                Action::End,
+            ] {
+                checker.event(&event(thread, 0, action));
+            }
+            if number == 9_999 {
+                assert_eq!(checker.live_trees().0, 2);
+            }
+        }
+        assert!(checker.live_trees().1 <= 102);
+        assert!(checker.bounds_reached().forgotten_units > 9_000);
+        assert!(!checker.limits().is_empty() && checker.broken_blocks().is_empty());
+    }
+
+    #[test]
+    fn whatever_the_events_are_there_is_a_verdict() {
+        let mut state: u64 = 1;
+        let mut below = |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let mut checker = Hybrid::new(Config::default());
+        for number in 0..100_000_u64 {
+            let kind = Kind::ALL[below(Kind::ALL.len() as u64) as usize];
+            let object = ObjectId(below(4));
+            let operands = [
+                Operand::None,
+                Operand::Variable(variable(below(5) as u32)),
+                Operand::Object(object),
+                Operand::Thread(ThreadId(below(5) as u32)),
+                Operand::Class(events::ClassId(below(2) as u32)),
+                Operand::ObjectOfClass(object, events::ClassId(0)),
+                Operand::Branch(events::Branch::Taken),
+            ];
+            let action = operands.iter().find_map(|operand| Action::of_kind(kind, *operand));
+            let epoch = number.saturating_sub(below(50));
+            if let Some(action) = action {
+                checker.event(&event(below(5) as u32, epoch, action));
+            }
+        }
+        assert!(checker.live_trees().0 > 0);
+        drop(checker.findings(&Tables::default()));
+    }
+}

@@ -1,7 +1,7 @@
 //! From cycles to findings: one for each block, pair of places and pair of variables, with the best witness.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use events::{Branch, Kind, ObjectId, SiteId, Tables, ThreadId, Variable};
 use findings::{
@@ -170,7 +170,14 @@ impl Violations {
 
     pub(super) fn findings(&self, tables: &Tables) -> Vec<Finding> {
         let names = FindingBuilder { tables, stacks: Stacks::new(tables) };
-        self.groups.values().filter_map(|violation| names.finding(violation)).collect()
+        let alone: BTreeSet<SiteId> =
+            self.blocks().filter(|(_, other)| other.is_none()).map(|(block, _)| block).collect();
+        // That a block can be split with another says nothing more where it, or the other, can be split alone.
+        let is_alone = |block: Option<SiteId>| block.is_some_and(|block| alone.contains(&block));
+        let told = self.groups.values().filter(|it| {
+            it.together_with.is_none() || !(is_alone(Some(it.block)) || is_alone(it.together_with))
+        });
+        told.filter_map(|violation| names.finding(violation)).collect()
     }
 }
 
@@ -194,12 +201,6 @@ impl FindingBuilder<'_> {
             let thread = violation.visits.get(1).and_then(|visit| name(visit.arrives.thread));
             steps.push(Step { thread, ..Step::at("together", site_of(tables, other)) });
         }
-        let blamed = violation.block;
-        self.access("first", first, blamed, &threads, &mut steps);
-        for access in violation.interferes() {
-            self.access("interferes", access, blamed, &threads, &mut steps);
-        }
-        self.access("second", second, blamed, &threads, &mut steps);
         if let Some((thread, lock)) = violation.deadlock {
             let verb = Verb::of_kind(Kind::Acquire).words().to_string();
             let subject = Subject::Lock(lock.lock).name(tables, lock.site);
@@ -209,6 +210,12 @@ impl FindingBuilder<'_> {
                 ..Step::at("deadlock", site_of(tables, lock.site))
             });
         }
+        let blamed = violation.block;
+        self.access("first", first, blamed, &threads, &mut steps);
+        for access in violation.interferes() {
+            self.access("interferes", access, blamed, &threads, &mut steps);
+        }
+        self.access("second", second, blamed, &threads, &mut steps);
         let names = |name: fn(Subject, &Tables, SiteId) -> String| {
             let of = |it: &ReportedAccess| {
                 name(Subject::Variable(it.access.variable), tables, it.access.site)
@@ -236,8 +243,8 @@ impl FindingBuilder<'_> {
     /// What to hold: the lock that is held at the most accesses, if at more than one.
     fn guard(&self, violation: &Violation) -> String {
         let mut counts: BTreeMap<ObjectId, (usize, SiteId)> = BTreeMap::new();
-        let accesses = violation.visits.iter().flat_map(|visit| [&visit.arrives, &visit.leaves]);
-        for held in accesses.flat_map(|access| &access.held) {
+        let pair = violation.pair().into_iter().flat_map(|(first, second)| [first, second]);
+        for held in pair.chain(violation.interferes()).flat_map(|access| &access.held) {
             counts.entry(held.lock).or_insert((0, held.site)).0 += 1;
         }
         let best = counts.iter().max_by_key(|(lock, (count, _))| (*count, Reverse(**lock)));
@@ -261,6 +268,20 @@ impl FindingBuilder<'_> {
         let tables = self.tables;
         let site = access.access.site;
         let subject = Subject::Variable(access.access.variable).name(tables, site);
+        if let Some(UntakenSide { site, way }) = access.untaken {
+            let verb = match way {
+                Branch::Taken | Branch::NotTaken => "went the other way".to_string(),
+                Branch::Case(value) => format!("did not take `case {value}`"),
+            };
+            let step = Step {
+                thread: Some(threads.name(access.thread)),
+                action: Some(ThreadAction { verb, subject: subject.clone() }),
+                ..Step::at("branch", site_of(tables, site))
+            };
+            if !steps.contains(&step) {
+                steps.push(step);
+            }
+        }
         let held = access.held.iter().map(|held| HeldLock {
             lock: Subject::Lock(held.lock).name(tables, held.site),
             taken_at: site_of(tables, held.site),
@@ -268,7 +289,7 @@ impl FindingBuilder<'_> {
         steps.push(Step {
             held_locks: held.collect(),
             thread: Some(threads.name(access.thread)),
-            action: Some(ThreadAction { verb: verb(access), subject: subject.clone() }),
+            action: Some(ThreadAction { verb: verb(access), subject }),
             stack: self.stacks.find(
                 site,
                 access.thread,
@@ -277,17 +298,6 @@ impl FindingBuilder<'_> {
             ),
             ..Step::at(role, site_of(tables, site))
         });
-        if let Some(UntakenSide { site, way }) = access.untaken {
-            let verb = match way {
-                Branch::Taken | Branch::NotTaken => "went the other way".to_string(),
-                Branch::Case(value) => format!("did not take `case {value}`"),
-            };
-            steps.push(Step {
-                thread: Some(threads.name(access.thread)),
-                action: Some(ThreadAction { verb, subject }),
-                ..Step::at("branch", site_of(tables, site))
-            });
-        }
     }
 
     fn cycle(&self, violation: &Violation, threads: &ThreadNames<'_>) -> Cycle {

@@ -84,11 +84,11 @@ super::rule! {
         roles: &[
             ("block", "this block is meant to be atomic"),
             ("together", "so is this block; each of the two could be, but not both"),
+            ("deadlock", "`{thread}` {verb} `{subject}` here, under a lock that others acquire after it: the threads may also deadlock"),
+            ("branch", "not taken in this run: `{thread}` {verb} here, and so did not use `{subject}`"),
             ("first", "first, `{thread}` {verb} `{subject}` here"),
             ("interferes", "then `{thread}` {verb} `{subject}` here"),
             ("second", "last, `{thread}` {verb} `{subject}` here"),
-            ("branch", "not taken in this run: `{thread}` {verb} here, and so did not use `{subject}`"),
-            ("deadlock", "`{thread}` {verb} `{subject}` here, under a lock that others acquire after it: the threads may also deadlock"),
         ],
         advice: "hold {guard} from the first use to the second, and wherever other threads use these variables, or mark the block as not atomic if it need not be",
     }
