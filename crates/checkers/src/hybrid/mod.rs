@@ -23,8 +23,10 @@
 //!    of a cycle to be concurrent, and misses `t` = `rd x; rd y` against two calls that write `x` and `y`.
 //! 4. Equivalence is about conflicting accesses. The paper also wants the serial trace to respect locks, which its
 //!    algorithm does not; locks without data make no difference that a program could see.
-//! 5. The first and the *last* access of a kind under one parent are kept, not the first two: for a unit that interferes,
-//!    `u` = `rd x; rd x; wr y; rd x` against `t` = `rd y; wr x`, the last one matters.
+//! 5. The first and the *last* access of a kind that no lock operation lies between are kept, not the first two under one
+//!    parent. For a unit that interferes the last one matters: `u` = `rd x; rd x; wr y; rd x` against `t` = `rd y; wr x`.
+//!    And accesses before and after a section do not stand for each other: `u` = `wr x; acq k; rel k; wr x; wr y` splits
+//!    `t` = `acq k; rd x; rd y; rel k` with its second write of `x`, not with its first.
 //! 6. Locks may be held in shared mode, and need not be released in the reverse order of their acquisition.
 //! 7. Volatile accesses and atomic updates are accesses; an update is one write.
 //! 8. Units of one thread that have equal trees are one (`forest.rs`). Units that were forgotten, searches that were
@@ -49,7 +51,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::cuts::CutBlocks;
 use crate::{Checker, Needs, Registration, Settings};
 use builder::{Builder, BuilderConfig};
-use cycles::{Access, CycleConfig, CycleSearch, Passage, Visit};
+use cycles::{Access, CycleSearch, Passage, Visit};
 use forest::{Added, Forest, ForestConfig, UnitId};
 use order::{Order, OrderKey};
 use report::{ReportedAccess, ReportedVisit, Violation, Violations};
@@ -104,6 +106,11 @@ const MOST_STEPS: u64 = 20_000;
 
 /// The most states of the search for an interleaving.
 const MOST_STATES: usize = 20_000;
+
+/// How many steps of searches there may be at the beginning, and how many more with each unit that is added: the time
+/// that searches take is in proportion to that of the run.
+const FIRST_CREDIT: u64 = 10_000_000;
+const CREDIT_OF_UNIT: u64 = 200;
 
 /// How many epochs of a thread are remembered.
 const MOST_EPOCHS: usize = 4096;
@@ -161,6 +168,8 @@ pub struct Hybrid {
     forest: Forest,
     violations: Violations,
     situations: FxHashSet<u64>,
+    /// How many steps searches may take.
+    credit: u64,
     limits: Limits,
 }
 
@@ -180,6 +189,7 @@ impl Hybrid {
             forest: Forest::new(forest),
             violations: Violations::default(),
             situations: FxHashSet::default(),
+            credit: FIRST_CREDIT,
             limits: Limits::default(),
         }
     }
@@ -389,6 +399,7 @@ impl Hybrid {
         let block = thread.block;
         let built = builder.finish();
         self.limits.long_units += u64::from(built.is_cut_off);
+        self.credit = self.credit.saturating_add(CREDIT_OF_UNIT);
         let added = if built.tokens.is_empty() {
             None
         } else {
@@ -418,28 +429,26 @@ impl Hybrid {
     }
 
     fn look_for_cycles(&mut self, unit: UnitId) {
-        let config = CycleConfig {
-            most_edges: self.config.most_edges,
-            most_steps: MOST_STEPS,
-            most_states: MOST_STATES,
-        };
-        let (forest, violations) = (&self.forest, &mut self.violations);
-        let mut undecided = 0;
-        for edges in 2..=config.most_edges {
-            let is_complete = CycleSearch::run(forest, unit, edges, config.most_steps, |visits| {
+        let (forest, violations, limits) = (&self.forest, &mut self.violations, &mut self.limits);
+        for edges in 2..=self.config.most_edges {
+            let most_steps = MOST_STEPS.min(self.credit);
+            let mut states = 0;
+            let steps = CycleSearch::run(forest, unit, edges, most_steps, |visits| {
                 let Some(violation) = violation(forest, visits) else { return };
                 if !violations.is_better(&violation) {
                     return;
                 }
-                match cycles::is_feasible(forest, visits, &config) {
+                let (feasibility, looked_at) = cycles::is_feasible(forest, visits, MOST_STATES);
+                states += looked_at as u64;
+                match feasibility {
                     Feasibility::Possible => violations.add(violation),
                     Feasibility::Impossible => {}
-                    Feasibility::Unknown => undecided += 1,
+                    Feasibility::Unknown => limits.undecided_cycles += 1,
                 }
             });
-            self.limits.ended_searches += u64::from(!is_complete);
+            limits.ended_searches += u64::from(steps > most_steps);
+            self.credit = self.credit.saturating_sub(steps + states);
         }
-        self.limits.undecided_cycles += undecided;
     }
 
     /// What decides which cycles lead through a unit: its tree, those of its thread that come before it, and those that
@@ -804,7 +813,7 @@ mod tests {
             (state >> 33) % bound
         };
         let mut checker = Hybrid::new(Config::default());
-        for number in 0..100_000_u64 {
+        for number in 0..20_000_u64 {
             let kind = Kind::ALL[below(Kind::ALL.len() as u64) as usize];
             let object = ObjectId(below(4));
             let operands = [
