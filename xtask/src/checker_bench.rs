@@ -169,7 +169,9 @@ fn run(shape: Shape, length: usize) -> Result<Measured> {
     let mut velodrome = Velodrome::new(Config::default());
     let others = checkers::ALL.iter().filter(|other| other.name != velodrome::CHECKER.name);
     let (defaults, others): (Vec<_>, Vec<_>) = others.partition(|other| other.on_by_default);
-    let start = |registration: &&'static Registration| (registration.name, (registration.start)());
+    let start = |registration: &&'static Registration| {
+        (registration.name, (registration.start)(checkers::Settings::default()))
+    };
     let mut defaults: Vec<_> = defaults.iter().map(start).collect();
     let mut group: Vec<(&'static str, &mut dyn Checker)> =
         vec![(velodrome::CHECKER.name, &mut velodrome)];

@@ -114,7 +114,7 @@ impl Work {
         for name in agent.checkers() {
             match checkers::named(name) {
                 Some(registration) => checkers.push(Running {
-                    checker: (registration.start)(),
+                    checker: (registration.start)(checkers::Settings::default()),
                     is_reported: agent.options.monitors.iter().any(|asked| asked == name),
                 }),
                 None => agent.note(format!("there is no checker `{name}`")),

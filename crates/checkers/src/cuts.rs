@@ -207,6 +207,10 @@ impl<C: Checker> Checker for CutBlocks<C> {
         self.checker.uncertain_violations()
     }
 
+    fn limits(&self) -> Vec<(&'static str, u64)> {
+        self.checker.limits()
+    }
+
     fn suspects(&mut self) -> Vec<SiteId> {
         self.checker.suspects()
     }

@@ -35,6 +35,12 @@ pub trait Checker {
         0
     }
 
+    /// Which bounds were reached, as clauses about what was left out, each with how often. What that hides is not
+    /// reported.
+    fn limits(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Sites that became suspicious since the last call: an operation there could complete a violation
     /// if another thread ran in between. An adversarial scheduler delays threads there.
     fn suspects(&mut self) -> Vec<SiteId> {
@@ -66,7 +72,20 @@ pub struct Registration {
     /// Which additional events it needs.
     pub needs: Needs,
     /// A checker that has seen nothing yet.
-    pub start: fn() -> Box<dyn Checker + Send>,
+    pub start: fn(Settings) -> Box<dyn Checker + Send>,
+}
+
+/// What users can choose about checkers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Consider what would have happened on sides of branches that were not taken.
+    pub speculation: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { speculation: true }
+    }
 }
 
 /// Every checker, in the order in which they are listed to users.

@@ -730,7 +730,8 @@ mod tests {
                 "unknown key `RULE` at scission.toml:2; known are `default`, `reacquired-lock`, \
                  `reacquired-lock-pair`, `stale-value`, `data-race`, `unsafe-publication`, \
                  `inconsistent-method`, `lock-order-cycle`, `critical-wait`, `indefinite-wait`, \
-                 `not-serializable`, `happens-before-race`, `lockset-race`, `irreducible-block`",
+                 `not-serializable`, `happens-before-race`, `lockset-race`, `irreducible-block`, \
+                 `breakable-block`",
             ),
             (
                 "[run]\narays = true",

@@ -362,6 +362,10 @@ pub(crate) struct TraceFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
 
+    /// Do not consider what would have happened on sides of branches that were not taken
+    #[arg(long, requires = "checkers")]
+    pub(crate) no_speculation: bool,
+
     /// Write each reported cycle to a file in this directory, as a graph for `dot`
     #[arg(long, value_name = "DIR", requires = "checkers")]
     pub(crate) graphs: Option<PathBuf>,

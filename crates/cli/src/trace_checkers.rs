@@ -44,7 +44,9 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     excluded.extend(report.learned_exclusions());
     let cancel = Cancel::on_interrupt();
     let progress = Progress::new(!flags.presentation.quiet && !flags.no_progress);
-    let mut checker_run = CheckerRun::new(&settings.checkers, Blocks::new(excluded));
+    let checker_settings = checkers::Settings { speculation: !flags.no_speculation };
+    let mut checker_run =
+        CheckerRun::new(&settings.checkers, checker_settings, Blocks::new(excluded));
     let completed = checker_run.process(&mut trace, &cancel, &progress);
     progress.finish();
 
@@ -60,7 +62,7 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     let tables = trace.tables();
     let results = Results {
         remarks,
-        gaps: checker_run.gap(&name).into_iter().collect(),
+        gaps: checker_run.gaps(&name),
         stats: vec![
             ("threads", tables.threads.len() as u64),
             ("events", checker_run.events),
@@ -112,9 +114,9 @@ struct CheckerRun {
 }
 
 impl CheckerRun {
-    fn new(names: &[&'static str], blocks: Blocks) -> CheckerRun {
+    fn new(names: &[&'static str], settings: checkers::Settings, blocks: Blocks) -> CheckerRun {
         let registrations: Vec<_> = names.iter().filter_map(|name| checkers::named(name)).collect();
-        let checkers = registrations.iter().map(|checker| (checker.start)()).collect();
+        let checkers = registrations.iter().map(|checker| (checker.start)(settings)).collect();
         CheckerRun { registrations, checkers, blocks, events: 0, missed: 0 }
     }
 
@@ -141,11 +143,17 @@ impl CheckerRun {
         Ok(())
     }
 
-    /// What the trace says that it lacks.
-    fn gap(&self, trace: &str) -> Option<Gap> {
+    /// What the trace says that it lacks, and what checkers left out.
+    fn gaps(&self, trace: &str) -> Vec<Gap> {
         let detail = "hooks had no memory or stack left to report what happened";
         let gap = Gap::new(GapKind::LostEvents, trace, detail);
-        (self.missed > 0).then_some(Gap { count: self.missed, ..gap })
+        let missed = (self.missed > 0).then_some(Gap { count: self.missed, ..gap });
+        let limits = self.checkers.iter().flat_map(|checker| checker.limits());
+        let limits = limits.map(|(detail, count)| Gap {
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            ..Gap::new(GapKind::Limit, trace, detail)
+        });
+        missed.into_iter().chain(limits).collect()
     }
 }
 

@@ -68,7 +68,7 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: false,
     needs: Needs { locksets: true, order: false, speculation: false },
-    start: || Box::new(CutBlocks::new(Atomizer::default())),
+    start: |_| Box::new(CutBlocks::new(Atomizer::default())),
 };
 
 /// How many different variables a thread may use between two synchronisations before those that it used

@@ -38,7 +38,7 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: false,
     needs: Needs { locksets: true, order: false, speculation: false },
-    start: || Box::new(Eraser::default()),
+    start: |_| Box::new(Eraser::default()),
 };
 
 /// An access that may become the first of a pair.

@@ -58,7 +58,7 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: true,
     needs: Needs { locksets: false, order: true, speculation: false },
-    start: || Box::new(HappensBefore::new()),
+    start: |_| Box::new(HappensBefore::new()),
 };
 
 /// Beyond this many threads, slots are reused although their threads may still be raced with.

@@ -1,13 +1,15 @@
 //! Builds the tree of a unit from the events of its thread. Whatever the events are, the tree is well-formed.
 //!
-//! **What is left out.** Of the accesses of one kind to one variable under one parent (the same sections of locks, the
-//! same side) only the first and the last are kept. They stand for all: an access that must come before something of
-//! another unit can as well be the first, one that must come after can as well be the last, and locks and sides are the
-//! same. Of sections and choices that are equal and follow one another directly, two are kept (section 4.3 of the paper:
-//! two iterations of a loop stand for all).
+//! **What is left out.** Of the accesses of one kind to one variable that no lock operation lies between, on one side of
+//! a branch, only the first and the last are kept. They stand for all: an access that must come before something of
+//! another unit can as well be the first, one that must come after can as well be the last, and nothing in between has to
+//! wait. Of parts that repeat what comes directly before them, access by access and section by section, two are kept:
+//! two iterations of a loop stand for all (section 4.3 of the paper).
+
+use std::hash::{Hash, Hasher};
 
 use events::{Epoch, Mode, ObjectId, Variable};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::order::Place;
 use super::tree::{AccessToken, LockToken, Token, UntakenSide};
@@ -20,18 +22,20 @@ struct Frame {
     start: usize,
     /// Accesses with the same number have the same parent.
     parent: u32,
-    /// The parts of it that were closed last, if they are equal.
-    repeated: Option<Repeated>,
+    /// The accesses, sections and choices directly in it.
+    items: Vec<Item>,
 }
 
-/// A part that may be repeated by the next one.
+/// An access, section or choice that is complete.
 #[derive(Clone, Copy, Debug)]
-struct Repeated {
+struct Item {
+    /// Where it begins.
     start: usize,
-    end: usize,
-    /// Whether the part before it was the same.
-    is_second: bool,
+    hash: u64,
 }
+
+/// The most items of a loop body that is recognised as repeated.
+const LONGEST_BODY: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FrameKind {
@@ -85,7 +89,7 @@ pub(super) struct Builder {
 impl Builder {
     /// A unit begins, with these locks held.
     pub(super) fn new(config: BuilderConfig, held: &[LockToken]) -> Builder {
-        let root = Frame { kind: FrameKind::Root, start: 0, parent: 0, repeated: None };
+        let root = Frame { kind: FrameKind::Root, start: 0, parent: 0, items: Vec::new() };
         let mut builder = Builder {
             config,
             tokens: Vec::new(),
@@ -154,7 +158,7 @@ impl Builder {
     fn renew_parents(&mut self, from: usize) {
         for frame in &mut self.frames[from..] {
             frame.parent = self.parents;
-            frame.repeated = None;
+            frame.items.clear();
             self.parents += 1;
         }
     }
@@ -181,7 +185,7 @@ impl Builder {
     fn open(&mut self, kind: FrameKind, token: Token) {
         let start = self.tokens.len();
         self.tokens.push(token);
-        self.frames.push(Frame { kind, start, parent: self.parents, repeated: None });
+        self.frames.push(Frame { kind, start, parent: self.parents, items: Vec::new() });
         self.parents += 1;
     }
 
@@ -212,15 +216,26 @@ impl Builder {
             if let Some(last) = last.replace(self.tokens.len()) {
                 self.tokens[last] = Token::Removed;
                 self.removed += 1;
+                if let Some(frame) = self.frames.last_mut()
+                    && let Some(at) = frame.items.iter().rposition(|item| item.start == last)
+                {
+                    frame.items.remove(at);
+                }
             }
-            self.tokens.push(Token::Access(access));
+            self.push_access(access);
             if self.removed > 64 && self.removed > self.tokens.len() / 2 {
                 self.compact();
             }
         } else if !self.is_full() {
             self.kept.insert(key, None);
-            self.tokens.push(Token::Access(access));
+            self.push_access(access);
         }
+    }
+
+    fn push_access(&mut self, access: AccessToken) {
+        let start = self.tokens.len();
+        self.tokens.push(Token::Access(access));
+        self.complete_item(start);
     }
 
     /// A lock is acquired, or would be.
@@ -334,36 +349,61 @@ impl Builder {
         }
     }
 
-    /// The innermost frame is over, and leaves nothing behind if the two parts before it were the same.
+    /// The innermost frame is over. Accesses before it and after it do not stand for each other: one may have to wait for
+    /// its locks in between.
     fn close_top(&mut self) {
         let Some(Frame { start, kind, .. }) = self.frames.pop() else { return };
-        let end = self.tokens.len();
-        let Some(around) = self.frames.last_mut() else { return };
-        let may_repeat = self.config.reduce
-            && matches!(kind, FrameKind::Section { .. } | FrameKind::Choice)
-            && !self.tokens[start..].contains(&Token::Boundary)
-            && !self.late.iter().any(|(position, _)| *position >= start);
-        if !may_repeat {
-            around.repeated = None;
+        if let Some(around) = self.frames.last_mut() {
+            around.parent = self.parents;
+            self.parents += 1;
+        }
+        if matches!(kind, FrameKind::Section { .. } | FrameKind::Choice) {
+            self.complete_item(start);
+        }
+    }
+
+    /// An item of the innermost frame is complete. Leaves out the last items if they repeat those before, and these
+    /// those before them.
+    fn complete_item(&mut self, start: usize) {
+        let Builder { tokens, frames, late, epochs, removed, .. } = self;
+        let Some(Frame { items, .. }) = frames.last_mut() else { return };
+        if !self.config.reduce {
             return;
         }
-        let before = around.repeated.filter(|it| {
-            it.end == start && self.tokens[it.start..it.end] == self.tokens[start..end]
+        let mut hasher = FxHasher::default();
+        tokens[start..]
+            .iter()
+            .filter(|it| **it != Token::Removed)
+            .for_each(|it| it.hash(&mut hasher));
+        items.push(Item { start, hash: hasher.finish() });
+        let count = items.len();
+        let body = (1..=LONGEST_BODY.min(count / 3)).find(|body| {
+            (count - body..count).rev().all(|at| {
+                items[at].hash == items[at - body].hash
+                    && items[at].hash == items[at - 2 * body].hash
+            })
         });
-        match before {
-            Some(Repeated { is_second: true, .. }) => {
-                let length = end - start;
-                self.removed -=
-                    self.tokens[start..].iter().filter(|it| **it == Token::Removed).count();
-                self.tokens.truncate(start);
-                for (_, position) in self.epochs.iter_mut().rev().take_while(|it| it.1 > start) {
-                    *position -= length;
-                }
-            }
-            is_second => {
-                let is_second = is_second.is_some();
-                around.repeated = Some(Repeated { start, end, is_second });
-            }
+        let Some(body) = body else { return };
+        let [first, second] = [items[count - 2 * body].start, items[count - body].start];
+        let last = &tokens[second..];
+        if last.contains(&Token::Boundary)
+            || last != &tokens[first..second]
+            || late.iter().any(|(position, _)| *position >= first)
+        {
+            return;
+        }
+        let length = second - first;
+        *removed -= last.iter().filter(|it| **it == Token::Removed).count();
+        tokens.truncate(second);
+        items.truncate(count - body);
+        for (_, position) in epochs.iter_mut().rev().take_while(|it| it.1 > second) {
+            *position -= length;
+        }
+        // Nothing that was in the part can be continued.
+        let parent = self.parents;
+        self.parents += 1;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.parent = parent;
         }
     }
 
@@ -380,9 +420,7 @@ impl Builder {
         self.removed = 0;
         for frame in &mut self.frames {
             frame.start = moved[frame.start];
-            if let Some(repeated) = &mut frame.repeated {
-                (repeated.start, repeated.end) = (moved[repeated.start], moved[repeated.end]);
-            }
+            frame.items.iter_mut().for_each(|item| item.start = moved[item.start]);
         }
         let length = moved.len() - 1;
         // What is known of parts that were left out again is of no use.

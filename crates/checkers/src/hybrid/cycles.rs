@@ -37,17 +37,6 @@ pub(super) struct Visit {
     pub(super) passage: Passage,
 }
 
-/// Bounds of the search.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CycleConfig {
-    /// The most conflict edges of a cycle.
-    pub(super) most_edges: usize,
-    /// The most steps of the search for cycles through one unit.
-    pub(super) most_steps: u64,
-    /// The most states of the search for an interleaving.
-    pub(super) most_states: usize,
-}
-
 /// Finds the cycles through a unit.
 pub(super) struct CycleSearch<'a, F> {
     forest: &'a Forest,
@@ -60,22 +49,23 @@ pub(super) struct CycleSearch<'a, F> {
 }
 
 impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
-    /// Calls `found` for each cycle with so many edges that the unit is part of. Whether the search was complete.
+    /// Calls `found` for each cycle with so many edges that the unit is part of. How many steps that took; more than
+    /// `most_steps` if the search was ended.
     pub(super) fn run(
         forest: &'a Forest,
         start: UnitId,
         edges: usize,
         most_steps: u64,
         found: F,
-    ) -> bool {
-        let Some(unit) = forest.get(start) else { return true };
+    ) -> u64 {
+        let Some(unit) = forest.get(start) else { return 0 };
         let threads = vec![unit.thread];
         let mut search =
             CycleSearch { forest, edges, steps: 0, most_steps, visits: Vec::new(), threads, found };
         for leaf in 0..unit.tree.leaves.len() {
             search.follow(Access { unit: start, leaf }, Access { unit: start, leaf });
         }
-        search.steps <= most_steps
+        search.steps
     }
 
     fn leaf(&self, access: Access) -> Option<(&'a Unit, &'a Leaf)> {
@@ -215,15 +205,19 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
     }
 }
 
-/// Whether the units of a cycle can be interleaved as it says.
-pub(super) fn is_feasible(forest: &Forest, visits: &[Visit], config: &CycleConfig) -> Feasibility {
+/// Whether the units of a cycle can be interleaved as it says, and how many states were looked at.
+pub(super) fn is_feasible(
+    forest: &Forest,
+    visits: &[Visit],
+    most_states: usize,
+) -> (Feasibility, usize) {
     if is_in_one_section(forest, visits) {
-        return Feasibility::Impossible;
+        return (Feasibility::Impossible, 0);
     }
-    let Some(parts) = parts_of(forest, visits) else { return Feasibility::Unknown };
+    let Some(parts) = parts_of(forest, visits) else { return (Feasibility::Unknown, 0) };
     let mut threads: Vec<ThreadParts<'_>> = Vec::new();
     for (_, unit, accesses) in &parts {
-        let Some(unit) = forest.get(*unit) else { return Feasibility::Unknown };
+        let Some(unit) = forest.get(*unit) else { return (Feasibility::Unknown, 0) };
         let part = Part { tree: &unit.tree, places: &unit.places, accesses: accesses.clone() };
         match threads.iter_mut().find(|it| it.thread == unit.thread) {
             Some(thread) => thread.parts.push(part),
@@ -232,7 +226,7 @@ pub(super) fn is_feasible(forest: &Forest, visits: &[Visit], config: &CycleConfi
     }
     let count = visits.len();
     let order: Vec<_> = (0..count).map(|at| (2 * at + 1, 2 * ((at + 1) % count))).collect();
-    feasibility(&threads, &order, config.most_states)
+    feasibility(&threads, &order, most_states)
 }
 
 /// Whether a unit would have to be split inside of a section that excludes one of the accesses that split it: the

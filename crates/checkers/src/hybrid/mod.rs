@@ -23,12 +23,14 @@
 //!    of a cycle to be concurrent, and misses `t` = `rd x; rd y` against two calls that write `x` and `y`.
 //! 4. Equivalence is about conflicting accesses. The paper also wants the serial trace to respect locks, which its
 //!    algorithm does not; locks without data make no difference that a program could see.
-//! 5. The first and the *last* access of a kind under one parent are kept, not the first two: for a unit that interferes,
-//!    `u` = `rd x; rd x; wr y; rd x` against `t` = `rd y; wr x`, the last one matters.
+//! 5. The first and the *last* access of a kind that no lock operation lies between are kept, not the first two under one
+//!    parent. For a unit that interferes the last one matters: `u` = `rd x; rd x; wr y; rd x` against `t` = `rd y; wr x`.
+//!    And accesses before and after a section do not stand for each other: `u` = `wr x; acq k; rel k; wr x; wr y` splits
+//!    `t` = `acq k; rd x; rd y; rel k` with its second write of `x`, not with its first.
 //! 6. Locks may be held in shared mode, and need not be released in the reverse order of their acquisition.
 //! 7. Volatile accesses and atomic updates are accesses; an update is one write.
 //! 8. Units of one thread that have equal trees are one (`forest.rs`). Units that were forgotten, searches that were
-//!    ended, and accesses reported so late that their unit is forgotten are counted ([`Hybrid::limits`]).
+//!    ended, and accesses reported so late that their unit is forgotten are counted ([`Hybrid::bounds_reached`]).
 //! 9. What hooks leave out because it repeats an access of the same epoch is one access here, too.
 
 mod builder;
@@ -47,9 +49,9 @@ use findings::Finding;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::cuts::CutBlocks;
-use crate::{Checker, Needs, Registration};
+use crate::{Checker, Needs, Registration, Settings};
 use builder::{Builder, BuilderConfig};
-use cycles::{Access, CycleConfig, CycleSearch, Passage, Visit};
+use cycles::{Access, CycleSearch, Passage, Visit};
 use forest::{Added, Forest, ForestConfig, UnitId};
 use order::{Order, OrderKey};
 use report::{ReportedAccess, ReportedVisit, Violation, Violations};
@@ -64,7 +66,9 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: false,
     needs: Needs { locksets: true, order: false, speculation: true },
-    start: || Box::new(CutBlocks::new(Hybrid::new(Config::default()))),
+    start: |Settings { speculation }| {
+        Box::new(CutBlocks::new(Hybrid::new(Config { speculation, ..Config::default() })))
+    },
 };
 
 /// How it works. The default is best; tests compare it with others.
@@ -102,6 +106,11 @@ const MOST_STEPS: u64 = 20_000;
 
 /// The most states of the search for an interleaving.
 const MOST_STATES: usize = 20_000;
+
+/// How many steps of searches there may be at the beginning, and how many more with each unit that is added: the time
+/// that searches take is in proportion to that of the run.
+const FIRST_CREDIT: u64 = 10_000_000;
+const CREDIT_OF_UNIT: u64 = 200;
 
 /// How many epochs of a thread are remembered.
 const MOST_EPOCHS: usize = 4096;
@@ -159,6 +168,8 @@ pub struct Hybrid {
     forest: Forest,
     violations: Violations,
     situations: FxHashSet<u64>,
+    /// How many steps searches may take.
+    credit: u64,
     limits: Limits,
 }
 
@@ -178,6 +189,7 @@ impl Hybrid {
             forest: Forest::new(forest),
             violations: Violations::default(),
             situations: FxHashSet::default(),
+            credit: FIRST_CREDIT,
             limits: Limits::default(),
         }
     }
@@ -220,7 +232,7 @@ impl Hybrid {
 
     /// How often a bound was reached.
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub fn bounds_reached(&self) -> Limits {
         Limits {
             forgotten_units: self.forest.forgotten,
             violations: self.violations.left_out,
@@ -387,6 +399,7 @@ impl Hybrid {
         let block = thread.block;
         let built = builder.finish();
         self.limits.long_units += u64::from(built.is_cut_off);
+        self.credit = self.credit.saturating_add(CREDIT_OF_UNIT);
         let added = if built.tokens.is_empty() {
             None
         } else {
@@ -416,59 +429,82 @@ impl Hybrid {
     }
 
     fn look_for_cycles(&mut self, unit: UnitId) {
-        let config = CycleConfig {
-            most_edges: self.config.most_edges,
-            most_steps: MOST_STEPS,
-            most_states: MOST_STATES,
-        };
-        let (forest, violations) = (&self.forest, &mut self.violations);
-        let mut undecided = 0;
-        for edges in 2..=config.most_edges {
-            let is_complete = CycleSearch::run(forest, unit, edges, config.most_steps, |visits| {
+        let (forest, violations, limits) = (&self.forest, &mut self.violations, &mut self.limits);
+        for edges in 2..=self.config.most_edges {
+            let most_steps = MOST_STEPS.min(self.credit);
+            let mut states = 0;
+            let steps = CycleSearch::run(forest, unit, edges, most_steps, |visits| {
                 let Some(violation) = violation(forest, visits) else { return };
                 if !violations.is_better(&violation) {
                     return;
                 }
-                match cycles::is_feasible(forest, visits, &config) {
+                let (feasibility, looked_at) = cycles::is_feasible(forest, visits, MOST_STATES);
+                states += looked_at as u64;
+                match feasibility {
                     Feasibility::Possible => violations.add(violation),
                     Feasibility::Impossible => {}
-                    Feasibility::Unknown => undecided += 1,
+                    Feasibility::Unknown => limits.undecided_cycles += 1,
                 }
             });
-            self.limits.ended_searches += u64::from(!is_complete);
+            limits.ended_searches += u64::from(steps > most_steps);
+            self.credit = self.credit.saturating_sub(steps + states);
         }
-        self.limits.undecided_cycles += undecided;
     }
 
-    /// What decides which cycles lead through a unit: its tree, and those that it conflicts with. None if there are none.
+    /// What decides which cycles lead through a unit: its tree, those of its thread that come before it, and those that
+    /// it conflicts with. None if it conflicts with none.
     fn situation(&self, id: UnitId) -> Option<u64> {
         let unit = self.forest.get(id)?;
-        let mut others: Vec<(u64, ThreadId, bool)> = Vec::new();
+        let mut concurrent: Vec<UnitId> = Vec::new();
         let mut last = None;
         for leaf in &unit.tree.leaves {
             if last.replace(leaf.access.variable) == Some(leaf.access.variable) {
                 continue;
             }
-            for other in self.forest.of_variable(leaf.access.variable) {
-                let Some(other) = self.forest.get(*other) else { continue };
+            for id in self.forest.of_variable(leaf.access.variable) {
+                let Some(other) = self.forest.get(*id) else { continue };
                 let is_concurrent = other.thread != unit.thread
                     && unit
                         .places
                         .iter()
                         .any(|place| other.places.iter().any(|it| it.is_concurrent(place)));
                 if is_concurrent {
-                    others.push((other.tree.number, other.thread, other.first < other.last));
+                    concurrent.push(*id);
                 }
             }
         }
-        if others.is_empty() {
+        if concurrent.is_empty() {
             return None;
         }
+        concurrent.sort_unstable();
+        concurrent.dedup();
+        let others = concurrent.iter().chain(self.forest.of_thread(unit.thread));
+        let others = others.filter_map(|id| self.forest.get(*id));
+        let mut others: Vec<(u64, ThreadId, bool)> =
+            others.map(|it| (it.tree.number, it.thread, it.first < it.last)).collect();
         others.sort_unstable();
-        others.dedup();
+        // More than two equal ones make no difference.
+        let mut before = [None; 2];
+        others.retain(|it| {
+            let is_third = before == [Some(*it); 2];
+            before = [before[1], Some(*it)];
+            !is_third
+        });
         let mut hasher = FxHasher::default();
-        (unit.tree.number, unit.thread, unit.first < unit.last, others).hash(&mut hasher);
+        (unit.tree.number, unit.first < unit.last, others).hash(&mut hasher);
         Some(hasher.finish())
+    }
+
+    /// What lies between blocks is a unit that ends where the thread sends order: it is known before what follows it.
+    fn end_outside(&mut self, id: ThreadId) {
+        if self.threads.get(&id).is_some_and(|thread| thread.depth == 0) {
+            self.end_unit(id);
+        }
+    }
+
+    fn send(&mut self, thread: ThreadId, key: OrderKey) {
+        self.end_outside(thread);
+        self.order.send(thread, key);
     }
 
     fn end_thread(&mut self, thread: ThreadId) {
@@ -604,17 +640,24 @@ impl Checker for Hybrid {
             Action::WouldRelease(lock) => self.would_lock(event, lock, Mode::Exclusive, false),
             Action::WouldReleaseShared(lock) => self.would_lock(event, lock, Mode::Shared, false),
             Action::ThreadEnd => self.end_thread(thread),
-            Action::Fork(child) => self.order.send(thread, OrderKey::Started(child)),
-            Action::Join(child) => self.order.join(thread, child),
-            Action::Submit(task) => self.order.send(thread, OrderKey::Submitted(task)),
+            Action::Fork(child) => self.send(thread, OrderKey::Started(child)),
+            Action::Join(child) => {
+                // It has ended, though that may not be reported.
+                self.end_unit(child);
+                self.order.join(thread, child);
+            }
+            Action::Submit(task) => self.send(thread, OrderKey::Submitted(task)),
             Action::TaskBegin(task) => self.order.receive(thread, OrderKey::Submitted(task)),
-            Action::TaskEnd(task) => self.order.send(thread, OrderKey::EndOf(task)),
+            Action::TaskEnd(task) => self.send(thread, OrderKey::EndOf(task)),
             Action::TaskJoin(task) => self.order.receive(thread, OrderKey::EndOf(task)),
-            Action::BarrierArrive(barrier) => self.order.arrive(thread, barrier),
+            Action::BarrierArrive(barrier) => {
+                self.end_outside(thread);
+                self.order.arrive(thread, barrier);
+            }
             Action::BarrierPass(barrier) => self.order.pass(thread, barrier),
-            Action::LatchDown(latch) => self.order.send(thread, OrderKey::Latch(latch)),
+            Action::LatchDown(latch) => self.send(thread, OrderKey::Latch(latch)),
             Action::LatchPass(latch) => self.order.receive(thread, OrderKey::Latch(latch)),
-            Action::ClassInitialised(class) => self.order.send(thread, OrderKey::Class(class)),
+            Action::ClassInitialised(class) => self.send(thread, OrderKey::Class(class)),
             Action::ClassUsed(class) => self.order.receive(thread, OrderKey::Class(class)),
             // These may come in another order in another run, or are no order at all.
             Action::ThreadBegin
@@ -635,5 +678,160 @@ impl Checker for Hybrid {
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
         self.violations_so_far().findings(tables)
+    }
+
+    fn limits(&self) -> Vec<(&'static str, u64)> {
+        let Limits {
+            forgotten_units,
+            long_units,
+            late_accesses,
+            ended_searches,
+            undecided_cycles,
+            violations,
+            unknown_threads,
+        } = self.bounds_reached();
+        let all = [
+            (
+                "what blocks did was forgotten before all others had been compared with it",
+                forgotten_units,
+            ),
+            ("blocks were too long, and their ends were left out", long_units),
+            (
+                "accesses were reported after the block they belong to had been forgotten",
+                late_accesses,
+            ),
+            ("not all cycles through a block were looked for", ended_searches),
+            ("whether an order can happen was not decided", undecided_cycles),
+            ("findings of the same rule were left out", violations),
+            ("threads that nobody started began after others had been forgotten", unknown_threads),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use events::{FieldId, Kind, Operand, SiteId};
+
+    fn event(thread: u32, epoch: u64, action: Action) -> Event {
+        let (thread, epoch) = (ThreadId(thread), Epoch(epoch));
+        Event { thread, site: SiteId(7), epoch, action, overlaps: 0 }
+    }
+
+    fn variable(number: u32) -> Variable {
+        Variable::Static(FieldId(number))
+    }
+
+    fn run(events: &[Event]) -> Hybrid {
+        let mut checker = Hybrid::new(Config::default());
+        events.iter().for_each(|event| checker.event(event));
+        checker
+    }
+
+    /// A block that reads x under a lock and is to write it, late, in an epoch; and another that writes x.
+    fn with_late_write(epoch: u64) -> Hybrid {
+        let lock = ObjectId(1);
+        run(&[
+            event(1, 1, Action::Begin),
+            event(1, 2, Action::Acquire(lock)),
+            event(1, 2, Action::Read(variable(0))),
+            event(1, 2, Action::Release(lock)),
+            event(1, 4, Action::Acquire(lock)),
+            event(1, 4, Action::Release(lock)),
+            event(1, 5, Action::End),
+            event(2, 10, Action::Acquire(lock)),
+            event(1, epoch, Action::EarlierWrite(variable(0))),
+            event(2, 10, Action::Write(variable(0))),
+            event(2, 10, Action::Release(lock)),
+        ])
+    }
+
+    #[test]
+    fn an_access_that_is_reported_late_is_in_the_section_of_its_epoch() {
+        assert!(with_late_write(2).broken_blocks().is_empty());
+        assert_eq!(with_late_write(4).broken_blocks(), BTreeSet::from([SiteId(7)]));
+        assert_eq!(with_late_write(4).bounds_reached(), Limits::default());
+        // Before anything that is known of the thread.
+        assert_eq!(with_late_write(0).bounds_reached().late_accesses, 0);
+        let early = run(&[event(1, 3, Action::EarlierWrite(variable(0)))]);
+        assert_eq!(early.bounds_reached().late_accesses, 1);
+    }
+
+    #[test]
+    fn an_access_that_is_reported_late_is_on_the_side_of_its_epoch() {
+        let side = |epoch| {
+            run(&[
+                event(1, 1, Action::Begin),
+                event(1, 2, Action::Choice),
+                event(1, 2, Action::Untaken(events::Branch::Taken)),
+                event(1, 2, Action::WouldWrite(variable(0))),
+                event(1, 2, Action::UntakenEnd),
+                event(1, 3, Action::Rejoin),
+                event(2, 9, Action::Begin),
+                event(1, epoch, Action::EarlierRead(variable(0))),
+                event(2, 9, Action::Write(variable(0))),
+            ])
+        };
+        // On the side that was taken the write is excluded; before and after the choice it is not.
+        assert!(side(2).broken_blocks().is_empty());
+        assert_eq!(side(1).broken_blocks().len(), 1);
+        assert_eq!(side(3).broken_blocks().len(), 1);
+    }
+
+    #[test]
+    fn equal_trees_are_one_and_different_ones_are_bounded() {
+        let mut checker = Hybrid::new(Config { most_units: 100, ..Config::default() });
+        for number in 0..20_000 {
+            let thread = 1 + number % 2;
+            let different = if number < 10_000 { 0 } else { number };
+            for action in [
+                Action::Begin,
+                Action::Acquire(ObjectId(1)),
+                Action::Write(variable(different)),
+                Action::Release(ObjectId(1)),
+                Action::End,
+            ] {
+                checker.event(&event(thread, 0, action));
+            }
+            if number == 9_999 {
+                assert_eq!(checker.live_trees().0, 2);
+            }
+        }
+        assert!(checker.live_trees().1 <= 102);
+        assert!(checker.bounds_reached().forgotten_units > 9_000);
+        assert!(!checker.limits().is_empty() && checker.broken_blocks().is_empty());
+    }
+
+    #[test]
+    fn whatever_the_events_are_there_is_a_verdict() {
+        let mut state: u64 = 1;
+        let mut below = |bound: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % bound
+        };
+        let mut checker = Hybrid::new(Config::default());
+        for number in 0..20_000_u64 {
+            let kind = Kind::ALL[below(Kind::ALL.len() as u64) as usize];
+            let object = ObjectId(below(4));
+            let operands = [
+                Operand::None,
+                Operand::Variable(variable(below(5) as u32)),
+                Operand::Object(object),
+                Operand::Thread(ThreadId(below(5) as u32)),
+                Operand::Class(events::ClassId(below(2) as u32)),
+                Operand::ObjectOfClass(object, events::ClassId(0)),
+                Operand::Branch(events::Branch::Taken),
+            ];
+            let action = operands.iter().find_map(|operand| Action::of_kind(kind, *operand));
+            let epoch = number.saturating_sub(below(50));
+            if let Some(action) = action {
+                checker.event(&event(below(5) as u32, epoch, action));
+            }
+        }
+        assert!(checker.live_trees().0 > 0);
+        drop(checker.findings(&Tables::default()));
     }
 }

@@ -1,8 +1,9 @@
 //! From cycles to findings: one for each block, pair of places and pair of variables, with the best witness.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use events::{Branch, Kind, SiteId, Tables, ThreadId, Variable};
+use events::{Branch, Kind, ObjectId, SiteId, Tables, ThreadId, Variable};
 use findings::{
     Cycle, CycleEdge, EdgeKind, Evidence, Finding, HeldLock, Operation, Severity, Step,
     ThreadAction, Transaction, Witness,
@@ -169,7 +170,14 @@ impl Violations {
 
     pub(super) fn findings(&self, tables: &Tables) -> Vec<Finding> {
         let names = FindingBuilder { tables, stacks: Stacks::new(tables) };
-        self.groups.values().filter_map(|violation| names.finding(violation)).collect()
+        let alone: BTreeSet<SiteId> =
+            self.blocks().filter(|(_, other)| other.is_none()).map(|(block, _)| block).collect();
+        // That a block can be split with another says nothing more where it, or the other, can be split alone.
+        let is_alone = |block: Option<SiteId>| block.is_some_and(|block| alone.contains(&block));
+        let told = self.groups.values().filter(|it| {
+            it.together_with.is_none() || !(is_alone(Some(it.block)) || is_alone(it.together_with))
+        });
+        told.filter_map(|violation| names.finding(violation)).collect()
     }
 }
 
@@ -193,12 +201,6 @@ impl FindingBuilder<'_> {
             let thread = violation.visits.get(1).and_then(|visit| name(visit.arrives.thread));
             steps.push(Step { thread, ..Step::at("together", site_of(tables, other)) });
         }
-        let blamed = violation.block;
-        self.access("first", first, blamed, &threads, &mut steps);
-        for access in violation.interferes() {
-            self.access("interferes", access, blamed, &threads, &mut steps);
-        }
-        self.access("second", second, blamed, &threads, &mut steps);
         if let Some((thread, lock)) = violation.deadlock {
             let verb = Verb::of_kind(Kind::Acquire).words().to_string();
             let subject = Subject::Lock(lock.lock).name(tables, lock.site);
@@ -208,24 +210,50 @@ impl FindingBuilder<'_> {
                 ..Step::at("deadlock", site_of(tables, lock.site))
             });
         }
+        let blamed = violation.block;
+        self.access("first", first, blamed, &threads, &mut steps);
+        for access in violation.interferes() {
+            self.access("interferes", access, blamed, &threads, &mut steps);
+        }
+        self.access("second", second, blamed, &threads, &mut steps);
         let names = |name: fn(Subject, &Tables, SiteId) -> String| {
             let of = |it: &ReportedAccess| {
                 name(Subject::Variable(it.access.variable), tables, it.access.site)
             };
             BTreeMap::from([("first", of(first)), ("second", of(second))])
         };
+        let mut subjects = names(Subject::name);
+        let mut stable_subjects = names(Subject::stable_name);
+        subjects.insert("guard", self.guard(violation));
+        stable_subjects.insert("guard", String::new());
         let cycle = self.cycle(violation, &threads);
         Some(Finding {
             rule: RULE,
             evidence: Evidence::Predicted,
             severity: violation.severity(),
             blame: site_of(tables, blamed),
-            subjects: names(Subject::name),
-            stable_subjects: names(Subject::stable_name),
+            subjects,
+            stable_subjects,
             witnesses: vec![Witness { analysis: super::CHECKER.name, steps, cycle: Some(cycle) }],
             distance: 0,
             fingerprint: None,
         })
+    }
+
+    /// What to hold: the lock that is held at the most accesses, if at more than one.
+    fn guard(&self, violation: &Violation) -> String {
+        let mut counts: BTreeMap<ObjectId, (usize, SiteId)> = BTreeMap::new();
+        let pair = violation.pair().into_iter().flat_map(|(first, second)| [first, second]);
+        for held in pair.chain(violation.interferes()).flat_map(|access| &access.held) {
+            counts.entry(held.lock).or_insert((0, held.site)).0 += 1;
+        }
+        let best = counts.iter().max_by_key(|(lock, (count, _))| (*count, Reverse(**lock)));
+        match best {
+            Some((lock, (count, site))) if *count > 1 => {
+                format!("`{}`", Subject::Lock(*lock).name(self.tables, *site))
+            }
+            _ => "one lock".to_string(),
+        }
     }
 
     /// The step of an access, and that of the branch it depends on.
@@ -240,6 +268,20 @@ impl FindingBuilder<'_> {
         let tables = self.tables;
         let site = access.access.site;
         let subject = Subject::Variable(access.access.variable).name(tables, site);
+        if let Some(UntakenSide { site, way }) = access.untaken {
+            let verb = match way {
+                Branch::Taken | Branch::NotTaken => "went the other way".to_string(),
+                Branch::Case(value) => format!("did not take `case {value}`"),
+            };
+            let step = Step {
+                thread: Some(threads.name(access.thread)),
+                action: Some(ThreadAction { verb, subject: subject.clone() }),
+                ..Step::at("branch", site_of(tables, site))
+            };
+            if !steps.contains(&step) {
+                steps.push(step);
+            }
+        }
         let held = access.held.iter().map(|held| HeldLock {
             lock: Subject::Lock(held.lock).name(tables, held.site),
             taken_at: site_of(tables, held.site),
@@ -247,7 +289,7 @@ impl FindingBuilder<'_> {
         steps.push(Step {
             held_locks: held.collect(),
             thread: Some(threads.name(access.thread)),
-            action: Some(ThreadAction { verb: verb(access), subject: subject.clone() }),
+            action: Some(ThreadAction { verb: verb(access), subject }),
             stack: self.stacks.find(
                 site,
                 access.thread,
@@ -256,17 +298,6 @@ impl FindingBuilder<'_> {
             ),
             ..Step::at(role, site_of(tables, site))
         });
-        if let Some(UntakenSide { site, way }) = access.untaken {
-            let verb = match way {
-                Branch::Taken | Branch::NotTaken => "went the other way".to_string(),
-                Branch::Case(value) => format!("did not take `case {value}`"),
-            };
-            steps.push(Step {
-                thread: Some(threads.name(access.thread)),
-                action: Some(ThreadAction { verb, subject }),
-                ..Step::at("branch", site_of(tables, site))
-            });
-        }
     }
 
     fn cycle(&self, violation: &Violation, threads: &ThreadNames<'_>) -> Cycle {

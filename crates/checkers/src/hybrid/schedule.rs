@@ -69,17 +69,19 @@ struct Program {
     accesses: Vec<(usize, usize)>,
 }
 
-/// Whether the threads can execute the accesses such that the first of each pair of `order` comes before the second.
+/// Whether the threads can execute the accesses such that the first of each pair of `order` comes before the second, and
+/// how many states were looked at.
 pub(super) fn feasibility(
     threads: &[ThreadParts<'_>],
     order: &[(usize, usize)],
     most_states: usize,
-) -> Feasibility {
-    let Some(locks) = shared_locks(threads) else { return Feasibility::Unknown };
+) -> (Feasibility, usize) {
+    let Some(locks) = shared_locks(threads) else { return (Feasibility::Unknown, 0) };
     let mut programs: Vec<Program> =
         threads.iter().map(|thread| Compiler::new(&locks).program(thread)).collect();
     resolve_places(&mut programs, threads);
-    Search::new(&programs, order, most_states).run()
+    let mut search = Search::new(&programs, order, most_states);
+    (search.run(), search.seen.len())
 }
 
 /// Numbers for the locks that more than one of the threads use.
@@ -357,7 +359,7 @@ impl<'a> Search<'a> {
         self.location.get(&access).is_some_and(|(program, at)| positions[*program] as usize > *at)
     }
 
-    fn run(mut self) -> Feasibility {
+    fn run(&mut self) -> Feasibility {
         let mut open: Vec<Box<[u32]>> = vec![vec![0; self.programs.len()].into()];
         while let Some(mut positions) = open.pop() {
             self.settle(&mut positions);

@@ -88,7 +88,7 @@ pub const CHECKER: Registration = Registration {
     rules: &[RULE],
     on_by_default: true,
     needs: Needs { locksets: false, order: false, speculation: false },
-    start: || Box::new(CutBlocks::new(Velodrome::new(Config::default()))),
+    start: |_| Box::new(CutBlocks::new(Velodrome::new(Config::default()))),
 };
 
 /// How much state is kept. The findings do not depend on it, but for `kept_intervals`.

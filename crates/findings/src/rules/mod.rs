@@ -3,6 +3,7 @@
 //! A rule's file is its user page. The doc comment on the rule says what it finds, why it matters,
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
+mod breakable_block;
 mod critical_wait;
 mod data_race;
 mod happens_before_race;
@@ -34,6 +35,7 @@ pub static ALL: &[&Rule] = &[
     &happens_before_race::RULE,
     &lockset_race::RULE,
     &irreducible_block::RULE,
+    &breakable_block::RULE,
 ];
 
 /// Whether a rule is the one about accesses that race in a run.
