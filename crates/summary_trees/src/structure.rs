@@ -8,7 +8,7 @@
 //! graph of what follows what free of cycles; the end of an iteration is a place of its own.
 //!
 //! *Nesting depth.* Every branch puts the place where its sides meet on a list of pending places, unless that
-//! place is the last one there; reaching a place takes it off, with all behind it. The depth is the length of
+//! place is the last one there, put there by a branch of the same loop; reaching a place takes it off, with all behind it. The depth is the length of
 //! the list. It counts the two branches of `a && b` once, which share the place and often one side.
 
 use classes::bytecode::Instruction;
@@ -37,6 +37,14 @@ struct MonitorRegion {
     end: usize,
 }
 
+/// Where choices end that are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PendingPlace {
+    pub(crate) place: Node,
+    /// The innermost loop around the branches. Those outside of it are still open in the next iteration.
+    around: Option<usize>,
+}
+
 /// See the module.
 pub(crate) struct Structure {
     block_count: usize,
@@ -51,8 +59,10 @@ pub(crate) struct Structure {
     /// Where the sides of the branch at the end of a block meet, unless that is [`Structure::immediate`]:
     /// for those that can leave a loop or synchronized code unusually.
     meeting: FxHashMap<usize, Node>,
+    /// The innermost loop around a block.
+    innermost: Vec<Option<usize>>,
     /// The pending places where a block begins.
-    pending: Vec<Vec<Node>>,
+    pending: Vec<Vec<PendingPlace>>,
     /// Places that are pending on one path to a block and not on another.
     unclear: FxHashSet<Node>,
     /// Blocks where pending places are dropped because paths meet that do not agree on them.
@@ -78,10 +88,13 @@ impl Structure {
             goes_on: Vec::new(),
             immediate: Vec::new(),
             meeting: FxHashMap::default(),
+            innermost: Vec::new(),
             pending: vec![Vec::new(); block_count],
             unclear: FxHashSet::default(),
             forced: Vec::new(),
         };
+        structure.innermost =
+            (0..block_count).map(|block| structure.loops_around(block).pop()).collect();
         structure.goes_on = structure.blocks_that_go_on(flow);
         structure.find_meeting_places(flow)?;
         structure.find_depths(flow, &order);
@@ -146,8 +159,13 @@ impl Structure {
     }
 
     /// The places where the choices end that are open where a block begins.
-    pub(crate) fn pending_at(&self, block: usize) -> &[Node] {
-        &self.pending[block]
+    pub(crate) fn pending_at(&self, block: usize) -> impl Iterator<Item = Node> + '_ {
+        self.pending[block].iter().map(|pending| pending.place)
+    }
+
+    /// What the branch at the end of a block puts on the list of pending places.
+    fn pending_of(&self, block: usize) -> PendingPlace {
+        PendingPlace { place: self.join(block), around: self.innermost[block] }
     }
 
     /// Whether the method can go on from a block without throwing.
@@ -168,7 +186,7 @@ impl Structure {
     /// How many places are pending within the sides of the branch at the end of a block.
     pub(crate) fn depth_of_sides(&self, block: usize) -> u32 {
         let pending = &self.pending[block];
-        let is_pending = pending.last() == Some(&self.join(block));
+        let is_pending = pending.last() == Some(&self.pending_of(block));
         pending.len() as u32 + u32::from(!is_pending)
     }
 
@@ -261,7 +279,7 @@ impl Structure {
     /// iteration or that code ends, whichever is the inner one.
     fn find_unusual_meeting_places(&mut self, unusual: &[usize], regions: &[MonitorRegion]) {
         for block in unusual.iter().copied() {
-            let innermost = self.loops_around(block).pop();
+            let innermost = self.innermost[block];
             let around = regions.iter().filter(|region| region.members[block]);
             let region =
                 around.min_by_key(|it| it.members.iter().filter(|member| **member).count());
@@ -324,7 +342,7 @@ impl Structure {
     fn find_depths(&mut self, flow: &Flow, order: &[usize]) {
         let mut position = vec![UNKNOWN; self.block_count];
         order.iter().enumerate().for_each(|(at, block)| position[*block] = at);
-        let mut incoming: Vec<Option<Vec<Node>>> = vec![None; self.block_count];
+        let mut incoming: Vec<Option<Vec<PendingPlace>>> = vec![None; self.block_count];
         incoming[0] = Some(Vec::new());
         for block in order.iter().copied() {
             let here = incoming[block].take().unwrap_or_default();
@@ -340,9 +358,9 @@ impl Structure {
             }
             let mut inside = here.clone();
             if flow.blocks[block].ending == Ending::Decision {
-                let join = self.join(block);
-                if inside.last() != Some(&join) {
-                    inside.push(join);
+                let pending = self.pending_of(block);
+                if inside.last() != Some(&pending) {
+                    inside.push(pending);
                 }
             }
             self.pending[block] = here;
@@ -351,7 +369,7 @@ impl Structure {
                 if position[to] <= position[block] {
                     continue;
                 }
-                let reached = inside.iter().position(|place| *place == to);
+                let reached = inside.iter().position(|pending| pending.place == to);
                 let arriving = &inside[..reached.unwrap_or(inside.len())];
                 let Some(known) = &incoming[to] else {
                     incoming[to] = Some(arriving.to_vec());
@@ -359,9 +377,9 @@ impl Structure {
                 };
                 let shared = common_prefix(known, arriving);
                 if shared < known.len() || shared < arriving.len() {
-                    let dropped: Vec<Node> =
+                    let dropped: Vec<PendingPlace> =
                         known[shared..].iter().chain(&arriving[shared..]).copied().collect();
-                    for place in dropped {
+                    for PendingPlace { place, .. } in dropped {
                         if !flow.blocks[to].is_handler && self.comes_after(place, to) {
                             self.unclear.insert(place);
                         }
@@ -436,7 +454,7 @@ fn monitor_regions(flow: &Flow) -> Vec<MonitorRegion> {
     regions
 }
 
-fn common_prefix(one: &[Node], other: &[Node]) -> usize {
+fn common_prefix(one: &[PendingPlace], other: &[PendingPlace]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
