@@ -233,7 +233,8 @@ impl Structure {
                     successors[again].push(after);
                     let reaching = nodes_that_reach(after, &successors);
                     for (from, to) in exits {
-                        if to != after && !reaching[to] {
+                        // Code that belongs to the loop because of a handler may have no other way.
+                        if to != after && !reaching[to] && successors[from].len() > 1 {
                             successors[from].retain(|target| *target != to);
                             unusual.push(from);
                         }
@@ -376,17 +377,25 @@ impl Structure {
                     continue;
                 };
                 let shared = common_prefix(known, arriving);
-                if shared < known.len() || shared < arriving.len() {
-                    let dropped: Vec<PendingPlace> =
-                        known[shared..].iter().chain(&arriving[shared..]).copied().collect();
-                    for PendingPlace { place, .. } in dropped {
-                        if !flow.blocks[to].is_handler && self.comes_after(place, to) {
-                            self.unclear.insert(place);
-                        }
-                    }
-                    self.forced.push(to);
-                    incoming[to] = Some(arriving[..shared].to_vec());
+                let longer = if known.len() > arriving.len() { known } else { arriving };
+                let more: Vec<Node> = longer[shared..].iter().map(|it| it.place).collect();
+                if shared == known.len().min(arriving.len())
+                    && more.iter().all(|place| self.comes_after(*place, to))
+                {
+                    // All of these will be reached. That a path without the choices comes here too, as from
+                    // a handler, does no harm: there is nothing to end.
+                    incoming[to] = Some(longer.to_vec());
+                    continue;
                 }
+                let other = if known.len() > arriving.len() { arriving } else { known };
+                let other: Vec<Node> = other[shared..].iter().map(|it| it.place).collect();
+                for place in more.into_iter().chain(other) {
+                    if self.comes_after(place, to) {
+                        self.unclear.insert(place);
+                    }
+                }
+                self.forced.push(to);
+                incoming[to] = Some(arriving[..shared].to_vec());
             }
         }
         self.forced.sort_unstable();
