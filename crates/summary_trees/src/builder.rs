@@ -370,8 +370,8 @@ impl<'a> Builder<'a> {
                     Ok(Constant::InvokeDynamic(call)) => call,
                     _ => return Err(GapReason::Malformed.into()),
                 };
-                let types = descriptor::parse_method(call.descriptor)
-                    .map_err(|_| GapReason::Malformed)?;
+                let types =
+                    descriptor::parse_method(call.descriptor).map_err(|_| GapReason::Malformed)?;
                 for _ in &types.params {
                     frame.pop()?;
                 }

@@ -38,6 +38,8 @@ pub(crate) struct Block {
     pub(crate) exits: Vec<BlockExit>,
     /// The handlers that catch what is thrown in the block, each once.
     pub(crate) handlers: Vec<usize>,
+    /// The handlers whose code it is part of, whether or not it can throw.
+    pub(crate) guarded_by: Vec<usize>,
     pub(crate) is_handler: bool,
     /// Whether anything leads to the block, exceptions included.
     pub(crate) is_reachable: bool,
@@ -51,8 +53,7 @@ pub(crate) struct Flow {
 
 impl Flow {
     pub(crate) fn of(class: &ClassFile, code: &Code) -> Result<Flow, GapReason> {
-        let instructions =
-            decode_all(class.code_bytes(code)).map_err(|_| GapReason::Malformed)?;
+        let instructions = decode_all(class.code_bytes(code)).map_err(|_| GapReason::Malformed)?;
         if instructions
             .iter()
             .any(|(_, it)| matches!(it, Instruction::Jsr(_) | Instruction::Ret { .. }))
@@ -90,9 +91,9 @@ impl Flow {
         for handler in &code.handlers {
             starts[index_of(handler.target)?] = true;
         }
-        let firsts: Vec<usize> =
-            (0..instructions.len()).filter(|index| starts[*index]).collect();
-        let block_of = |index: usize| firsts.binary_search(&index).map_err(|_| GapReason::Malformed);
+        let firsts: Vec<usize> = (0..instructions.len()).filter(|index| starts[*index]).collect();
+        let block_of =
+            |index: usize| firsts.binary_search(&index).map_err(|_| GapReason::Malformed);
         let mut blocks = Vec::with_capacity(firsts.len());
         for (position, first) in firsts.iter().copied().enumerate() {
             let next = firsts.get(position + 1).copied();
@@ -119,7 +120,15 @@ impl Flow {
             if exits.list.len() > 1 {
                 ending = Ending::Decision;
             }
-            let mut handlers = Vec::new();
+            let (mut handlers, mut guarded_by) = (Vec::new(), Vec::new());
+            for row in &code.handlers {
+                let handler = block_of(index_of(row.target)?)?;
+                let is_within =
+                    row.start <= instructions[last].0 && instructions[first].0 < row.end;
+                if is_within && !guarded_by.contains(&handler) {
+                    guarded_by.push(handler);
+                }
+            }
             for (offset, instruction) in &instructions[first..=last] {
                 if !instruction.may_throw() {
                     continue;
@@ -142,6 +151,7 @@ impl Flow {
                 ending,
                 exits: exits.list,
                 handlers,
+                guarded_by,
                 is_handler: false,
                 is_reachable: false,
             });

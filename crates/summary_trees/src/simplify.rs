@@ -225,7 +225,8 @@ fn for_registers(kind: &mut StepKind, visit: &mut dyn FnMut(&mut Register)) {
     match kind {
         StepKind::Read { base, .. } | StepKind::Write { base, .. } => visit(base),
         StepKind::ReadStatic { .. } | StepKind::WriteStatic { .. } => {}
-        StepKind::ReadElement { array, index: at } | StepKind::WriteElement { array, index: at } => {
+        StepKind::ReadElement { array, index: at }
+        | StepKind::WriteElement { array, index: at } => {
             visit(array);
             index(at, visit);
         }

@@ -20,6 +20,9 @@ use crate::gap::GapReason;
 /// A block, the end of an iteration of a loop, or the end of the method, in this order.
 pub(crate) type Node = usize;
 
+/// Pairs of blocks, the first of which can be followed by the second.
+type Edges = FxHashSet<(usize, usize)>;
+
 /// A loop with one entry.
 pub(crate) struct Loop {
     pub(crate) header: usize,
@@ -51,7 +54,7 @@ pub(crate) struct Structure {
     pub(crate) loops: Vec<Loop>,
     /// The loop that a block is the header of.
     loop_of_header: Vec<Option<usize>>,
-    back_edges: FxHashSet<(usize, usize)>,
+    back_edges: Edges,
     /// Whether the method can go on from a block without throwing.
     goes_on: Vec<bool>,
     /// The place that every way from a node comes to first.
@@ -270,9 +273,11 @@ impl Structure {
             let again = self.immediate[self.iteration_end(number)];
             self.loops[number].after = continuations[number].unwrap_or(again);
         }
-        let is_incomplete = flow.blocks.iter().enumerate().any(|(block, found)| {
-            found.is_reachable && self.immediate[block] == UNKNOWN
-        });
+        let is_incomplete = flow
+            .blocks
+            .iter()
+            .enumerate()
+            .any(|(block, found)| found.is_reachable && self.immediate[block] == UNKNOWN);
         if is_incomplete { Err(GapReason::Irreducible) } else { Ok(()) }
     }
 
@@ -347,7 +352,7 @@ impl Structure {
         incoming[0] = Some(Vec::new());
         for block in order.iter().copied() {
             let here = incoming[block].take().unwrap_or_default();
-            for handler in flow.blocks[block].handlers.iter().copied() {
+            for handler in flow.blocks[block].guarded_by.iter().copied() {
                 if position[handler] > position[block] {
                     // What was open in the guarded code ends with the exception.
                     let shared = match &incoming[handler] {
@@ -483,10 +488,7 @@ fn nodes_that_reach(goal: Node, successors: &[Vec<Node>]) -> Vec<bool> {
 }
 
 /// The loops, and the jumps back to their headers.
-fn find_loops(
-    flow: &Flow,
-    order: &[usize],
-) -> Result<(Vec<Loop>, FxHashSet<(usize, usize)>), GapReason> {
+fn find_loops(flow: &Flow, order: &[usize]) -> Result<(Vec<Loop>, Edges), GapReason> {
     let count = flow.blocks.len();
     let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); count];
     for block in order.iter().copied() {
@@ -502,7 +504,7 @@ fn find_loops(
         }
         at == above
     };
-    let mut back_edges = FxHashSet::default();
+    let mut back_edges = Edges::default();
     let mut headers: Vec<usize> = Vec::new();
     for block in order.iter().copied() {
         for exit in &flow.blocks[block].exits {

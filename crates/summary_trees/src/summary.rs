@@ -429,7 +429,9 @@ impl<'a> MethodContext<'a> {
         let structure = self.structure;
         let depth = structure.depth_of_sides(block);
         let mut stops = vec![structure.end()];
-        stops.extend(structure.loops_around(block).into_iter().map(|it| structure.iteration_end(it)));
+        stops.extend(
+            structure.loops_around(block).into_iter().map(|it| structure.iteration_end(it)),
+        );
         stops.extend(structure.pending_at(block));
         stops.extend(structure.forced.iter().filter(|it| structure.depth_at(**it) < depth));
         stops.push(structure.join(block));
@@ -440,13 +442,12 @@ impl<'a> MethodContext<'a> {
         let exits = &self.flow.blocks[block].exits;
         for number in self.structure.loops_around(block).into_iter().rev() {
             let found = &self.structure.loops[number];
-            let leaves = exits.iter().any(|exit| {
-                !found.members[exit.target] && self.structure.goes_on(exit.target)
-            });
+            let leaves = exits
+                .iter()
+                .any(|exit| !found.members[exit.target] && self.structure.goes_on(exit.target));
             let iterates = exits.iter().position(|exit| found.members[exit.target])?;
             if leaves {
-                let is_jump_back =
-                    self.structure.is_jump_back(block, exits[iterates].target);
+                let is_jump_back = self.structure.is_jump_back(block, exits[iterates].target);
                 let after = self.structure.is_block(found.after).then_some(found.after);
                 return Some(LoopBranch {
                     header: self.flow.blocks[found.header].offset,
@@ -473,8 +474,7 @@ impl<'a> MethodContext<'a> {
                 let exits = &self.flow.blocks[*from].exits;
                 found.members[*from] && exits.iter().any(|exit| exit.target == at)
             };
-            let before: Vec<usize> =
-                (0..self.flow.blocks.len()).filter(leads_here).collect();
+            let before: Vec<usize> = (0..self.flow.blocks.len()).filter(leads_here).collect();
             let [one] = before[..] else { return false };
             let exits = &self.flow.blocks[one].exits;
             if !exits.iter().any(|exit| !found.members[exit.target]) {

@@ -270,11 +270,12 @@ impl Builder<'_> {
     /// The slots that a loop assigns, and whether only references are put into them.
     fn assigned_slots(&self, number: usize) -> Vec<(usize, bool)> {
         let mut slots: Vec<(usize, bool)> = Vec::new();
-        let mut assign = |slot: usize, is_reference: bool| {
-            match slots.iter_mut().find(|(known, _)| *known == slot) {
-                Some((_, all)) => *all &= is_reference,
-                None => slots.push((slot, is_reference)),
-            }
+        let mut assign = |slot: usize, is_reference: bool| match slots
+            .iter_mut()
+            .find(|(known, _)| *known == slot)
+        {
+            Some((_, all)) => *all &= is_reference,
+            None => slots.push((slot, is_reference)),
         };
         let members = &self.structure.loops[number].members;
         for (block, _) in members.iter().enumerate().filter(|(_, member)| **member) {

@@ -36,7 +36,8 @@ pub(crate) fn class_source(random: &mut Random, methods: usize) -> String {
          static void helper(Node n) { }\n",
     );
     for number in 0..methods {
-        let mut method = Method { random, text: String::new(), loops: Vec::new(), labels: 0, left: 14 };
+        let mut method =
+            Method { random, text: String::new(), loops: Vec::new(), labels: 0, left: 14 };
         method.block(0);
         let text = method.text;
         let modifier = ["", "synchronized ", "static "][[0, 0, 0, 0, 1, 2][random.below(6)]];
@@ -233,8 +234,11 @@ impl Method<'_> {
             (0, None) => "throw new RuntimeException();".to_owned(),
             _ => "return 1;".to_owned(),
         };
-        let before =
-            if self.random.below(2) == 0 { format!("{}.a = 7; ", self.local()) } else { String::new() };
+        let before = if self.random.below(2) == 0 {
+            format!("{}.a = 7; ", self.local())
+        } else {
+            String::new()
+        };
         let line = format!("if ({}) {{ {before}{jump} }}", self.condition());
         self.line(depth, &line);
     }
@@ -246,7 +250,9 @@ impl Method<'_> {
         let (start, end) = match self.random.below(4) {
             0 => (format!("o{label}: do {{"), "} while (--k > 0);".to_owned()),
             1 => {
-                let start = format!("o{label}: for (int i{label} = 0; i{label} < 2 && --k > 0; i{label}++) {{");
+                let start = format!(
+                    "o{label}: for (int i{label} = 0; i{label} < 2 && --k > 0; i{label}++) {{"
+                );
                 (start, "}".to_owned())
             }
             2 => (format!("o{label}: while (--k > 0 && {}) {{", self.condition()), "}".to_owned()),

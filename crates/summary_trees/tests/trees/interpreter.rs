@@ -153,7 +153,9 @@ impl<'a> Interpreter<'a> {
                 let found = cases.iter().any(|(number, _)| *number == value);
                 let way = forced.unwrap_or(if found { Way::Case(value) } else { Way::Default });
                 let target = match way {
-                    Way::Case(value) => cases.iter().find(|(number, _)| *number == value).unwrap().1,
+                    Way::Case(value) => {
+                        cases.iter().find(|(number, _)| *number == value).unwrap().1
+                    }
                     _ => *default,
                 };
                 (way, Some(target))
@@ -187,12 +189,12 @@ impl<'a> Interpreter<'a> {
     }
 
     fn get(&self, state: &mut State, variable: Variable, descriptor: &str) -> Result<(), End> {
-        let is_final = matches!(&variable, Variable::Field(_, name) if self.finals.contains(&name.as_str()));
+        let is_final =
+            matches!(&variable, Variable::Field(_, name) if self.finals.contains(&name.as_str()));
         if !is_final {
             self.visible(state, Visible::Read(variable.clone()), false)?;
         }
-        let initial =
-            if descriptor.starts_with(['L', '[']) { Value::Null } else { Value::Int(0) };
+        let initial = if descriptor.starts_with(['L', '[']) { Value::Null } else { Value::Int(0) };
         let value = state.heap.values.get(&variable).copied().unwrap_or(initial);
         state.stack.push(value);
         Ok(())
@@ -310,7 +312,7 @@ impl<'a> Interpreter<'a> {
             Instruction::Invoke { kind, method } => {
                 let (name, descriptor) = self.member(*method);
                 let types = descriptor::parse_method(&descriptor).unwrap();
-                types.params.iter().for_each(|_| drop(state.stack.pop()));
+                state.stack.truncate(state.stack.len() - types.params.len());
                 if *kind != InvokeKind::Static {
                     self.object(state)?;
                 }

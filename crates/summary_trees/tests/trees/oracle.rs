@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use classes::{ClassFile, MethodInfo, access};
 use rayon::prelude::*;
 use summary_trees::{
-    BranchSummary, Config, RootKind, Step, summarize_branches, summarize_method,
+    BranchSummary, Config, RootKind, Step, StepKind, summarize_branches, summarize_method,
 };
 
 use crate::generator::{Random, class_source};
@@ -118,10 +118,7 @@ fn compare(
             totals.cut += 1;
             return Ok(());
         } else {
-            return Err(format!(
-                "at {offset} {what:?} happened, the tree says {:?}",
-                said.peek()
-            ));
+            return Err(format!("at {offset} {what:?} happened, the tree says {:?}", said.peek()));
         }
     }
     match said.next() {
@@ -212,10 +209,12 @@ fn check_method(
     class: &ClassFile,
     method: &MethodInfo,
     seed: u64,
+    change: impl Fn(&mut BranchSummary),
 ) -> Result<Totals, String> {
     let code = method.code.as_ref().unwrap();
     let config = Config::default();
-    let found = summarize_branches(class, method, compiled, &config);
+    let mut found = summarize_branches(class, method, compiled, &config);
+    found.branches.iter_mut().for_each(change);
     let mut totals = Totals {
         branches: found.branches.len() + found.without_effect,
         gaps: found.gaps.len(),
@@ -226,6 +225,7 @@ fn check_method(
         branches: found.branches.into_iter().map(|branch| (branch.offset, branch)).collect(),
         landings: found.landings.iter().map(|landing| (landing.offset, landing.depth)).collect(),
     };
+    let summary = summarize_method(class, method, compiled, &config);
     let mut random = Random::new(seed);
     let mut seen: HashMap<u32, usize> = HashMap::new();
     for _ in 0..6 {
@@ -260,7 +260,7 @@ fn check_method(
                 break;
             }
         }
-        if let Ok(Some(summary)) = summarize_method(class, method, compiled, &config) {
+        if let Ok(Some(summary)) = &summary {
             let mut registers: Vec<Option<Value>> = parameters.into_iter().map(Some).collect();
             registers.resize(summary.register_count as usize, None);
             totals.methods += 1;
@@ -278,7 +278,7 @@ fn check_method(
 fn class_count() -> usize {
     match std::env::var("SCISSION_TREE_CLASSES") {
         Ok(text) => text.parse().expect("SCISSION_TREE_CLASSES is a number"),
-        Err(_) => 6,
+        Err(_) => 4,
     }
 }
 
@@ -293,7 +293,7 @@ fn trees_say_what_happens() {
             let class = compiled.class("Node");
             let mut totals = Totals::default();
             for method in class.methods.iter().filter(|method| method.name.starts_with('m')) {
-                match check_method(&compiled, class, method, number as u64) {
+                match check_method(&compiled, class, method, number as u64, |_| {}) {
                     Ok(found) => totals = totals.add(found),
                     Err(problem) => {
                         let start = source.find(&format!("int {}(", method.name)).unwrap();
@@ -313,4 +313,50 @@ fn trees_say_what_happens() {
     assert!(totals.blurred * 10 < totals.sides + totals.methods, "{totals:?}");
     assert!(totals.cut * 50 < totals.sides + totals.methods, "{totals:?}");
     assert!(totals.gaps * 20 < totals.branches, "{totals:?}");
+}
+
+fn is_access(step: &Step) -> bool {
+    matches!(
+        step.kind,
+        StepKind::Read { .. }
+            | StepKind::Write { .. }
+            | StepKind::ReadStatic { .. }
+            | StepKind::WriteStatic { .. }
+    )
+}
+
+/// An oracle that agrees with everything would pass the test above, so it is shown wrong trees too.
+#[test]
+fn wrong_trees_are_noticed() {
+    let mut random = Random::new(1000);
+    let source = class_source(&mut random, 60);
+    let compiled = Compiled::new("Node.java", &source);
+    let class = compiled.class("Node");
+    let noticed = |change: &dyn Fn(&mut BranchSummary)| {
+        let methods = class.methods.iter().filter(|method| method.name.starts_with('m'));
+        methods.filter(|method| check_method(&compiled, class, method, 1, change).is_err()).count()
+    };
+    assert_eq!(noticed(&|_| {}), 0);
+    let swapped = noticed(&|branch| {
+        let ways: Vec<_> = branch.sides.iter().rev().map(|side| side.ways.clone()).collect();
+        branch.sides.iter_mut().zip(ways).for_each(|(side, ways)| side.ways = ways);
+    });
+    let shortened = noticed(&|branch| {
+        for side in &mut branch.sides {
+            if let Some(last) = side.steps.iter().rposition(is_access) {
+                side.steps.remove(last);
+            }
+        }
+    });
+    let other_roots = noticed(&|branch| {
+        branch.roots.iter_mut().for_each(|root| {
+            if root.kind == RootKind::Reference {
+                root.slot = 1;
+            }
+        })
+    });
+    println!(
+        "of 60 methods: sides swapped {swapped}, shortened {shortened}, other roots {other_roots}"
+    );
+    assert!(swapped > 25 && shortened > 25 && other_roots > 20);
 }
