@@ -229,7 +229,7 @@ impl Structure {
                     }
                 }
             }
-            continuations[number] = self.continuation(flow, found, &exits);
+            continuations[number] = self.continuation(flow, found, &exits, &successors);
             let again = self.iteration_end(number);
             match continuations[number] {
                 Some(after) => {
@@ -333,16 +333,43 @@ impl Structure {
         goes_on
     }
 
-    /// Where a loop usually goes on: the first place behind its code to which it is left, which is where
-    /// compilers put it; else where its header leaves it.
-    fn continuation(&self, flow: &Flow, found: &Loop, exits: &[(usize, Node)]) -> Option<Node> {
+    /// Where a loop usually goes on: the place that most ways out of it lead to, one that it is left to
+    /// directly unless its header does not leave it; when each leads elsewhere the first place behind its
+    /// code, which is where compilers put it, else where its header leaves it.
+    fn continuation(
+        &self,
+        flow: &Flow,
+        found: &Loop,
+        exits: &[(usize, Node)],
+        successors: &[Vec<Node>],
+    ) -> Option<Node> {
+        let mut targets: Vec<usize> = exits.iter().map(|(_, target)| *target).collect();
+        targets.retain(|node| self.is_block(*node));
+        targets.sort_unstable();
+        targets.dedup();
+        let mut reached = vec![0_usize; self.block_count];
+        for target in targets.iter().copied() {
+            let mut seen = vec![false; successors.len()];
+            let mut todo = vec![target];
+            while let Some(node) = todo.pop() {
+                if !std::mem::replace(&mut seen[node], true) {
+                    todo.extend(&successors[node]);
+                    reached.get_mut(node).into_iter().for_each(|count| *count += 1);
+                }
+            }
+        }
+        let of_header = exits.iter().find(|(from, _)| *from == found.header);
+        let candidates = (0..self.block_count)
+            .filter(|it| !found.members[*it] && (of_header.is_none() || targets.contains(it)));
+        // Blocks are in the order of the code; of several the first one is meant.
+        let most = candidates.rev().max_by_key(|block| reached[*block])?;
+        if reached[most] > 1 {
+            return Some(most);
+        }
         let last = (0..self.block_count).rev().find(|block| found.members[*block])?;
-        let blocks = exits.iter().map(|(_, target)| *target).filter(|node| self.is_block(*node));
-        let behind = blocks
-            .filter(|block| flow.blocks[*block].offset > flow.blocks[last].offset)
-            .min_by_key(|block| flow.blocks[*block].offset);
-        let of_header = || exits.iter().find(|(from, _)| *from == found.header);
-        behind.or_else(|| of_header().map(|(_, target)| *target))
+        let behind =
+            targets.into_iter().find(|block| flow.blocks[*block].offset > flow.blocks[last].offset);
+        behind.or_else(|| of_header.map(|(_, target)| *target))
     }
 
     fn find_depths(&mut self, flow: &Flow, order: &[usize]) {

@@ -10,7 +10,7 @@ use crate::frame::{Frame, Value};
 use crate::gap::GapReason;
 use crate::simplify::{simplify_branch, simplify_method};
 use crate::structure::{Node, Structure};
-use crate::tree::{FieldRef, Guard, Side, Step, has_visible};
+use crate::tree::{FieldRef, Guard, Operand, Side, Step, has_visible};
 use crate::walk::Level;
 
 /// What is known of a field.
@@ -91,6 +91,8 @@ pub struct MethodSummary {
     pub parameter_count: usize,
     /// What it does, with the parameters in the first registers.
     pub steps: Vec<Step>,
+    /// The reference that it returns, if that is the same on all paths and has a name.
+    pub result: Operand,
     /// How many registers a walker needs.
     pub register_count: u32,
     /// Offsets of accesses that are left out, because the object or the index has no name.
@@ -202,11 +204,18 @@ pub fn summarize_method(
     builder.roots.clone_from(&parameters);
     let mut levels = vec![Level::new(structure.end(), 0)];
     let mut steps = builder.list(0, Frame::new(locals, Vec::new()), &mut levels)?;
-    let register_count = simplify_method(&mut steps, parameters.len());
+    let mut result = match levels.pop().and_then(Level::at_end) {
+        Some(frame) if returns_reference(method) => {
+            frame.stack.last().map_or(Operand::Unknown, |value| builder.operand(*value))
+        }
+        _ => Operand::Unknown,
+    };
+    let register_count = simplify_method(&mut steps, &mut result, parameters.len());
     Ok(Some(MethodSummary {
         is_synchronized: method.has_access(access::SYNCHRONIZED),
         parameter_count: parameters.len(),
         steps,
+        result,
         register_count,
         dropped: sorted(builder.dropped),
     }))
@@ -279,6 +288,11 @@ fn parameters_of(method: &MethodInfo) -> Result<Vec<Root>, GapReason> {
         slot += parameter.slots();
     }
     Ok(roots)
+}
+
+fn returns_reference(method: &MethodInfo) -> bool {
+    let types = descriptor::parse_method(&method.descriptor);
+    types.is_ok_and(|types| types.ret.is_some_and(|result| result.is_reference()))
 }
 
 fn sorted(mut offsets: Vec<u32>) -> Vec<u32> {

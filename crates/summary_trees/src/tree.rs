@@ -3,7 +3,9 @@
 //! A walker executes them against the objects of one moment, without executing the program. Registers hold
 //! references, and the roots of a summary also numbers that are used as indices. The roots come first, the
 //! other registers are assigned by steps before they are used. Apart from [`StepKind::Set`], each register is
-//! assigned by one step.
+//! assigned by one step. All sides of a choice work on the same registers: one that a side assigns is read
+//! behind the choice only if no other side comes there. What sides assign to fields and elements is another
+//! matter: behind a choice, a walker that follows all sides knows only what they agree on.
 //!
 //! The lists of a summary nest: each side of a choice is one level, and a loop is two, the iteration and the
 //! loop itself. [`StepKind::Leave`] says how many levels a path leaves at once.

@@ -169,4 +169,15 @@ class Account {
     }
 
     int nothing(boolean b) { return b ? 1 : 2; }
+
+    Account getNext() { return next; }
+
+    Object getLock() { return lock; }
+
+    Account itself() { return this; }
+
+    Account oneOfTwo(boolean b, Account a) {
+        if (b) return a;
+        return this;
+    }
 }

@@ -39,13 +39,15 @@ pub(crate) fn class_source(random: &mut Random, methods: usize) -> String {
         let mut method =
             Method { random, text: String::new(), loops: Vec::new(), labels: 0, left: 14 };
         method.block(0);
+        let last = method.reference();
         let text = method.text;
         let modifier = ["", "synchronized ", "static "][[0, 0, 0, 0, 1, 2][random.below(6)]];
         // A static method has no receiver; its code calls a parameter so.
         let text = if modifier == "static " { text.replace("this", "q") } else { text };
+        let last = if modifier == "static " { last.replace("this", "q") } else { last };
         writeln!(
             source,
-            "  {modifier}int m{number}(Node p, Node q, int x, int k) {{\n    Node l = p, c = q;\n{text}    return 0;\n  }}"
+            "  {modifier}Node m{number}(Node p, Node q, int x, int k) {{\n    Node l = p, c = q;\n{text}    return {last};\n  }}"
         )
         .unwrap();
     }
@@ -232,7 +234,7 @@ impl Method<'_> {
                 format!("{} o{label};", self.random.choose(&["break", "continue"]))
             }
             (0, None) => "throw new RuntimeException();".to_owned(),
-            _ => "return 1;".to_owned(),
+            _ => format!("return {};", self.local()),
         };
         let before = if self.random.below(2) == 0 {
             format!("{}.a = 7; ", self.local())

@@ -109,6 +109,11 @@ impl<'a> Interpreter<'a> {
         self.instructions[state.at].0
     }
 
+    /// What is returned, at the end of an execution that returns.
+    pub(crate) fn result(&self, state: &State) -> Option<Value> {
+        state.stack.last().copied()
+    }
+
     pub(crate) fn at_decision(&self, state: &State) -> bool {
         matches!(
             self.instructions[state.at].1,

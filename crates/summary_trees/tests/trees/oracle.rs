@@ -24,6 +24,8 @@ struct Totals {
     /// Sides that were executed and compared, and methods from their start.
     sides: usize,
     methods: usize,
+    /// Methods that returned what their summary had named.
+    results: usize,
     events: usize,
     /// Events that trees have left out because the object or index has no name.
     dropped: usize,
@@ -40,6 +42,7 @@ impl Totals {
             gaps: self.gaps + other.gaps,
             sides: self.sides + other.sides,
             methods: self.methods + other.methods,
+            results: self.results + other.results,
             events: self.events + other.events,
             dropped: self.dropped + other.dropped,
             blurred: self.blurred + other.blurred,
@@ -265,6 +268,24 @@ fn check_method(
             registers.resize(summary.register_count as usize, None);
             totals.methods += 1;
             let steps = &summary.steps;
+            if end == End::Return {
+                let mut walker = Walker::new(&heap, registers.clone(), &state.events);
+                let is_complete = walker.list(steps).is_ok();
+                let named = walker.operand(summary.result).filter(|_| is_complete);
+                // A reference that was stored out of sight may have changed what a field leads to.
+                let is_clear = summary.dropped.is_empty() && walker.dropped.is_empty();
+                if let Some(named) = named.filter(|_| is_clear) {
+                    totals.results += 1;
+                    let returned = checked.interpreter.result(&state);
+                    if returned != Some(named) {
+                        return Err(format!(
+                            "returned {returned:?}, not {named:?}\n{}{:?}",
+                            steps_text(steps),
+                            summary.result
+                        ));
+                    }
+                }
+            }
             compare(steps, registers, &heap, &state.events, end, &summary.dropped, &mut totals)
                 .map_err(|problem| {
                     format!("the method: {problem}\n{}{:?}", steps_text(steps), state.events)
@@ -296,9 +317,9 @@ fn trees_say_what_happens() {
                 match check_method(&compiled, class, method, number as u64, |_| {}) {
                     Ok(found) => totals = totals.add(found),
                     Err(problem) => {
-                        let start = source.find(&format!("int {}(", method.name)).unwrap();
+                        let start = source.find(&format!("Node {}(", method.name)).unwrap();
                         let text = &source[start..];
-                        let length = text.find("    return 0;\n").unwrap();
+                        let length = text.find("\n  }\n").unwrap();
                         panic!("class {number}: {}\n{problem}", &text[..length]);
                     }
                 }
@@ -307,7 +328,7 @@ fn trees_say_what_happens() {
         })
         .reduce(Totals::default, Totals::add);
     println!("{totals:?}");
-    assert!(totals.sides > 1000 && totals.events > 10_000);
+    assert!(totals.sides > 1000 && totals.results > 100 && totals.events > 10_000);
     // Generated code uses results of calls, and values that differ where paths meet, more than people do.
     assert!(totals.dropped * 10 < totals.events, "{totals:?}");
     assert!(totals.blurred * 10 < totals.sides + totals.methods, "{totals:?}");

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 
 use classes::ClassFile;
-use summary_trees::{BranchSummaries, BranchSummary, Config, LandingKind, summarize_method};
+use summary_trees::{
+    BranchSummaries, BranchSummary, Config, LandingKind, Operand, Register, summarize_method,
+};
 
 use crate::java::{Compiled, method_named};
 use crate::text::{branch_text, steps_text};
@@ -61,6 +63,25 @@ fn loops_are_executed_twice() {
     let summary = summarize_method(class, method, &compiled, &Config::default()).unwrap().unwrap();
     assert_eq!(summary.dropped.len(), 1, "`a` behind the loop depends on the iterations");
     assert_eq!((summary.parameter_count, summary.register_count), (3, 5));
+}
+
+/// A getter is followed through.
+#[test]
+fn results_are_named() {
+    let compiled = account();
+    let class = compiled.class("Account");
+    let summary = |method: &str| {
+        let method = method_named(class, method);
+        summarize_method(class, method, &compiled, &Config::default()).unwrap().unwrap()
+    };
+    let next = summary("getNext");
+    assert_eq!(steps_text(&next.steps), "read r0.next\nr1 = r0.next\n");
+    assert_eq!(next.result, Operand::Register(Register(1)));
+    let lock = summary("getLock");
+    assert_eq!(steps_text(&lock.steps), "r1 = r0.lock\n");
+    assert_eq!(lock.result, Operand::Register(Register(1)));
+    assert_eq!(summary("itself").result, Operand::Register(Register(0)));
+    assert_eq!(summary("oneOfTwo").result, Operand::Unknown);
 }
 
 /// The monitor that was entered is left with the list, and what follows is there.

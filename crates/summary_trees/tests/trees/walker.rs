@@ -55,7 +55,7 @@ impl<'a> Walker<'a> {
         Err(WalkEnd::NoMoreEvents)
     }
 
-    fn operand(&self, operand: Operand) -> Known {
+    pub(crate) fn operand(&self, operand: Operand) -> Known {
         match operand {
             Operand::Register(register) => self.registers[register.0 as usize],
             Operand::Null => Some(Value::Null),
