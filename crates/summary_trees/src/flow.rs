@@ -38,6 +38,8 @@ pub(crate) struct Block {
     pub(crate) exits: Vec<BlockExit>,
     /// The handlers that catch what is thrown in the block, each once.
     pub(crate) handlers: Vec<usize>,
+    /// The handlers whose code it is part of, whether or not it can throw.
+    pub(crate) guarded_by: Vec<usize>,
     pub(crate) is_handler: bool,
     /// Whether anything leads to the block, exceptions included.
     pub(crate) is_reachable: bool,
@@ -118,7 +120,15 @@ impl Flow {
             if exits.list.len() > 1 {
                 ending = Ending::Decision;
             }
-            let mut handlers = Vec::new();
+            let (mut handlers, mut guarded_by) = (Vec::new(), Vec::new());
+            for row in &code.handlers {
+                let handler = block_of(index_of(row.target)?)?;
+                let is_within =
+                    row.start <= instructions[last].0 && instructions[first].0 < row.end;
+                if is_within && !guarded_by.contains(&handler) {
+                    guarded_by.push(handler);
+                }
+            }
             for (offset, instruction) in &instructions[first..=last] {
                 if !instruction.may_throw() {
                     continue;
@@ -141,6 +151,7 @@ impl Flow {
                 ending,
                 exits: exits.list,
                 handlers,
+                guarded_by,
                 is_handler: false,
                 is_reachable: false,
             });

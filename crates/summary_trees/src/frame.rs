@@ -64,6 +64,14 @@ impl Frame {
         !self.left.is_empty() || self.left_before_start > 0
     }
 
+    /// The frame of a `return`: only what is returned counts.
+    pub(crate) fn without_locals(mut self) -> Frame {
+        self.locals.clear();
+        self.forget_monitors();
+        let result = self.stack.pop();
+        Frame { stack: result.into_iter().collect(), ..self }
+    }
+
     /// For those who only want the values.
     pub(crate) fn forget_monitors(&mut self) {
         self.held.clear();

@@ -8,7 +8,7 @@ use crate::tree::{Guard, Index, Operand, Register, Side, Step, StepKind, Term, h
 /// Leaves out choices and loops that do nothing, and registers that nothing needs, in sides that share their
 /// registers. Numbers the roots that are left, and the other registers behind them; gives how many there are.
 pub(crate) fn simplify_branch(sides: &mut [Side], roots: &mut Vec<Root>) -> u32 {
-    drop_all_unneeded(sides);
+    drop_all_unneeded(sides, None);
     let mut used = FxHashSet::default();
     for_sides(sides, &mut |register| {
         used.insert(register.0);
@@ -23,26 +23,40 @@ pub(crate) fn simplify_branch(sides: &mut [Side], roots: &mut Vec<Root>) -> u32 
         position += 1;
         is_used
     });
-    number(sides, numbers)
+    number(sides, &mut numbers);
+    numbers.len() as u32
 }
 
 /// The same for a method, all of whose parameters keep their registers.
-pub(crate) fn simplify_method(steps: &mut Vec<Step>, parameter_count: usize) -> u32 {
+pub(crate) fn simplify_method(
+    steps: &mut Vec<Step>,
+    result: &mut Operand,
+    parameter_count: usize,
+) -> u32 {
     let side = Side { ways: Vec::new(), guard: None, steps: std::mem::take(steps) };
     let mut sides = [side];
-    drop_all_unneeded(&mut sides);
     let parameters = 0..parameter_count as u32;
-    let count = number(&mut sides, parameters.map(|register| (register, register)).collect());
+    let computed = match result {
+        Operand::Register(register) if !parameters.contains(&register.0) => Some(*register),
+        _ => None,
+    };
+    drop_all_unneeded(&mut sides, computed);
+    let mut numbers = parameters.map(|register| (register, register)).collect();
+    number(&mut sides, &mut numbers);
+    if let Operand::Register(register) = result {
+        register.0 = numbers.get(&register.0).copied().unwrap_or(register.0);
+    }
     let [side] = sides;
     *steps = side.steps;
-    count
+    numbers.len() as u32
 }
 
-fn drop_all_unneeded(sides: &mut [Side]) {
+/// The result is a register that is needed behind the steps.
+fn drop_all_unneeded(sides: &mut [Side], result: Option<Register>) {
     for side in sides.iter_mut() {
-        drop_invisible(&mut side.steps, false);
+        drop_invisible(&mut side.steps, result.is_some());
     }
-    let mut needed = FxHashSet::default();
+    let mut needed: FxHashSet<Register> = result.into_iter().collect();
     loop {
         let before = needed.len();
         sides.iter().for_each(|side| find_needed(&side.steps, &mut needed));
@@ -55,12 +69,11 @@ fn drop_all_unneeded(sides: &mut [Side]) {
     }
 }
 
-fn number(sides: &mut [Side], mut numbers: FxHashMap<u32, u32>) -> u32 {
+fn number(sides: &mut [Side], numbers: &mut FxHashMap<u32, u32>) {
     for_sides(sides, &mut |register| {
         let next = numbers.len() as u32;
         register.0 = *numbers.entry(register.0).or_insert(next);
     });
-    numbers.len() as u32
 }
 
 fn for_sides(sides: &mut [Side], visit: &mut dyn FnMut(&mut Register)) {

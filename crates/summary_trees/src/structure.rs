@@ -8,7 +8,7 @@
 //! graph of what follows what free of cycles; the end of an iteration is a place of its own.
 //!
 //! *Nesting depth.* Every branch puts the place where its sides meet on a list of pending places, unless that
-//! place is the last one there; reaching a place takes it off, with all behind it. The depth is the length of
+//! place is the last one there, put there by a branch of the same loop; reaching a place takes it off, with all behind it. The depth is the length of
 //! the list. It counts the two branches of `a && b` once, which share the place and often one side.
 
 use classes::bytecode::Instruction;
@@ -19,6 +19,9 @@ use crate::gap::GapReason;
 
 /// A block, the end of an iteration of a loop, or the end of the method, in this order.
 pub(crate) type Node = usize;
+
+/// Pairs of blocks, the first of which can be followed by the second.
+type Edges = FxHashSet<(usize, usize)>;
 
 /// A loop with one entry.
 pub(crate) struct Loop {
@@ -37,13 +40,21 @@ struct MonitorRegion {
     end: usize,
 }
 
+/// Where choices end that are open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PendingPlace {
+    pub(crate) place: Node,
+    /// The innermost loop around the branches. Those outside of it are still open in the next iteration.
+    around: Option<usize>,
+}
+
 /// See the module.
 pub(crate) struct Structure {
     block_count: usize,
     pub(crate) loops: Vec<Loop>,
     /// The loop that a block is the header of.
     loop_of_header: Vec<Option<usize>>,
-    back_edges: FxHashSet<(usize, usize)>,
+    back_edges: Edges,
     /// Whether the method can go on from a block without throwing.
     goes_on: Vec<bool>,
     /// The place that every way from a node comes to first.
@@ -51,8 +62,10 @@ pub(crate) struct Structure {
     /// Where the sides of the branch at the end of a block meet, unless that is [`Structure::immediate`]:
     /// for those that can leave a loop or synchronized code unusually.
     meeting: FxHashMap<usize, Node>,
+    /// The innermost loop around a block.
+    innermost: Vec<Option<usize>>,
     /// The pending places where a block begins.
-    pending: Vec<Vec<Node>>,
+    pending: Vec<Vec<PendingPlace>>,
     /// Places that are pending on one path to a block and not on another.
     unclear: FxHashSet<Node>,
     /// Blocks where pending places are dropped because paths meet that do not agree on them.
@@ -78,10 +91,13 @@ impl Structure {
             goes_on: Vec::new(),
             immediate: Vec::new(),
             meeting: FxHashMap::default(),
+            innermost: Vec::new(),
             pending: vec![Vec::new(); block_count],
             unclear: FxHashSet::default(),
             forced: Vec::new(),
         };
+        structure.innermost =
+            (0..block_count).map(|block| structure.loops_around(block).pop()).collect();
         structure.goes_on = structure.blocks_that_go_on(flow);
         structure.find_meeting_places(flow)?;
         structure.find_depths(flow, &order);
@@ -146,8 +162,13 @@ impl Structure {
     }
 
     /// The places where the choices end that are open where a block begins.
-    pub(crate) fn pending_at(&self, block: usize) -> &[Node] {
-        &self.pending[block]
+    pub(crate) fn pending_at(&self, block: usize) -> impl Iterator<Item = Node> + '_ {
+        self.pending[block].iter().map(|pending| pending.place)
+    }
+
+    /// What the branch at the end of a block puts on the list of pending places.
+    fn pending_of(&self, block: usize) -> PendingPlace {
+        PendingPlace { place: self.join(block), around: self.innermost[block] }
     }
 
     /// Whether the method can go on from a block without throwing.
@@ -168,7 +189,7 @@ impl Structure {
     /// How many places are pending within the sides of the branch at the end of a block.
     pub(crate) fn depth_of_sides(&self, block: usize) -> u32 {
         let pending = &self.pending[block];
-        let is_pending = pending.last() == Some(&self.join(block));
+        let is_pending = pending.last() == Some(&self.pending_of(block));
         pending.len() as u32 + u32::from(!is_pending)
     }
 
@@ -208,14 +229,15 @@ impl Structure {
                     }
                 }
             }
-            continuations[number] = self.continuation(flow, found, &exits);
+            continuations[number] = self.continuation(flow, found, &exits, &successors);
             let again = self.iteration_end(number);
             match continuations[number] {
                 Some(after) => {
                     successors[again].push(after);
                     let reaching = nodes_that_reach(after, &successors);
                     for (from, to) in exits {
-                        if to != after && !reaching[to] {
+                        // Code that belongs to the loop because of a handler may have no other way.
+                        if to != after && !reaching[to] && successors[from].len() > 1 {
                             successors[from].retain(|target| *target != to);
                             unusual.push(from);
                         }
@@ -263,7 +285,7 @@ impl Structure {
     /// iteration or that code ends, whichever is the inner one.
     fn find_unusual_meeting_places(&mut self, unusual: &[usize], regions: &[MonitorRegion]) {
         for block in unusual.iter().copied() {
-            let innermost = self.loops_around(block).pop();
+            let innermost = self.innermost[block];
             let around = regions.iter().filter(|region| region.members[block]);
             let region =
                 around.min_by_key(|it| it.members.iter().filter(|member| **member).count());
@@ -311,26 +333,53 @@ impl Structure {
         goes_on
     }
 
-    /// Where a loop usually goes on: the first place behind its code to which it is left, which is where
-    /// compilers put it; else where its header leaves it.
-    fn continuation(&self, flow: &Flow, found: &Loop, exits: &[(usize, Node)]) -> Option<Node> {
+    /// Where a loop usually goes on: the place that most ways out of it lead to, one that it is left to
+    /// directly unless its header does not leave it; when each leads elsewhere the first place behind its
+    /// code, which is where compilers put it, else where its header leaves it.
+    fn continuation(
+        &self,
+        flow: &Flow,
+        found: &Loop,
+        exits: &[(usize, Node)],
+        successors: &[Vec<Node>],
+    ) -> Option<Node> {
+        let mut targets: Vec<usize> = exits.iter().map(|(_, target)| *target).collect();
+        targets.retain(|node| self.is_block(*node));
+        targets.sort_unstable();
+        targets.dedup();
+        let mut reached = vec![0_usize; self.block_count];
+        for target in targets.iter().copied() {
+            let mut seen = vec![false; successors.len()];
+            let mut todo = vec![target];
+            while let Some(node) = todo.pop() {
+                if !std::mem::replace(&mut seen[node], true) {
+                    todo.extend(&successors[node]);
+                    reached.get_mut(node).into_iter().for_each(|count| *count += 1);
+                }
+            }
+        }
+        let of_header = exits.iter().find(|(from, _)| *from == found.header);
+        let candidates = (0..self.block_count)
+            .filter(|it| !found.members[*it] && (of_header.is_none() || targets.contains(it)));
+        // Blocks are in the order of the code; of several the first one is meant.
+        let most = candidates.rev().max_by_key(|block| reached[*block])?;
+        if reached[most] > 1 {
+            return Some(most);
+        }
         let last = (0..self.block_count).rev().find(|block| found.members[*block])?;
-        let blocks = exits.iter().map(|(_, target)| *target).filter(|node| self.is_block(*node));
-        let behind = blocks
-            .filter(|block| flow.blocks[*block].offset > flow.blocks[last].offset)
-            .min_by_key(|block| flow.blocks[*block].offset);
-        let of_header = || exits.iter().find(|(from, _)| *from == found.header);
-        behind.or_else(|| of_header().map(|(_, target)| *target))
+        let behind =
+            targets.into_iter().find(|block| flow.blocks[*block].offset > flow.blocks[last].offset);
+        behind.or_else(|| of_header.map(|(_, target)| *target))
     }
 
     fn find_depths(&mut self, flow: &Flow, order: &[usize]) {
         let mut position = vec![UNKNOWN; self.block_count];
         order.iter().enumerate().for_each(|(at, block)| position[*block] = at);
-        let mut incoming: Vec<Option<Vec<Node>>> = vec![None; self.block_count];
+        let mut incoming: Vec<Option<Vec<PendingPlace>>> = vec![None; self.block_count];
         incoming[0] = Some(Vec::new());
         for block in order.iter().copied() {
             let here = incoming[block].take().unwrap_or_default();
-            for handler in flow.blocks[block].handlers.iter().copied() {
+            for handler in flow.blocks[block].guarded_by.iter().copied() {
                 if position[handler] > position[block] {
                     // What was open in the guarded code ends with the exception.
                     let shared = match &incoming[handler] {
@@ -342,9 +391,9 @@ impl Structure {
             }
             let mut inside = here.clone();
             if flow.blocks[block].ending == Ending::Decision {
-                let join = self.join(block);
-                if inside.last() != Some(&join) {
-                    inside.push(join);
+                let pending = self.pending_of(block);
+                if inside.last() != Some(&pending) {
+                    inside.push(pending);
                 }
             }
             self.pending[block] = here;
@@ -353,24 +402,32 @@ impl Structure {
                 if position[to] <= position[block] {
                     continue;
                 }
-                let reached = inside.iter().position(|place| *place == to);
+                let reached = inside.iter().position(|pending| pending.place == to);
                 let arriving = &inside[..reached.unwrap_or(inside.len())];
                 let Some(known) = &incoming[to] else {
                     incoming[to] = Some(arriving.to_vec());
                     continue;
                 };
                 let shared = common_prefix(known, arriving);
-                if shared < known.len() || shared < arriving.len() {
-                    let dropped: Vec<Node> =
-                        known[shared..].iter().chain(&arriving[shared..]).copied().collect();
-                    for place in dropped {
-                        if !flow.blocks[to].is_handler && self.comes_after(place, to) {
-                            self.unclear.insert(place);
-                        }
-                    }
-                    self.forced.push(to);
-                    incoming[to] = Some(arriving[..shared].to_vec());
+                let longer = if known.len() > arriving.len() { known } else { arriving };
+                let more: Vec<Node> = longer[shared..].iter().map(|it| it.place).collect();
+                if shared == known.len().min(arriving.len())
+                    && more.iter().all(|place| self.comes_after(*place, to))
+                {
+                    // All of these will be reached. That a path without the choices comes here too, as from
+                    // a handler, does no harm: there is nothing to end.
+                    incoming[to] = Some(longer.to_vec());
+                    continue;
                 }
+                let other = if known.len() > arriving.len() { arriving } else { known };
+                let other: Vec<Node> = other[shared..].iter().map(|it| it.place).collect();
+                for place in more.into_iter().chain(other) {
+                    if self.comes_after(place, to) {
+                        self.unclear.insert(place);
+                    }
+                }
+                self.forced.push(to);
+                incoming[to] = Some(arriving[..shared].to_vec());
             }
         }
         self.forced.sort_unstable();
@@ -438,7 +495,7 @@ fn monitor_regions(flow: &Flow) -> Vec<MonitorRegion> {
     regions
 }
 
-fn common_prefix(one: &[Node], other: &[Node]) -> usize {
+fn common_prefix(one: &[PendingPlace], other: &[PendingPlace]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
@@ -458,10 +515,7 @@ fn nodes_that_reach(goal: Node, successors: &[Vec<Node>]) -> Vec<bool> {
 }
 
 /// The loops, and the jumps back to their headers.
-fn find_loops(
-    flow: &Flow,
-    order: &[usize],
-) -> Result<(Vec<Loop>, FxHashSet<(usize, usize)>), GapReason> {
+fn find_loops(flow: &Flow, order: &[usize]) -> Result<(Vec<Loop>, Edges), GapReason> {
     let count = flow.blocks.len();
     let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); count];
     for block in order.iter().copied() {
@@ -477,7 +531,7 @@ fn find_loops(
         }
         at == above
     };
-    let mut back_edges = FxHashSet::default();
+    let mut back_edges = Edges::default();
     let mut headers: Vec<usize> = Vec::new();
     for block in order.iter().copied() {
         for exit in &flow.blocks[block].exits {

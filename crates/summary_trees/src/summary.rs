@@ -10,7 +10,7 @@ use crate::frame::{Frame, Value};
 use crate::gap::GapReason;
 use crate::simplify::{simplify_branch, simplify_method};
 use crate::structure::{Node, Structure};
-use crate::tree::{FieldRef, Guard, Side, Step, has_visible};
+use crate::tree::{FieldRef, Guard, Operand, Side, Step, has_visible};
 use crate::walk::Level;
 
 /// What is known of a field.
@@ -91,6 +91,8 @@ pub struct MethodSummary {
     pub parameter_count: usize,
     /// What it does, with the parameters in the first registers.
     pub steps: Vec<Step>,
+    /// The reference that it returns, if that is the same on all paths and has a name.
+    pub result: Operand,
     /// How many registers a walker needs.
     pub register_count: u32,
     /// Offsets of accesses that are left out, because the object or the index has no name.
@@ -102,6 +104,8 @@ pub struct MethodSummary {
 pub struct LoopBranch {
     /// The bytecode offset of the loop's header, which is executed once for each iteration.
     pub header: u32,
+    /// Where it goes on behind the loop, unless every way out ends the method or an enclosing iteration.
+    pub after: Option<u32>,
     /// The side, by its position, that goes on with the loop: up to the header again.
     pub iterates: usize,
     /// Whether that side is a whole iteration, apart from conditions of the loop. It is not for a `break` in
@@ -200,11 +204,18 @@ pub fn summarize_method(
     builder.roots.clone_from(&parameters);
     let mut levels = vec![Level::new(structure.end(), 0)];
     let mut steps = builder.list(0, Frame::new(locals, Vec::new()), &mut levels)?;
-    let register_count = simplify_method(&mut steps, parameters.len());
+    let mut result = match levels.pop().and_then(Level::at_end) {
+        Some(frame) if returns_reference(method) => {
+            frame.stack.last().map_or(Operand::Unknown, |value| builder.operand(*value))
+        }
+        _ => Operand::Unknown,
+    };
+    let register_count = simplify_method(&mut steps, &mut result, parameters.len());
     Ok(Some(MethodSummary {
         is_synchronized: method.has_access(access::SYNCHRONIZED),
         parameter_count: parameters.len(),
         steps,
+        result,
         register_count,
         dropped: sorted(builder.dropped),
     }))
@@ -277,6 +288,11 @@ fn parameters_of(method: &MethodInfo) -> Result<Vec<Root>, GapReason> {
         slot += parameter.slots();
     }
     Ok(roots)
+}
+
+fn returns_reference(method: &MethodInfo) -> bool {
+    let types = descriptor::parse_method(&method.descriptor);
+    types.is_ok_and(|types| types.ret.is_some_and(|result| result.is_reference()))
 }
 
 fn sorted(mut offsets: Vec<u32>) -> Vec<u32> {
@@ -364,7 +380,6 @@ impl<'a> MethodContext<'a> {
         let operands = builder.values_of_block(block, &mut frame)?;
         let (offset, instruction) = flow.last_instruction(block);
         let stops = self.stops(block);
-        builder.root_level = stops.len() - 1;
         let at_branch = frame.locals;
         let mut start = Frame::new(self.locals(), frame.stack);
         for value in start.stack.iter_mut().filter(|value| **value != Value::Wide) {
@@ -401,19 +416,23 @@ impl<'a> MethodContext<'a> {
         stops: &[Node],
     ) -> Result<Side, GapReason> {
         builder.start_side();
+        let mut stops = stops.to_vec();
+        let mut first = self.structure.target(block, exit.target);
+        if self.structure.is_jump_back(block, exit.target)
+            && let Some(number) = self.structure.loop_at(exit.target)
+            && self.leaves_loop(block, number)
+        {
+            // The next iteration, which ends where the header comes again, and with the loop.
+            first = exit.target;
+            stops.insert(0, self.structure.loops[number].after);
+        }
+        builder.root_level = stops.len() - 1;
         let mut levels: Vec<Level> = stops.iter().map(|stop| Level::new(*stop, 0)).collect();
-        // A jump back begins the next iteration, which ends where the header comes again.
-        let first = match self.structure.is_jump_back(block, exit.target) {
-            true if self.leaves_loop(block, exit.target) => exit.target,
-            _ => self.structure.target(block, exit.target),
-        };
         let steps = builder.list(first, start.clone(), &mut levels)?;
         Ok(Side { ways: exit.ways.clone(), guard, steps })
     }
 
-    /// Whether another exit of the block leaves the loop that this one goes on with.
-    fn leaves_loop(&self, block: usize, header: usize) -> bool {
-        let Some(number) = self.structure.loop_at(header) else { return false };
+    fn leaves_loop(&self, block: usize, number: usize) -> bool {
         let members = &self.structure.loops[number].members;
         self.flow.blocks[block].exits.iter().any(|exit| !members[exit.target])
     }
@@ -443,8 +462,10 @@ impl<'a> MethodContext<'a> {
             let iterates = exits.iter().position(|exit| found.members[exit.target])?;
             if leaves {
                 let is_jump_back = self.structure.is_jump_back(block, exits[iterates].target);
+                let after = self.structure.is_block(found.after).then_some(found.after);
                 return Some(LoopBranch {
                     header: self.flow.blocks[found.header].offset,
+                    after: after.map(|block| self.flow.blocks[block].offset),
                     iterates,
                     is_whole_iteration: is_jump_back || self.is_condition(block, number),
                 });
@@ -485,7 +506,7 @@ impl<'a> MethodContext<'a> {
         let deepest = branches.iter().map(|block| structure.depth_of_sides(*block)).max();
         let Some(deepest) = deepest else { return Vec::new() };
         for block in branches.iter().copied() {
-            let pending = structure.pending_at(block).iter().copied();
+            let pending = structure.pending_at(block);
             for place in pending.chain([structure.join(block)]) {
                 if structure.is_block(place) {
                     found.insert((place, LandingKind::Join));

@@ -3,7 +3,9 @@
 //! A walker executes them against the objects of one moment, without executing the program. Registers hold
 //! references, and the roots of a summary also numbers that are used as indices. The roots come first, the
 //! other registers are assigned by steps before they are used. Apart from [`StepKind::Set`], each register is
-//! assigned by one step.
+//! assigned by one step. All sides of a choice work on the same registers: one that a side assigns is read
+//! behind the choice only if no other side comes there. What sides assign to fields and elements is another
+//! matter: behind a choice, a walker that follows all sides knows only what they agree on.
 //!
 //! The lists of a summary nest: each side of a choice is one level, and a loop is two, the iteration and the
 //! loop itself. [`StepKind::Leave`] says how many levels a path leaves at once.
@@ -150,52 +152,154 @@ pub struct Step {
 
 /// What a step does.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the fields are named after what they hold")]
 pub enum StepKind {
     /// The instance field is read.
-    Read { base: Register, field: FieldRef },
+    Read {
+        /// The object.
+        base: Register,
+        /// The field.
+        field: FieldRef,
+    },
     /// The instance field is written.
-    Write { base: Register, field: FieldRef },
+    Write {
+        /// The object.
+        base: Register,
+        /// The field.
+        field: FieldRef,
+    },
     /// The static field is read.
-    ReadStatic { field: FieldRef },
+    ReadStatic {
+        /// The field.
+        field: FieldRef,
+    },
     /// The static field is written.
-    WriteStatic { field: FieldRef },
+    WriteStatic {
+        /// The field.
+        field: FieldRef,
+    },
     /// The element is read.
-    ReadElement { array: Register, index: Index },
+    ReadElement {
+        /// The array.
+        array: Register,
+        /// Which element.
+        index: Index,
+    },
     /// The element is written.
-    WriteElement { array: Register, index: Index },
+    WriteElement {
+        /// The array.
+        array: Register,
+        /// Which element.
+        index: Index,
+    },
     /// The reference in an instance field is put into a register. No access; a read of a field that is not
     /// final has its own step before this one.
-    Load { into: Register, base: Register, field: FieldRef },
+    Load {
+        /// Is assigned.
+        into: Register,
+        /// The object.
+        base: Register,
+        /// The field.
+        field: FieldRef,
+    },
     /// The reference in a static field is put into a register; no access.
-    LoadStatic { into: Register, field: FieldRef },
+    LoadStatic {
+        /// Is assigned.
+        into: Register,
+        /// The field.
+        field: FieldRef,
+    },
     /// The reference in an element is put into a register; no access.
-    LoadElement { into: Register, array: Register, index: Index },
+    LoadElement {
+        /// Is assigned.
+        into: Register,
+        /// The array.
+        array: Register,
+        /// Which element.
+        index: Index,
+    },
     /// The instance field holds this reference from here on, in a copy. No access.
-    Store { base: Register, field: FieldRef, value: Operand },
+    Store {
+        /// The object.
+        base: Register,
+        /// The field.
+        field: FieldRef,
+        /// What is assigned.
+        value: Operand,
+    },
     /// The static field holds this reference from here on, in a copy. No access.
-    StoreStatic { field: FieldRef, value: Operand },
+    StoreStatic {
+        /// The field.
+        field: FieldRef,
+        /// What is assigned.
+        value: Operand,
+    },
     /// The element holds this reference from here on, in a copy. No access.
-    StoreElement { array: Register, index: Index, value: Operand },
+    StoreElement {
+        /// The array.
+        array: Register,
+        /// Which element.
+        index: Index,
+        /// What is assigned.
+        value: Operand,
+    },
     /// A new object, which nobody else has.
-    Fresh { into: Register },
+    Fresh {
+        /// Is assigned.
+        into: Register,
+    },
     /// The object that stands for a class.
-    ClassObject { into: Register, class: Arc<str> },
+    ClassObject {
+        /// Is assigned.
+        into: Register,
+        /// The class, in internal form.
+        class: Arc<str>,
+    },
     /// A variable of a loop gets its value for the next iteration.
-    Set { into: Register, value: Operand },
+    Set {
+        /// Is assigned.
+        into: Register,
+        /// What is assigned.
+        value: Operand,
+    },
     /// A monitor is entered. Left again in the same list, or where a path leaves that list.
-    Enter { lock: Operand },
+    Enter {
+        /// The object whose monitor it is.
+        lock: Operand,
+    },
     /// The monitor that was entered last in this list is left.
-    Exit { lock: Operand },
+    Exit {
+        /// The object whose monitor it is.
+        lock: Operand,
+    },
     /// A method is called, with the receiver as its first argument.
-    Call { kind: InvokeKind, method: MethodRef, arguments: Vec<Operand>, result: Option<Register> },
+    Call {
+        /// How it is called.
+        kind: InvokeKind,
+        /// The method that the instruction names.
+        method: MethodRef,
+        /// The receiver, if there is one, and the parameters.
+        arguments: Vec<Operand>,
+        /// Is assigned the result, when a step needs it.
+        result: Option<Register>,
+    },
     /// One of the sides is executed.
-    Choice { sides: Vec<Side> },
+    Choice {
+        /// In the order in which the instruction names them.
+        sides: Vec<Side>,
+    },
     /// The list is executed twice, which stands for any number of iterations.
-    Twice { body: Vec<Step> },
+    Twice {
+        /// One iteration.
+        body: Vec<Step>,
+    },
     /// The path leaves this many levels, the list that the step stands in first, and the monitors that were
     /// entered in them. The last step of its list.
-    Leave { levels: u32, reason: LeaveReason },
+    Leave {
+        /// How many, at least one.
+        levels: u32,
+        /// Why.
+        reason: LeaveReason,
+    },
 }
 
 impl StepKind {

@@ -35,6 +35,11 @@ impl Level {
     pub(crate) fn new(stop: Node, held: usize) -> Level {
         Level { stop, held, arrivals: Vec::new(), variables: Vec::new() }
     }
+
+    /// What is known where the level ends, if anything comes there and the paths agree on the monitors.
+    pub(crate) fn at_end(self) -> Option<Frame> {
+        Frame::merge(self.arrivals.into_iter().map(Frame::without_locals).collect()).ok().flatten()
+    }
 }
 
 impl Builder<'_> {

@@ -1,51 +1,135 @@
-use crate::java::*;
-use crate::text::*;
-use summary_trees::*;
-const SOURCE: &str = r#"
-class Account { int checking; int saving; Account next; final Object lock = new Object(); final boolean open = true;
-  static int total;
-  void withdraw(int amount) {
-    if (this.checking >= amount) this.checking = this.checking - amount;
-    else if (this.saving >= amount) this.saving = this.saving - amount;
-    else total++;
-  }
-  void loop(Account a, int n) { while (n > 0) { a.checking++; a = a.next; n--; } a.saving = 1; }
-  void doWhile(int n) { do { checking++; } while (n-- > 0); saving = 2; }
-  void select(int n) { switch (n) { case 1: checking = 1; break; case 2: case 3: saving = 1; default: total = 3; } total++; }
-  void ternary(boolean b, Account a, Account c) { Account x = b ? a : c; x.checking = 1; Account y = b ? a.next : null; }
-  void both(boolean b, boolean c) { if (b && c) checking = 1; else saving = 1; total = 1; }
-  void either(boolean b, boolean c) { if (b || c) checking = 1; else saving = 1; total = 1; }
-  void tryFinally(boolean b) { try { if (b) checking = 1; } finally { saving = 2; } }
-  void locked(boolean b) { if (b) { synchronized (lock) { checking = 1; } } total = 1; }
-  int earlyReturn(boolean b) { if (b) return 1; checking = 2; return checking; }
-  int returnInLock(boolean b) { synchronized (lock) { if (b) return 1; checking = 2; } return saving; }
-  void breaks(int n) { while (n > 0) { checking = 1; if (n == 3) { saving = 1; break; } if (n == 4) continue; total = 4; n--; } total = 5; }
-  int search(Account a, int n) { for (Account p = a; p != null; p = p.next) { if (p.checking == n) return 1; } return saving; }
-  void nested(int n, int m) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) { if (i == j) checking++; } }
-  void throwing(Account a) { if (a == null) throw new NullPointerException(); a.checking = 1; }
-  void outer(int n) { out: while (n > 0) { while (n > 5) { if (n == 7) break out; checking++; n--; } saving++; n -= 6; } total++; }
-  void kinds(Object o) { if (o instanceof Account) { ((Account) o).checking = 3; } if (open) saving = 1; if (lock == null) total = 1; }
+//! The shapes that code has, one method for each.
+
+use std::fmt::Write;
+
+use classes::ClassFile;
+use summary_trees::{
+    BranchSummaries, BranchSummary, Config, LandingKind, Operand, Register, summarize_method,
+};
+
+use crate::java::{Compiled, method_named};
+use crate::text::{branch_text, steps_text};
+
+const SOURCE: &str = include_str!("Account.java");
+
+fn account() -> Compiled {
+    Compiled::new("Account.java", SOURCE)
 }
-"#;
-#[test]
-fn show() {
-    let c = Compiled::new("Account.java", SOURCE);
-    for m in &c.class("Account").methods {
-        println!("=== {}", m.name);
-        let b = c.branches("Account", &m.name);
-        if m.code.is_some() {
-            match summarize_method(c.class("Account"), m, &c, &Config::default()) {
-                Ok(Some(s)) => println!("{}", steps_text(&s.steps)),
-                o => println!("{o:?}"),
-            }
-        }
-        for x in &b.branches {
-            println!(
-                "branch {} join {:?} depth {} loop {:?} dropped {:?}",
-                x.offset, x.join, x.depth, x.loop_branch, x.dropped
-            );
-            println!("{}", branch_text(x));
-        }
-        println!("{:?} {} {:?}", b.gaps, b.without_effect, b.landings);
+
+/// Each branch with its depth and how it leaves a loop, and its sides.
+fn described(found: &BranchSummaries) -> String {
+    assert!(found.gaps.is_empty(), "{:?}", found.gaps);
+    let mut text = String::new();
+    for branch in &found.branches {
+        let meets = if branch.join.is_some() { "" } else { ", until the end" };
+        let iterates = branch.loop_branch.map_or(String::new(), |it| {
+            let whole = if it.is_whole_iteration { "" } else { " partly" };
+            format!(", side {} iterates{whole}", it.iterates)
+        });
+        writeln!(text, "depth {}{meets}{iterates}; {}", branch.depth, branch_text(branch)).unwrap();
     }
+    text
+}
+
+#[test]
+fn every_shape_has_its_tree() {
+    let compiled = account();
+    let mut text = String::new();
+    for method in compiled.class("Account").methods.iter().filter(|it| &*it.name != "<init>") {
+        let found = compiled.branches("Account", &method.name);
+        writeln!(text, "== {}\n{}", method.name, described(&found)).unwrap();
+    }
+    let expected = include_str!("shapes.txt");
+    assert!(text.trim_end() == expected.trim_end(), "expected:\n{expected}\nfound:\n{text}");
+}
+
+fn summary_text(class: &ClassFile, compiled: &Compiled, method: &str) -> String {
+    let method = method_named(class, method);
+    let summary = summarize_method(class, method, compiled, &Config::default()).unwrap().unwrap();
+    steps_text(&summary.steps)
+}
+
+/// A variable of a loop is set for the second iteration, and unknown behind it.
+#[test]
+fn loops_are_executed_twice() {
+    let compiled = account();
+    let class = compiled.class("Account");
+    let expected = "r3 = r1\n\
+                    twice\n  choice\n    taken:\n    not taken:\n      read r3.checking\n      \
+                    write r3.checking\n      read r3.next\n      r4 = r3.next\n      r3 = r4\n      \
+                    leave 2 jump\n  leave 2 jump\n";
+    assert_eq!(summary_text(class, &compiled, "whileLoop"), expected);
+    let method = method_named(class, "whileLoop");
+    let summary = summarize_method(class, method, &compiled, &Config::default()).unwrap().unwrap();
+    assert_eq!(summary.dropped.len(), 1, "`a` behind the loop depends on the iterations");
+    assert_eq!((summary.parameter_count, summary.register_count), (3, 5));
+}
+
+/// A getter is followed through.
+#[test]
+fn results_are_named() {
+    let compiled = account();
+    let class = compiled.class("Account");
+    let summary = |method: &str| {
+        let method = method_named(class, method);
+        summarize_method(class, method, &compiled, &Config::default()).unwrap().unwrap()
+    };
+    let next = summary("getNext");
+    assert_eq!(steps_text(&next.steps), "read r0.next\nr1 = r0.next\n");
+    assert_eq!(next.result, Operand::Register(Register(1)));
+    let lock = summary("getLock");
+    assert_eq!(steps_text(&lock.steps), "r1 = r0.lock\n");
+    assert_eq!(lock.result, Operand::Register(Register(1)));
+    assert_eq!(summary("itself").result, Operand::Register(Register(0)));
+    assert_eq!(summary("oneOfTwo").result, Operand::Unknown);
+}
+
+/// The monitor that was entered is left with the list, and what follows is there.
+#[test]
+fn a_return_leaves_the_monitor() {
+    let compiled = account();
+    let expected = "r2 = r0.lock\nenter r2\nchoice\n  taken:\n    write r0.checking\n  not taken:\n    \
+                    leave 2 return\nexit r2\nread r0.saving\n";
+    assert_eq!(summary_text(compiled.class("Account"), &compiled, "returnInLock"), expected);
+}
+
+/// A choice ends at the first landing of smaller depth.
+#[test]
+fn choices_end_at_landings() {
+    let compiled = account();
+    let ends = |branch: &BranchSummary, found: &BranchSummaries, kind: LandingKind| {
+        found.landings.iter().any(|it| it.kind == kind && it.depth < branch.depth)
+    };
+    let found = compiled.branches("Account", "nestedLoops");
+    let depths: Vec<u32> = found.branches.iter().map(|branch| branch.depth).collect();
+    assert_eq!(depths, [1, 2]);
+    let headers: Vec<u32> = found
+        .landings
+        .iter()
+        .filter(|landing| landing.kind == LandingKind::LoopHeader)
+        .map(|landing| landing.depth)
+        .collect();
+    assert_eq!(headers, [0, 1], "the inner loop begins within a side of the outer one");
+    let found = compiled.branches("Account", "tryFinally");
+    assert!(ends(&found.branches[0], &found, LandingKind::Join));
+    assert!(ends(&found.branches[0], &found, LandingKind::Handler));
+    for found in ["withdraw", "both"].map(|method| compiled.branches("Account", method)) {
+        let [one, other] = &found.branches[..] else { panic!("two branches") };
+        assert_eq!((one.join, one.depth), (other.join, other.depth), "they share a place");
+    }
+}
+
+#[test]
+fn bounds_leave_gaps() {
+    let compiled = account();
+    let class = compiled.class("Account");
+    let method = method_named(class, "withdraw");
+    let gaps = |config: Config| {
+        let found = summary_trees::summarize_branches(class, method, &compiled, &config);
+        found.gaps.iter().map(|gap| gap.reason).collect::<Vec<_>>()
+    };
+    use summary_trees::GapReason::{TooDeep, TooManySteps};
+    assert_eq!(gaps(Config { max_steps: 3, ..Config::default() }), [TooManySteps]);
+    assert_eq!(gaps(Config { max_levels: 1, ..Config::default() }), [TooDeep]);
+    assert_eq!(gaps(Config::default()), []);
 }

@@ -9,7 +9,10 @@ use summary_trees::{
 /// The sides of a branch: `taken: …`, each step in a line of its own, nested ones indented.
 pub(crate) fn branch_text(branch: &BranchSummary) -> String {
     let roots: Vec<String> = branch.roots.iter().map(|root| format!("{}", root.slot)).collect();
-    let mut text = format!("roots {}\n", roots.join(" "));
+    let mut text = match &roots[..] {
+        [] => "no roots\n".to_owned(),
+        roots => format!("roots {}\n", roots.join(" ")),
+    };
     branch.sides.iter().for_each(|side| write_side(&mut text, side, 0));
     text
 }
