@@ -184,6 +184,18 @@ pub fn encode(steps: &[Step], names: &mut dyn Names) -> Vec<i32> {
     encoder.words
 }
 
+/// The two numbers that stand for an operand.
+#[must_use]
+pub fn encode_operand(operand: Operand) -> [i32; 2] {
+    let (word, value) = match operand {
+        Operand::Register(register) => (TreeWord::OperandRegister, register.0.cast_signed()),
+        Operand::Null => (TreeWord::OperandNull, 0),
+        Operand::Int(number) => (TreeWord::OperandInt, number),
+        Operand::Unknown => (TreeWord::OperandUnknown, 0),
+    };
+    [word.number(), value]
+}
+
 struct Encoder<'a> {
     words: Vec<i32>,
     names: &'a mut dyn Names,
@@ -227,14 +239,7 @@ impl Encoder<'_> {
     }
 
     fn operand(&mut self, operand: Operand) {
-        let (word, value) = match operand {
-            Operand::Register(register) => (TreeWord::OperandRegister, register.0.cast_signed()),
-            Operand::Null => (TreeWord::OperandNull, 0),
-            Operand::Int(number) => (TreeWord::OperandInt, number),
-            Operand::Unknown => (TreeWord::OperandUnknown, 0),
-        };
-        self.word(word);
-        self.number(value);
+        self.words.extend(encode_operand(operand));
     }
 
     fn index(&mut self, index: Index) {

@@ -30,7 +30,7 @@ mod summary;
 mod tree;
 mod walk;
 
-pub use encoding::{Names, TreeWord, encode};
+pub use encoding::{Names, TreeWord, encode, encode_operand};
 pub use gap::GapReason;
 pub use summary::{
     BranchGap, BranchSummaries, BranchSummary, Config, FieldFacts, Fields, Landing, LandingKind,

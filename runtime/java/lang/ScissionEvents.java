@@ -92,7 +92,8 @@ final class ScissionEvents {
 
     /** Reports what a word holds, on behalf of the thread that did it. */
     static void earlier(int kind, long word, long first, long second) {
-        if (EMITS && OWNERSHIP) {
+        // A word without a site is no access; see `ScissionFilters.mark`.
+        if (EMITS && OWNERSHIP && ScissionEpochs.site(word) != 0) {
             long epoch = word << 1 >>> SITE_BITS + 1;
             put(ScissionEpochs.owner(word), kind, ScissionEpochs.site(word), epoch, first, second);
         }

@@ -165,6 +165,29 @@ final class ScissionFilters {
         return isOwn;
     }
 
+    /**
+     * A thread would have used the variable. If another one has used it, what is noted is reported, and from now on every
+     * access is; if nobody has, a word without a site says whose it is, so that the next thread is the second one.
+     */
+    static void mark(ScissionThread s, Object base, long r, long w, long first, long second) {
+        long write = U.getLong(base, w);
+        long read = U.getLong(base, r);
+        if (!OWNERSHIP || read < 0) {
+            return;
+        }
+        if (write == 0 && read == 0) {
+            U.putLong(base, r, s.epoch);
+        } else if (isOther(s, write) || isOther(s, read)) {
+            if (write > 0) {
+                earlier(EVENT_EARLIER_WRITE, write, first, second);
+            }
+            if (read > 0) {
+                earlier(EVENT_EARLIER_READ, read, first, second);
+            }
+            U.putLong(base, r, shareReads());
+        }
+    }
+
     /** Reports a read, and before it what it follows. */
     @DontInline
     static void reportRead(

@@ -374,17 +374,18 @@ final class ScissionSides {
     /** Where a field is that a site of a tree names. */
     private static final class Place {
         final Class<?> declaring;
-        final int field;
+        /** Its entry in the table of sites, and whether accesses to it are reported. */
+        final long entry;
         final boolean isWatched;
         /** Where its value is, -1 if that is not known. */
         final long offset;
         final Object base;
         private final Field reflected;
 
-        Place(Class<?> declaring, int field, boolean isWatched, long offset, Object base, Field reflected) {
+        Place(Class<?> declaring, long entry, long offset, Object base, Field reflected) {
             this.declaring = declaring;
-            this.field = field;
-            this.isWatched = isWatched;
+            this.entry = entry;
+            isWatched = entry > 0 || ScissionSites.isVolatileField(entry) || ScissionSites.isVolatileStatic(entry);
             this.offset = offset;
             this.base = base;
             this.reflected = reflected;
@@ -423,25 +424,22 @@ final class ScissionSides {
         if (declaring == null || isStatic && U.shouldBeInitialized(declaring)) {
             return null;
         }
-        ScissionShapes.Shape shape = ScissionShapes.of(declaring);
-        boolean isFinal = (shape.fields.get(name) & 0x10) != 0;
-        boolean isWatched = !isFinal && (isStatic || shape.fields.containsKey("$scission$r$" + name));
-        int field = isWatched ? ScissionNatives.fieldNumber(shape.number, name) : 0;
+        long entry = ScissionSites.resolve(isStatic ? start : from, site, isStatic);
         boolean isReference = target[2].startsWith("L") || target[2].startsWith("[");
         if (!isReference) {
-            return new Place(declaring, field, isWatched, -1, null, null);
+            return new Place(declaring, entry, -1, null, null);
         }
         if (!isStatic && ScissionContents.HAS_GET_REFERENCE) {
-            return new Place(declaring, field, isWatched, U.objectFieldOffset(declaring, name), null, null);
+            return new Place(declaring, entry, U.objectFieldOffset(declaring, name), null, null);
         }
         try {
             Field reflected = declaring.getDeclaredField(name);
             reflected.setAccessible(true);
             long offset = isStatic ? U.staticFieldOffset(reflected) : U.objectFieldOffset(reflected);
             Object base = isStatic ? U.staticFieldBase(reflected) : null;
-            return new Place(declaring, field, isWatched, offset, base, reflected);
+            return new Place(declaring, entry, offset, base, reflected);
         } catch (ReflectiveOperationException | RuntimeException | LinkageError unknown) {
-            return new Place(declaring, field, isWatched, -1, null, null);
+            return new Place(declaring, entry, -1, null, null);
         }
     }
 
@@ -526,6 +524,12 @@ final class ScissionSides {
             Class<?> type = loaded(from, ScissionNatives.classInTree(words[at + 1]));
             boolean isInstance = type != null && type.isInstance(value);
             return type == null || isInstance == (kind == GUARD_INSTANCE_OF);
+        }
+
+        /** The register that is null on a side, if that is what its guard says; else -1. */
+        private static int isNullOn(int[] words, int guard) {
+            boolean isNull = words[guard] > 0 && words[guard + 1] == GUARD_IS_NULL && words[guard + 2] == TERM_REGISTER;
+            return isNull ? words[guard + 3] : -1;
         }
 
         private Object operand(int[] words, int at, Object[] registers) {
@@ -624,9 +628,9 @@ final class ScissionSides {
                         for (int number = 0; number < count; number++) {
                             arguments[number] = operand(words, at + 6 + 2 * number, registers);
                         }
-                        call(words[at + 2], words[at + 3], arguments, site);
+                        Object result = call(words[at + 2], words[at + 3], arguments, site);
                         if (words[at + 4] >= 0) {
-                            registers[words[at + 4]] = UNKNOWN;
+                            registers[words[at + 4]] = result;
                         }
                         at += 6 + 2 * count;
                         break;
@@ -669,16 +673,21 @@ final class ScissionSides {
             for (int number = 0; number < count; number++) {
                 int guard = side + 1 + 2 * words[side];
                 int list = guard + 1 + words[guard];
-                Object[] copy = registers.clone();
-                if (words[list] > 0 && applyGuard(words, guard + 1, list, copy)) {
+                int register = isNullOn(words, guard);
+                Object before = register < 0 ? null : registers[register];
+                if (words[list] > 0 && applyGuard(words, guard + 1, list, registers)) {
                     int held = this.held;
                     int unknown = this.unknown;
                     untaken(s, words, side, site);
-                    walk(words, list + 1, list + 1 + words[list], copy);
+                    // What a side assigns is read behind the choice only if no other one comes there.
+                    walk(words, list + 1, list + 1 + words[list], registers);
                     releaseTo(held, unknown);
                     emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
                     // Whether it was assigned depends on the side.
                     Arrays.fill(values, stored, this.stored, UNKNOWN);
+                }
+                if (register >= 0) {
+                    registers[register] = before;
                 }
                 side = list + 1 + words[list];
             }
@@ -694,16 +703,23 @@ final class ScissionSides {
             }
             Place place = place(site, object.getClass(), false);
             if (place != null && place.isWatched) {
-                emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site,
-                    ScissionObjects.id(s, object), OF_FIELD | place.field);
+                report(isWrite, place, object, ScissionObjects.id(s, object), OF_FIELD | ScissionSites.field(site), site);
             }
         }
 
         private void accessStatic(boolean isWrite, int site) {
             Place place = unknown > 0 ? null : place(site, from, true);
             if (place != null && place.isWatched) {
-                emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site, 0, OF_STATIC | place.field);
+                report(isWrite, place, null, 0, OF_STATIC | ScissionSites.field(site), site);
             }
+        }
+
+        private void report(boolean isWrite, Place place, Object object, long first, long second, int site) {
+            if (place.entry > 0) {
+                ScissionFilters.mark(s, object, ScissionSites.wordOfReads(place.entry),
+                    ScissionSites.wordOfWrites(place.entry), first, second);
+            }
+            emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site, first, second);
         }
 
         private void element(boolean isWrite, Object array, Object index, int site) {
@@ -841,14 +857,15 @@ final class ScissionSides {
 
         // -------------------------------------------------------------- calls
 
-        private void call(int kind, int method, Object[] arguments, int site) {
+        /** Follows a call; returns what it would return. */
+        private Object call(int kind, int method, Object[] arguments, int site) {
             Object receiver = kind != CALL_STATIC && arguments.length > 0 ? arguments[0] : null;
             if (method < 0) {
                 operation(method, receiver, site);
-                return;
+                return UNKNOWN;
             }
             if (kind != CALL_STATIC && !isReal(receiver) || calls == MOST_CALLS) {
-                return;
+                return UNKNOWN;
             }
             Class<?> type;
             if (kind == CALL_STATIC || kind == CALL_SPECIAL) {
@@ -865,8 +882,8 @@ final class ScissionSides {
                 }
             }
             // A method without a tree, or one of another shape than the call.
-            if (words.length < 3 || words[1] != arguments.length) {
-                return;
+            if (words.length < 5 || words[1] != arguments.length) {
+                return UNKNOWN;
             }
             Object[] registers = new Object[Math.max(words[0], arguments.length)];
             System.arraycopy(arguments, 0, registers, 0, arguments.length);
@@ -878,10 +895,11 @@ final class ScissionSides {
             if (words[2] != 0) {
                 acquire(kind == CALL_STATIC ? type : receiver, site);
             }
-            walk(words, 3, words.length, registers);
+            walk(words, 5, words.length, registers);
             calls--;
             from = caller;
             releaseTo(held, unknown);
+            return operand(words, 3, registers);
         }
 
         /** What a method of the library does to its receiver. */

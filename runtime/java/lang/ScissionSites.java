@@ -193,7 +193,8 @@ final class ScissionSites {
         return entry;
     }
 
-    private static synchronized long resolve(Class<?> from, int site, boolean isStatic) {
+    /** The entry of a site, which is found if it is not known. */
+    static synchronized long resolve(Class<?> from, int site, boolean isStatic) {
         long known = entry(site);
         if (known != UNRESOLVED || !isSite(site)) {
             return known;

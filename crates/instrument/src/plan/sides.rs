@@ -12,7 +12,7 @@ use models::{Effect, Mode, Operand, Outcome};
 use rustc_hash::FxHashMap;
 use summary_trees::{
     BranchSummary, Config, FieldFacts, FieldRef, Fields, MethodRef, Names, RootKind, Step,
-    StepKind, encode, summarize_branches, summarize_method,
+    StepKind, encode, encode_operand, summarize_branches, summarize_method,
 };
 
 use crate::error::InstrumentError;
@@ -118,6 +118,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
             let parameters = i32::try_from(summary.parameter_count).unwrap_or(i32::MAX);
             let is_synchronized = i32::from(summary.is_synchronized);
             tree.extend([summary.register_count.cast_signed(), parameters, is_synchronized]);
+            tree.extend(encode_operand(summary.result));
             tree.extend(encode(&summary.steps, &mut TreeNames { plan: self, sites }));
         } else {
             tree.push(0);
