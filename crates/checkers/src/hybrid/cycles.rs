@@ -37,14 +37,21 @@ pub(super) struct Visit {
     pub(super) passage: Passage,
 }
 
+/// Among no more units than this, all are considered as later ones of a cycle.
+const FEW_UNITS: usize = 128;
+
 /// Finds the cycles through a unit.
 pub(super) struct CycleSearch<'a, F> {
     forest: &'a Forest,
+    start: UnitId,
     edges: usize,
     steps: u64,
     most_steps: u64,
     visits: Vec<Visit>,
     threads: Vec<ThreadId>,
+    /// Whether the first unit can be split between the access it is left from and a later one, as far as the first edge
+    /// tells.
+    may_split_start: bool,
     found: F,
 }
 
@@ -60,8 +67,17 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
     ) -> u64 {
         let Some(unit) = forest.get(start) else { return 0 };
         let threads = vec![unit.thread];
-        let mut search =
-            CycleSearch { forest, edges, steps: 0, most_steps, visits: Vec::new(), threads, found };
+        let mut search = CycleSearch {
+            forest,
+            start,
+            edges,
+            steps: 0,
+            most_steps,
+            visits: Vec::new(),
+            threads,
+            may_split_start: false,
+            found,
+        };
         for leaf in 0..unit.tree.leaves.len() {
             search.follow(Access { unit: start, leaf }, Access { unit: start, leaf });
         }
@@ -101,6 +117,10 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                     continue;
                 }
                 let arrives = Access { unit: *other, leaf: number };
+                if self.visits.is_empty() {
+                    self.may_split_start = (first.leaf + 1..unit.tree.leaves.len())
+                        .any(|later| self.may_split(unit, first.leaf, later, arrives));
+                }
                 if is_last {
                     self.close(first, arrives);
                 } else {
@@ -108,6 +128,19 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                 }
             }
         }
+    }
+
+    /// Whether a block can be split between two accesses, as far as one of the accesses that split it tells: it is
+    /// not excluded by a section that both are in.
+    fn may_split(&self, unit: &Unit, first: usize, second: usize, other: Access) -> bool {
+        let (first, second) = (&unit.tree.leaves[first], &unit.tree.leaves[second]);
+        unit.tree.block.is_some()
+            && first.is_compatible(second)
+            && self.leaf(other).is_some_and(|(other, leaf)| {
+                let around = first.sections.iter().filter(|it| second.sections.contains(it));
+                let mut around = around.filter_map(|section| unit.tree.lock_at(*section));
+                !around.any(|lock| other.tree.held(leaf).any(|held| held.excludes(&lock)))
+            })
     }
 
     /// Whether something in a unit of another thread may come before an access.
@@ -163,43 +196,69 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         self.threads.push(unit.thread);
         self.leave(first, arrives, arrives.unit);
         let forest = self.forest;
-        for later in forest.of_thread(unit.thread) {
+        for later in self.units_after(unit.thread) {
             self.steps += 1;
-            if *later != arrives.unit {
-                self.leave(first, arrives, *later);
+            if later != arrives.unit {
+                self.leave(first, arrives, later);
             }
         }
         // Order between threads, if any comes from this unit.
-        let stretch = unit.places.first().map_or(u32::MAX, |place| place.stretch);
-        for (later, other) in forest.all() {
-            self.steps += 1;
-            let is_after =
-                other.places.last().is_some_and(|place| place.clock.of(unit.thread) >= stretch);
-            if other.thread != unit.thread && is_after && !self.threads.contains(&other.thread) {
-                self.threads.push(other.thread);
-                self.leave(first, arrives, later);
-                self.threads.pop();
+        if forest.len() <= FEW_UNITS {
+            let stretch = unit.places.first().map_or(u32::MAX, |place| place.stretch);
+            for (later, other) in forest.all() {
+                self.steps += 1;
+                let last = other.places.last();
+                let is_after = last.is_some_and(|place| place.clock.of(unit.thread) >= stretch);
+                if other.thread != unit.thread && is_after && !self.threads.contains(&other.thread)
+                {
+                    self.threads.push(other.thread);
+                    self.leave(first, arrives, later);
+                    self.threads.pop();
+                }
             }
         }
         self.threads.pop();
     }
 
+    /// The units of a thread from which a cycle may leave that arrives in an earlier one: all, or, of a thread with very
+    /// many, those that can lead straight back.
+    fn units_after(&self, thread: ThreadId) -> Vec<UnitId> {
+        let all = self.forest.of_thread(thread);
+        if all.len() <= FEW_UNITS {
+            return all.to_vec();
+        }
+        let Some(start) = self.forest.get(self.start) else { return Vec::new() };
+        let units = start.tree.variables().flat_map(|variable| self.forest.of_variable(variable));
+        let mut units: Vec<UnitId> = units.copied().collect();
+        units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
+        units.sort_unstable();
+        units.dedup();
+        units
+    }
+
     fn leave(&mut self, first: Access, arrives: Access, unit: UnitId) {
-        let count = self.forest.get(unit).map_or(0, |unit| unit.tree.leaves.len());
-        for leaf in 0..count {
+        let Some(target) = self.forest.get(unit) else { return };
+        let came_from = self.visits.last().map_or(first, |visit| visit.leaves);
+        let is_split = self.visits.iter().any(|visit| visit.passage == Passage::Backward);
+        // One of the units must be split: the first, one before, or this one.
+        let must_split = !is_split && !self.may_split_start && self.visits.len() + 2 == self.edges;
+        for leaf in 0..target.tree.leaves.len() {
             if self.steps > self.most_steps {
                 return;
             }
             let leaves = Access { unit, leaf };
             for passage in self.passages(arrives, leaves).into_iter().flatten() {
-                let backward =
-                    self.visits.iter().filter(|it| it.passage == Passage::Backward).count();
-                if passage == Passage::Backward && backward > 0 {
-                    continue;
+                let is_possible = match passage {
+                    Passage::Backward => {
+                        !is_split && self.may_split(target, leaf, arrives.leaf, came_from)
+                    }
+                    Passage::Forward | Passage::Later => !must_split,
+                };
+                if is_possible {
+                    self.visits.push(Visit { arrives, leaves, passage });
+                    self.follow(first, leaves);
+                    self.visits.pop();
                 }
-                self.visits.push(Visit { arrives, leaves, passage });
-                self.follow(first, leaves);
-                self.visits.pop();
             }
         }
     }
