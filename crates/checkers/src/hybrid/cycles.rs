@@ -5,7 +5,10 @@
 //! after the one it arrives at, or is the same, or is in a later unit; but in the unit that is split it comes *before*:
 //! the unit has done something that comes before all the others, and is to do something that comes after them.
 
+use std::rc::Rc;
+
 use events::{SiteId, ThreadId};
+use rustc_hash::FxHashMap;
 
 use super::forest::{Forest, Unit, UnitId};
 use super::schedule::{Feasibility, Part, ThreadParts, feasibility};
@@ -52,6 +55,8 @@ pub(super) struct CycleSearch<'a, F> {
     /// Whether the first unit can be split between the access it is left from and a later one, as far as the first edge
     /// tells.
     may_split_start: bool,
+    /// What [`CycleSearch::units_after`] has found.
+    after: FxHashMap<ThreadId, Rc<[UnitId]>>,
     found: F,
 }
 
@@ -76,6 +81,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
             visits: Vec::new(),
             threads,
             may_split_start: false,
+            after: FxHashMap::default(),
             found,
         };
         for leaf in 0..unit.tree.leaves.len() {
@@ -196,10 +202,10 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         self.threads.push(unit.thread);
         self.leave(first, arrives, arrives.unit);
         let forest = self.forest;
-        for later in self.units_after(unit.thread) {
+        for later in self.units_after(unit.thread).iter() {
             self.steps += 1;
-            if later != arrives.unit {
-                self.leave(first, arrives, later);
+            if *later != arrives.unit {
+                self.leave(first, arrives, *later);
             }
         }
         // Order between threads, if any comes from this unit.
@@ -222,17 +228,24 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
 
     /// The units of a thread from which a cycle may leave that arrives in an earlier one: all, or, of a thread with very
     /// many, those that can lead straight back.
-    fn units_after(&self, thread: ThreadId) -> Vec<UnitId> {
-        let all = self.forest.of_thread(thread);
-        if all.len() <= FEW_UNITS {
-            return all.to_vec();
+    fn units_after(&mut self, thread: ThreadId) -> Rc<[UnitId]> {
+        if let Some(known) = self.after.get(&thread) {
+            return Rc::clone(known);
         }
-        let Some(start) = self.forest.get(self.start) else { return Vec::new() };
-        let units = start.tree.variables().flat_map(|variable| self.forest.of_variable(variable));
-        let mut units: Vec<UnitId> = units.copied().collect();
-        units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
-        units.sort_unstable();
-        units.dedup();
+        let all = self.forest.of_thread(thread);
+        let units = match self.forest.get(self.start) {
+            Some(start) if all.len() > FEW_UNITS => {
+                let variables = start.tree.variables();
+                let units = variables.flat_map(|variable| self.forest.of_variable(variable));
+                let mut units: Vec<UnitId> = units.copied().collect();
+                units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
+                units.sort_unstable();
+                units.dedup();
+                units.into()
+            }
+            Some(_) | None => all.into(),
+        };
+        self.after.insert(thread, Rc::clone(&units));
         units
     }
 
