@@ -5,7 +5,10 @@
 //! after the one it arrives at, or is the same, or is in a later unit; but in the unit that is split it comes *before*:
 //! the unit has done something that comes before all the others, and is to do something that comes after them.
 
+use std::rc::Rc;
+
 use events::{SiteId, ThreadId};
+use rustc_hash::FxHashMap;
 
 use super::forest::{Forest, Unit, UnitId};
 use super::schedule::{Feasibility, Part, ThreadParts, feasibility};
@@ -37,14 +40,23 @@ pub(super) struct Visit {
     pub(super) passage: Passage,
 }
 
+/// Among no more units than this, all are considered as later ones of a cycle.
+const FEW_UNITS: usize = 128;
+
 /// Finds the cycles through a unit.
 pub(super) struct CycleSearch<'a, F> {
     forest: &'a Forest,
+    start: UnitId,
     edges: usize,
     steps: u64,
     most_steps: u64,
     visits: Vec<Visit>,
     threads: Vec<ThreadId>,
+    /// Whether the first unit can be split between the access it is left from and a later one, as far as the first edge
+    /// tells.
+    may_split_start: bool,
+    /// What [`CycleSearch::units_after`] has found.
+    after: FxHashMap<ThreadId, Rc<[UnitId]>>,
     found: F,
 }
 
@@ -60,8 +72,18 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
     ) -> u64 {
         let Some(unit) = forest.get(start) else { return 0 };
         let threads = vec![unit.thread];
-        let mut search =
-            CycleSearch { forest, edges, steps: 0, most_steps, visits: Vec::new(), threads, found };
+        let mut search = CycleSearch {
+            forest,
+            start,
+            edges,
+            steps: 0,
+            most_steps,
+            visits: Vec::new(),
+            threads,
+            may_split_start: false,
+            after: FxHashMap::default(),
+            found,
+        };
         for leaf in 0..unit.tree.leaves.len() {
             search.follow(Access { unit: start, leaf }, Access { unit: start, leaf });
         }
@@ -101,6 +123,10 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                     continue;
                 }
                 let arrives = Access { unit: *other, leaf: number };
+                if self.visits.is_empty() {
+                    self.may_split_start = (first.leaf + 1..unit.tree.leaves.len())
+                        .any(|later| self.may_split(unit, first.leaf, later, arrives));
+                }
                 if is_last {
                     self.close(first, arrives);
                 } else {
@@ -108,6 +134,19 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                 }
             }
         }
+    }
+
+    /// Whether a block can be split between two accesses, as far as one of the accesses that split it tells: it is
+    /// not excluded by a section that both are in.
+    fn may_split(&self, unit: &Unit, first: usize, second: usize, other: Access) -> bool {
+        let (first, second) = (&unit.tree.leaves[first], &unit.tree.leaves[second]);
+        unit.tree.block.is_some()
+            && first.is_compatible(second)
+            && self.leaf(other).is_some_and(|(other, leaf)| {
+                let around = first.sections.iter().filter(|it| second.sections.contains(it));
+                let mut around = around.filter_map(|section| unit.tree.lock_at(*section));
+                !around.any(|lock| other.tree.held(leaf).any(|held| held.excludes(&lock)))
+            })
     }
 
     /// Whether something in a unit of another thread may come before an access.
@@ -163,43 +202,76 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         self.threads.push(unit.thread);
         self.leave(first, arrives, arrives.unit);
         let forest = self.forest;
-        for later in forest.of_thread(unit.thread) {
+        for later in self.units_after(unit.thread).iter() {
             self.steps += 1;
             if *later != arrives.unit {
                 self.leave(first, arrives, *later);
             }
         }
         // Order between threads, if any comes from this unit.
-        let stretch = unit.places.first().map_or(u32::MAX, |place| place.stretch);
-        for (later, other) in forest.all() {
-            self.steps += 1;
-            let is_after =
-                other.places.last().is_some_and(|place| place.clock.of(unit.thread) >= stretch);
-            if other.thread != unit.thread && is_after && !self.threads.contains(&other.thread) {
-                self.threads.push(other.thread);
-                self.leave(first, arrives, later);
-                self.threads.pop();
+        if forest.len() <= FEW_UNITS {
+            let stretch = unit.places.first().map_or(u32::MAX, |place| place.stretch);
+            for (later, other) in forest.all() {
+                self.steps += 1;
+                let last = other.places.last();
+                let is_after = last.is_some_and(|place| place.clock.of(unit.thread) >= stretch);
+                if other.thread != unit.thread && is_after && !self.threads.contains(&other.thread)
+                {
+                    self.threads.push(other.thread);
+                    self.leave(first, arrives, later);
+                    self.threads.pop();
+                }
             }
         }
         self.threads.pop();
     }
 
+    /// The units of a thread from which a cycle may leave that arrives in an earlier one: all, or, of a thread with very
+    /// many, those that can lead straight back.
+    fn units_after(&mut self, thread: ThreadId) -> Rc<[UnitId]> {
+        if let Some(known) = self.after.get(&thread) {
+            return Rc::clone(known);
+        }
+        let all = self.forest.of_thread(thread);
+        let units = match self.forest.get(self.start) {
+            Some(start) if all.len() > FEW_UNITS => {
+                let variables = start.tree.variables();
+                let units = variables.flat_map(|variable| self.forest.of_variable(variable));
+                let mut units: Vec<UnitId> = units.copied().collect();
+                units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
+                units.sort_unstable();
+                units.dedup();
+                units.into()
+            }
+            Some(_) | None => all.into(),
+        };
+        self.after.insert(thread, Rc::clone(&units));
+        units
+    }
+
     fn leave(&mut self, first: Access, arrives: Access, unit: UnitId) {
-        let count = self.forest.get(unit).map_or(0, |unit| unit.tree.leaves.len());
-        for leaf in 0..count {
+        let Some(target) = self.forest.get(unit) else { return };
+        let came_from = self.visits.last().map_or(first, |visit| visit.leaves);
+        let is_split = self.visits.iter().any(|visit| visit.passage == Passage::Backward);
+        // One of the units must be split: the first, one before, or this one.
+        let must_split = !is_split && !self.may_split_start && self.visits.len() + 2 == self.edges;
+        for leaf in 0..target.tree.leaves.len() {
             if self.steps > self.most_steps {
                 return;
             }
             let leaves = Access { unit, leaf };
             for passage in self.passages(arrives, leaves).into_iter().flatten() {
-                let backward =
-                    self.visits.iter().filter(|it| it.passage == Passage::Backward).count();
-                if passage == Passage::Backward && backward > 0 {
-                    continue;
+                let is_possible = match passage {
+                    Passage::Backward => {
+                        !is_split && self.may_split(target, leaf, arrives.leaf, came_from)
+                    }
+                    Passage::Forward | Passage::Later => !must_split,
+                };
+                if is_possible {
+                    self.visits.push(Visit { arrives, leaves, passage });
+                    self.follow(first, leaves);
+                    self.visits.pop();
                 }
-                self.visits.push(Visit { arrives, leaves, passage });
-                self.follow(first, leaves);
-                self.visits.pop();
             }
         }
     }

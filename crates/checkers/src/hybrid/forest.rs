@@ -69,6 +69,8 @@ pub(super) struct Forest {
     age: VecDeque<UnitId>,
     trees: FxHashMap<u64, Vec<Arc<Tree>>>,
     by_thread: FxHashMap<ThreadId, Vec<UnitId>>,
+    /// The units of a thread that have one tree, by the number of the tree.
+    equal: FxHashMap<(ThreadId, u64), Vec<UnitId>>,
     by_variable: FxHashMap<Variable, Vec<UnitId>>,
     tokens: usize,
     sweep_at: usize,
@@ -93,6 +95,7 @@ impl Forest {
             age: VecDeque::new(),
             trees: FxHashMap::default(),
             by_thread: FxHashMap::default(),
+            equal: FxHashMap::default(),
             by_variable: FxHashMap::default(),
             tokens: 0,
             sweep_at: FIRST_SWEEP,
@@ -137,12 +140,7 @@ impl Forest {
         let thread = places.first()?.thread;
         let tree = self.intern(block, tokens);
         if self.config.merge {
-            let mut equal: Vec<UnitId> = Vec::new();
-            for id in self.of_thread(thread) {
-                if self.units.get(id).is_some_and(|unit| Arc::ptr_eq(&unit.tree, &tree)) {
-                    equal.push(*id);
-                }
-            }
+            let mut equal = self.equal.get(&(thread, tree.number)).cloned().unwrap_or_default();
             for id in &equal {
                 let Some(unit) = self.units.get_mut(id) else { continue };
                 let is_same = unit.places.len() == places.len()
@@ -164,14 +162,11 @@ impl Forest {
         let id = UnitId(self.next);
         self.next += 1;
         self.tokens += tree.tokens.len();
-        let mut variables: Vec<Variable> =
-            tree.leaves.iter().map(|leaf| leaf.access.variable).collect();
-        variables.sort_unstable();
-        variables.dedup();
-        for variable in variables {
+        for variable in tree.variables() {
             self.by_variable.entry(variable).or_default().push(id);
         }
         self.by_thread.entry(thread).or_default().push(id);
+        self.equal.entry((thread, tree.number)).or_default().push(id);
         self.age.push_back(id);
         self.units.insert(id, Unit { tree, thread, places, first: number, last: number });
         self.most_live = self.most_live.max(self.units.len());
@@ -196,20 +191,10 @@ impl Forest {
     pub(super) fn remove(&mut self, id: UnitId) {
         let Some(unit) = self.units.remove(&id) else { return };
         self.tokens -= unit.tree.tokens.len();
-        if let Some(units) = self.by_thread.get_mut(&unit.thread) {
-            units.retain(|it| *it != id);
-            if units.is_empty() {
-                self.by_thread.remove(&unit.thread);
-            }
-        }
-        for leaf in &unit.tree.leaves {
-            let variable = leaf.access.variable;
-            if let Some(units) = self.by_variable.get_mut(&variable) {
-                units.retain(|it| *it != id);
-                if units.is_empty() {
-                    self.by_variable.remove(&variable);
-                }
-            }
+        remove_from(&mut self.by_thread, unit.thread, id);
+        remove_from(&mut self.equal, (unit.thread, unit.tree.number), id);
+        for variable in unit.tree.variables() {
+            remove_from(&mut self.by_variable, variable, id);
         }
     }
 
@@ -243,5 +228,14 @@ impl Forest {
         }
         self.trees.retain(|_, trees| !trees.is_empty());
         self.sweep_at = (2 * self.units.len()).max(FIRST_SWEEP);
+    }
+}
+
+fn remove_from<K: Eq + Hash>(units: &mut FxHashMap<K, Vec<UnitId>>, key: K, id: UnitId) {
+    if let Some(known) = units.get_mut(&key) {
+        known.retain(|it| *it != id);
+        if known.is_empty() {
+            units.remove(&key);
+        }
     }
 }

@@ -29,9 +29,11 @@
 //!    `t` = `acq k; rd x; rd y; rel k` with its second write of `x`, not with its first.
 //! 6. Locks may be held in shared mode, and need not be released in the reverse order of their acquisition.
 //! 7. Volatile accesses and atomic updates are accesses; an update is one write.
-//! 8. Units of one thread that have equal trees are one (`forest.rs`). Units that were forgotten, searches that were
+//! 8. Cycles have at most four edges. Of later units, those of very many, only those that lead straight back are
+//!    considered.
+//! 9. Units of one thread that have equal trees are one (`forest.rs`). Units that were forgotten, searches that were
 //!    ended, and accesses reported so late that their unit is forgotten are counted ([`Hybrid::bounds_reached`]).
-//! 9. What hooks leave out because it repeats an access of the same epoch is one access here, too.
+//! 10. What hooks leave out because it repeats an access of the same epoch is one access here, too.
 
 mod builder;
 mod cycles;
@@ -101,14 +103,15 @@ const MOST_TOKENS: usize = 1 << 22;
 /// What lies between blocks becomes a unit when it is that long.
 const LONG_UNIT: usize = 64;
 
-/// The most steps of the search for cycles through one unit, for each number of edges.
+/// The most steps of the search for cycles of two edges through one unit, and for longer ones.
 const MOST_STEPS: u64 = 20_000;
+const MOST_STEPS_OF_LONG: u64 = 4_000;
 
 /// The most states of the search for an interleaving.
 const MOST_STATES: usize = 20_000;
 
 /// How many steps of searches there may be at the beginning, and how many more with each unit that is added: the time
-/// that searches take is in proportion to that of the run.
+/// that searches take is in proportion to that of the run. Half of the former is for cycles of two edges alone.
 const FIRST_CREDIT: u64 = 10_000_000;
 const CREDIT_OF_UNIT: u64 = 200;
 
@@ -431,7 +434,11 @@ impl Hybrid {
     fn look_for_cycles(&mut self, unit: UnitId) {
         let (forest, violations, limits) = (&self.forest, &mut self.violations, &mut self.limits);
         for edges in 2..=self.config.most_edges {
-            let most_steps = MOST_STEPS.min(self.credit);
+            let most_steps = if edges == 2 {
+                MOST_STEPS.min(self.credit)
+            } else {
+                MOST_STEPS_OF_LONG.min(self.credit.saturating_sub(FIRST_CREDIT / 2))
+            };
             let mut states = 0;
             let steps = CycleSearch::run(forest, unit, edges, most_steps, |visits| {
                 let Some(violation) = violation(forest, visits) else { return };
@@ -451,17 +458,13 @@ impl Hybrid {
         }
     }
 
-    /// What decides which cycles lead through a unit: its tree, those of its thread that come before it, and those that
-    /// it conflicts with. None if it conflicts with none.
+    /// What decides which cycles lead through a unit: its tree, those that it conflicts with, and those of its thread that
+    /// conflict with these. None if it conflicts with none.
     fn situation(&self, id: UnitId) -> Option<u64> {
         let unit = self.forest.get(id)?;
         let mut concurrent: Vec<UnitId> = Vec::new();
-        let mut last = None;
-        for leaf in &unit.tree.leaves {
-            if last.replace(leaf.access.variable) == Some(leaf.access.variable) {
-                continue;
-            }
-            for id in self.forest.of_variable(leaf.access.variable) {
+        for variable in unit.tree.variables() {
+            for id in self.forest.of_variable(variable) {
                 let Some(other) = self.forest.get(*id) else { continue };
                 let is_concurrent = other.thread != unit.thread
                     && unit
@@ -478,8 +481,16 @@ impl Hybrid {
         }
         concurrent.sort_unstable();
         concurrent.dedup();
-        let others = concurrent.iter().chain(self.forest.of_thread(unit.thread));
-        let others = others.filter_map(|id| self.forest.get(*id));
+        let mut own: Vec<UnitId> = Vec::new();
+        for other in concurrent.iter().filter_map(|id| self.forest.get(*id)) {
+            let units = other.tree.variables().flat_map(|it| self.forest.of_variable(it));
+            let is_own =
+                |id: &&UnitId| self.forest.get(**id).is_some_and(|it| it.thread == unit.thread);
+            own.extend(units.filter(is_own));
+        }
+        own.sort_unstable();
+        own.dedup();
+        let others = concurrent.iter().chain(&own).filter_map(|id| self.forest.get(*id));
         let mut others: Vec<(u64, ThreadId, bool)> =
             others.map(|it| (it.tree.number, it.thread, it.first < it.last)).collect();
         others.sort_unstable();

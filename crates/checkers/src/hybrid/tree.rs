@@ -106,13 +106,23 @@ pub(super) struct Tree {
     pub(super) tokens: Box<[Token]>,
     /// In the order of their positions.
     pub(super) leaves: Vec<Leaf>,
+    /// What is accessed, each once.
+    variables: Box<[Variable]>,
     pub(super) has_locks: bool,
 }
 
 impl Tree {
     pub(super) fn new(number: u64, block: Option<SiteId>, tokens: Box<[Token]>) -> Tree {
         let (leaves, has_locks) = leaves_of(&tokens);
-        Tree { number, block, tokens, leaves, has_locks }
+        let mut variables: Vec<Variable> = leaves.iter().map(|leaf| leaf.access.variable).collect();
+        variables.sort_unstable();
+        variables.dedup();
+        Tree { number, block, tokens, leaves, variables: variables.into(), has_locks }
+    }
+
+    /// What is accessed, each once.
+    pub(super) fn variables(&self) -> impl Iterator<Item = Variable> + '_ {
+        self.variables.iter().copied()
     }
 
     /// The locks held at an access.
