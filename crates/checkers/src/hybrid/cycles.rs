@@ -353,8 +353,8 @@ fn parts_of(forest: &Forest, visits: &[Visit]) -> Option<Vec<ExecutedPart>> {
             end = if to.first > begin { to.first } else { to.last };
             for id in forest.of_thread(from.thread) {
                 let unit = forest.get(*id)?;
-                let numbers = [unit.first, unit.last].into_iter();
-                if let Some(number) = numbers.filter(|it| (begin + 1..end).contains(it)).next()
+                let mut numbers = [unit.first, unit.last].into_iter();
+                if let Some(number) = numbers.find(|it| (begin + 1..end).contains(it))
                     && unit.tree.has_locks
                 {
                     between.push((number, *id));

@@ -230,11 +230,11 @@ impl<'a> Compiler<'a> {
                         for jump in &choice.jumps {
                             self.program.operations[*jump] = Operation::Jump(here);
                         }
+                        let may_pass = choice.needs_empty && !choice.has_wanted;
                         if let Operation::Branch(targets) = &mut self.program.operations[choice.at]
+                            && (may_pass || targets.is_empty())
                         {
-                            if (choice.needs_empty && !choice.has_wanted) || targets.is_empty() {
-                                targets.push(here);
-                            }
+                            targets.push(here);
                         }
                     }
                 }

@@ -220,3 +220,28 @@ fn what_nobody_comes_back_to_is_forgotten_beyond_the_limits() {
     checker.event(&event(1, Action::Write(Variable::Field(ObjectId(7), FieldId(0)))));
     assert_eq!(checker.races(), 1);
 }
+
+/// What `hybrid` finds in a fixture, with and without what would have happened.
+fn hybrid(fixture: &str) -> [usize; 2] {
+    let path = format!("{}/../../fixtures/traces/{fixture}.trace", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    [true, false].map(|speculation| {
+        let mut reader = events::text::Reader::new(text.clone());
+        let mut checker = (checkers::hybrid::CHECKER.start)(checkers::Settings { speculation });
+        while let Some(event) = reader.next_event().unwrap() {
+            checker.event(&event);
+        }
+        checker.findings(reader.tables()).len()
+    })
+}
+
+#[test]
+fn what_needs_a_side_that_was_not_taken_is_found_by_speculation_alone() {
+    assert_eq!(hybrid("HybridWithdraw"), [1, 0]);
+    assert_eq!(hybrid("HybridBothAccounts"), [2, 0]);
+    assert_eq!(hybrid("HybridTour"), [1, 0]);
+    assert_eq!(hybrid("HybridLoops"), [2, 0]);
+    assert_eq!(hybrid("HybridTwoSections"), [1, 1]);
+    assert_eq!(hybrid("HybridThreeTrees"), [1, 1]);
+    assert_eq!(hybrid("HybridWithdrawOk"), [0, 0]);
+}

@@ -689,12 +689,15 @@ fn every_execution(program: &Program, ways: &[Vec<Vec<Op>>]) -> BTreeSet<u32> {
     split
 }
 
+/// An operation, and the thread that executed it.
+type Executed = (usize, Op);
+
 fn extend(
     program: &Program,
     way: &[Vec<Op>],
     positions: &mut Positions,
-    execution: &mut Vec<(usize, Op)>,
-    judge: &mut dyn FnMut(&[(usize, Op)]),
+    execution: &mut Vec<Executed>,
+    judge: &mut dyn FnMut(&[Executed]),
 ) {
     let mut is_last = true;
     for thread in 0..way.len() {
@@ -713,9 +716,9 @@ fn extend(
 }
 
 /// Whether an operation of the unit depends on one of others that depends on the unit.
-fn depends_on_itself(execution: &[(usize, Op)], unit: usize) -> bool {
+fn depends_on_itself(execution: &[Executed], unit: usize) -> bool {
     let is_own = |op: &Op| matches!(op, Op::Access { unit: it, .. } if *it == unit);
-    let depends = |first: &(usize, Op), second: &(usize, Op)| {
+    let depends = |first: &Executed, second: &Executed| {
         first.0 == second.0
             || match (first.1, second.1) {
                 (
