@@ -62,6 +62,7 @@ final class ScissionAccesses {
             if (hasWords(entry, object)) {
                 readWords(s, object, entry, site);
             } else if (isVolatile(entry, object)) {
+                usesClass(s, object, site);
                 ScissionOrder.acquireVolatile(object, from, site);
                 ScissionVolatile.reportRead(
                     s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
@@ -87,6 +88,7 @@ final class ScissionAccesses {
             if (hasWords(entry, object)) {
                 writeWords(s, object, entry, site);
             } else if (isVolatile(entry, object)) {
+                usesClass(s, object, site);
                 ScissionOrder.releaseVolatile(object, from, site);
                 ScissionVolatile.reportWrite(
                     s, object, ScissionSites.volatileWord(entry), site, owner(s, object, site), variable(object, site));
@@ -146,7 +148,7 @@ final class ScissionAccesses {
     }
 
     /** Whoever accesses a static field uses its class. */
-    private static void usesClass(ScissionThread s, Object object, int site) {
+    static void usesClass(ScissionThread s, Object object, int site) {
         if (object == null) {
             uses(s, ScissionSites.ownerOf(site), site);
         }

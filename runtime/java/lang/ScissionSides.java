@@ -710,6 +710,7 @@ final class ScissionSides {
         private void accessStatic(boolean isWrite, int site) {
             Place place = unknown > 0 ? null : place(site, from, true);
             if (place != null && place.isWatched) {
+                ScissionAccesses.usesClass(s, null, site);
                 report(isWrite, place, null, 0, OF_STATIC | ScissionSites.field(site), site);
             }
         }

@@ -4,6 +4,11 @@
 //! conflicts with what it arrives at in the next visit, and comes before it. In a visit, the access it leaves from comes
 //! after the one it arrives at, or is the same, or is in a later unit; but in the unit that is split it comes *before*:
 //! the unit has done something that comes before all the others, and is to do something that comes after them.
+//!
+//! A section is one step to whoever needs its lock: what must come after something that is done under the lock comes
+//! after all of the section. So it does not matter in which order the accesses of a visit are in a section whose lock is
+//! held at an access that the cycle has left before, up to the unit that is split, or arrives at later. In the
+//! words of the paper, edges are between sections of the outermost common lock.
 
 use std::rc::Rc;
 
@@ -26,6 +31,8 @@ pub(super) struct Access {
 pub(super) enum Passage {
     /// Within one unit, forward.
     Forward,
+    /// Within one section of a unit, whose lock others of the cycle need, backward.
+    Section,
     /// From a unit to one that comes after it.
     Later,
     /// Within one unit that is meant to be atomic, backward: the unit is split.
@@ -157,18 +164,20 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
     }
 
     /// How a visit that arrives and leaves there can pass, if it can. Of a tree that was executed more than once, both.
-    fn passages(&self, arrives: Access, leaves: Access) -> [Option<Passage>; 2] {
+    fn passages(&self, arrives: Access, leaves: Access) -> [Option<Passage>; 3] {
         let (Some((from, arrived)), Some((to, left))) = (self.leaf(arrives), self.leaf(leaves))
         else {
-            return [None; 2];
+            return [None; 3];
         };
-        let mut passages = [None; 2];
+        let mut passages = [None; 3];
         if arrives.unit == leaves.unit && arrived.is_compatible(left) {
             if arrived.position <= left.position {
                 passages[0] = Some(Passage::Forward);
                 return passages;
             }
             passages[0] = from.tree.block.is_some().then_some(Passage::Backward);
+            let is_shared = arrived.sections.iter().any(|section| left.sections.contains(section));
+            passages[2] = is_shared.then_some(Passage::Section);
         }
         let is_later = if from.thread == to.thread {
             from.first < to.last
@@ -191,7 +200,9 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                 .count();
             if backward == 1 || (backward == 2 && self.edges == 2) {
                 self.visits.insert(0, visit);
-                (self.found)(&self.visits);
+                if sections_are_steps(self.forest, &self.visits) {
+                    (self.found)(&self.visits);
+                }
                 self.visits.remove(0);
             }
         }
@@ -265,7 +276,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                     Passage::Backward => {
                         !is_split && self.may_split(target, leaf, arrives.leaf, came_from)
                     }
-                    Passage::Forward | Passage::Later => !must_split,
+                    Passage::Forward | Passage::Section | Passage::Later => !must_split,
                 };
                 if is_possible {
                     self.visits.push(Visit { arrives, leaves, passage });
@@ -275,6 +286,29 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
             }
         }
     }
+}
+
+/// Whether each section that a cycle passes as one step is one to an access that it left before, or arrives at later.
+fn sections_are_steps(forest: &Forest, visits: &[Visit]) -> bool {
+    let count = visits.len();
+    let split = visits.iter().position(|visit| visit.passage == Passage::Backward).unwrap_or(0);
+    (0..count).filter(|at| visits[*at].passage == Passage::Section).all(|at| {
+        let Some(unit) = forest.get(visits[at].arrives.unit) else { return false };
+        let leaves = &unit.tree.leaves;
+        let (arrived, left) = (&leaves[visits[at].arrives.leaf], &leaves[visits[at].leaves.leaf]);
+        let shared = arrived.sections.iter().filter(|section| left.sections.contains(section));
+        let locks: Vec<_> = shared.filter_map(|section| unit.tree.lock_at(*section)).collect();
+        // From the unit that is split to this one, and from this one on to the unit that is split.
+        let before = (at + count - split) % count;
+        let left_before = (0..before).map(|it| visits[(split + it) % count].leaves);
+        let arrived_later = (before + 1..=count).map(|it| visits[(split + it) % count].arrives);
+        left_before.chain(arrived_later).any(|access| {
+            forest.get(access.unit).is_some_and(|other| {
+                let mut held = other.tree.held(&other.tree.leaves[access.leaf]);
+                held.any(|held| locks.iter().any(|lock| held.excludes(lock)))
+            })
+        })
+    })
 }
 
 /// Whether the units of a cycle can be interleaved as it says, and how many states were looked at.

@@ -791,6 +791,28 @@ mod tests {
     }
 
     #[test]
+    fn accesses_of_the_thread_that_interferes_may_be_reported_late() {
+        let lock = ObjectId(1);
+        let checker = run(&[
+            event(1, 11, Action::Begin),
+            event(1, 12, Action::Acquire(lock)),
+            event(1, 12, Action::Release(lock)),
+            event(1, 16, Action::End),
+            event(2, 107, Action::Begin),
+            event(2, 108, Action::Acquire(lock)),
+            event(1, 12, Action::EarlierWrite(variable(0))),
+            event(2, 109, Action::Read(variable(0))),
+            event(2, 110, Action::Release(lock)),
+            event(2, 111, Action::Acquire(lock)),
+            event(1, 12, Action::EarlierWrite(variable(1))),
+            event(2, 112, Action::Read(variable(1))),
+            event(2, 113, Action::Release(lock)),
+            event(2, 114, Action::End),
+        ]);
+        assert_eq!(checker.broken_blocks().len(), 1, "{:?}", checker.bounds_reached());
+    }
+
+    #[test]
     fn equal_trees_are_one_and_different_ones_are_bounded() {
         let mut checker = Hybrid::new(Config { most_units: 100, ..Config::default() });
         for number in 0..20_000 {
