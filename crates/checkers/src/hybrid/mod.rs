@@ -349,7 +349,13 @@ impl Hybrid {
             self.limits.late_accesses += 1;
             return;
         };
-        let is_known = unit.tree.leaves.iter().any(|leaf| leaf.access == access);
+        // The same code may have done it in another epoch, and may do it on a side that was not taken.
+        let next = thread.epochs.get(after).filter(|it| it.number == at.number);
+        let end = next.map_or(u32::MAX, |it| it.position);
+        let is_known = unit.tree.leaves.iter().any(|leaf| {
+            let is_there = (at.position..end).contains(&leaf.position);
+            leaf.access == access && leaf.untaken.is_none() && is_there
+        });
         if is_known {
             return;
         }
@@ -810,6 +816,29 @@ mod tests {
             event(2, 114, Action::End),
         ]);
         assert_eq!(checker.broken_blocks().len(), 1, "{:?}", checker.bounds_reached());
+    }
+
+    #[test]
+    fn an_access_that_is_reported_late_is_not_the_one_that_would_have_come_next() {
+        let lock = ObjectId(1);
+        let checker = run(&[
+            event(1, 11, Action::Begin),
+            event(1, 12, Action::Acquire(lock)),
+            event(1, 12, Action::Release(lock)),
+            event(1, 13, Action::Choice),
+            event(1, 13, Action::Untaken(events::Branch::NotTaken)),
+            event(1, 13, Action::WouldAcquire(lock)),
+            event(1, 13, Action::WouldRead(variable(0))),
+            event(1, 13, Action::WouldRelease(lock)),
+            event(1, 13, Action::UntakenEnd),
+            event(1, 14, Action::Rejoin),
+            event(1, 16, Action::End),
+            event(2, 108, Action::Acquire(lock)),
+            event(1, 12, Action::EarlierRead(variable(0))),
+            event(2, 109, Action::Write(variable(0))),
+            event(2, 110, Action::Release(lock)),
+        ]);
+        assert_eq!(checker.broken_blocks().len(), 1);
     }
 
     #[test]

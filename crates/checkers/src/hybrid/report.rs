@@ -1,4 +1,4 @@
-//! From cycles to findings: one for each block, pair of places and pair of variables, with the best witness.
+//! From cycles to findings: one for each block and pair of variables, with the best witness.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,10 +53,11 @@ pub(super) struct Violation {
 
 impl Violation {
     /// How good a witness it is; lower is better.
-    fn rank(&self) -> (bool, usize, usize, usize) {
+    fn rank(&self) -> (bool, bool, usize, usize, usize) {
         let accesses = || self.visits.iter().flat_map(|visit| [&visit.arrives, &visit.leaves]);
         (
             self.together_with.is_some(),
+            self.severity() != Severity::High,
             accesses().filter(|access| access.untaken.is_some()).count(),
             self.visits.len(),
             self.visits.iter().filter(|visit| visit.is_later).count(),
@@ -103,8 +104,8 @@ impl Violation {
 struct Shape {
     block: SiteId,
     together_with: Option<SiteId>,
-    first: (SiteId, Declared),
-    second: (SiteId, Declared),
+    first: Declared,
+    second: Declared,
 }
 
 /// A variable, whatever object it is of.
@@ -139,12 +140,11 @@ const MOST_SHAPES: usize = 10_000;
 impl Violations {
     fn shape(violation: &Violation) -> Option<Shape> {
         let (first, second) = violation.pair()?;
-        let end = |it: &ReportedAccess| (it.access.site, Declared::of(it.access.variable));
         Some(Shape {
             block: violation.block,
             together_with: violation.together_with,
-            first: end(first),
-            second: end(second),
+            first: Declared::of(first.access.variable),
+            second: Declared::of(second.access.variable),
         })
     }
 
