@@ -15,6 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new("defects/log4j-54325", [Requirement::Program("log4j")], appender_list),
         Case::new("defects/dbcp-369", [Requirement::Program("dbcp")], data_sources),
+        Case::new("defects/tomcat-strings", [Requirement::Program("tomcat")], string_cache),
         Case::new(
             "defects/log4j-54325/check",
             [Requirement::Program("log4j")],
@@ -111,6 +112,32 @@ fn data_sources(setup: &Setup) -> Result<(), Failed> {
         finding.steps.len() == 2 && finding.steps.iter().all(|(_, place)| *place == method)
     };
     require_any(&found, "happens-before-race", race)
+}
+
+/// `StringCache.toString` counts accesses and hits without a lock, once it has a cache. In the run it has none, so that nobody
+/// counts anything: what is found lies on the side that no thread took.
+fn string_cache(setup: &Setup) -> Result<(), Failed> {
+    let cache = "org.apache.tomcat.util.buf.StringCache";
+    let counts = |found: &[Found], field: &str| {
+        let is_it = |finding: &Found| {
+            finding.rule == "breakable-block"
+                && finding.subjects.iter().all(|it| *it == format!("StringCache.{field}"))
+                && finding.steps.contains(&step("branch", cache, "toString"))
+        };
+        found.iter().any(is_it)
+    };
+    let found = observe(setup, "tomcat", "Strings", "3", &["--monitor", "hybrid"])?;
+    let without = ["--monitor", "hybrid", "--no-speculation"];
+    let happened = observe(setup, "tomcat", "Strings", "3", &without)?;
+    for field in ["accessCount", "hitCount"] {
+        if !counts(&found, field) {
+            return Err(format!("`{field}` is not found:\n{found:#?}").into());
+        }
+        if counts(&happened, field) {
+            return Err(format!("`{field}` is found without speculation:\n{happened:#?}").into());
+        }
+    }
+    Ok(())
 }
 
 fn step(role: &str, class: &str, method: &str) -> (String, String) {

@@ -49,12 +49,13 @@ const HOSTILE_OPTIONS: [(&str, &str); 3] = [
     (
         "checkers",
         "arrays=true,collections=true,monitor=velodrome,monitor=happens-before,monitor=eraser,\
-         adversarial=true,seed=1,hold-for=2,holds-per-site=2,hold-budget=2",
+         monitor=hybrid,adversarial=true,seed=1,hold-for=2,holds-per-site=2,hold-budget=2",
     ),
 ];
 
 /// All checkers run, which takes longer than producing the events.
-const CHECKERS: &str = "monitor=velodrome,monitor=happens-before,monitor=eraser,monitor=atomizer";
+const CHECKERS: &str =
+    "monitor=velodrome,monitor=happens-before,monitor=eraser,monitor=atomizer,monitor=hybrid";
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
