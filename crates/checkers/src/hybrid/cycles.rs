@@ -101,7 +101,8 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         let Some(place) = unit.place(leaf) else { return };
         let is_last = self.visits.len() + 1 == self.edges;
         let home = self.threads[0];
-        for other in self.forest.of_variable(leaf.access.variable) {
+        // What came last first, in case there are too many.
+        for other in self.forest.of_variable(leaf.access.variable).iter().rev() {
             self.steps += 1;
             if self.steps > self.most_steps {
                 return;
@@ -116,6 +117,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
             if !is_allowed || target.thread == unit.thread {
                 continue;
             }
+            self.steps += target.tree.leaves.len() as u64;
             for (number, end) in target.tree.leaves.iter().enumerate() {
                 let is_edge = leaf.conflicts(end)
                     && target.place(end).is_some_and(|it| it.is_concurrent(place));
@@ -238,6 +240,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                 let variables = start.tree.variables();
                 let units = variables.flat_map(|variable| self.forest.of_variable(variable));
                 let mut units: Vec<UnitId> = units.copied().collect();
+                self.steps += units.len() as u64;
                 units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
                 units.sort_unstable();
                 units.dedup();
@@ -256,6 +259,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         // One of the units must be split: the first, one before, or this one.
         let must_split = !is_split && !self.may_split_start && self.visits.len() + 2 == self.edges;
         for leaf in 0..target.tree.leaves.len() {
+            self.steps += 1;
             if self.steps > self.most_steps {
                 return;
             }
