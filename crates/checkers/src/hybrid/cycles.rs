@@ -204,6 +204,10 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         self.threads.push(unit.thread);
         self.leave(first, arrives, arrives.unit);
         let forest = self.forest;
+        if self.steps > self.most_steps {
+            self.threads.pop();
+            return;
+        }
         for later in self.units_after(unit.thread).iter() {
             self.steps += 1;
             if *later != arrives.unit {
@@ -229,7 +233,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
     }
 
     /// The units of a thread from which a cycle may leave that arrives in an earlier one: all, or, of a thread with very
-    /// many, those that can lead straight back.
+    /// many, the last ones that can lead straight back.
     fn units_after(&mut self, thread: ThreadId) -> Rc<[UnitId]> {
         if let Some(known) = self.after.get(&thread) {
             return Rc::clone(known);
@@ -237,8 +241,10 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         let all = self.forest.of_thread(thread);
         let units = match self.forest.get(self.start) {
             Some(start) if all.len() > FEW_UNITS => {
-                let variables = start.tree.variables();
-                let units = variables.flat_map(|variable| self.forest.of_variable(variable));
+                let variables = start.tree.variables().take(FEW_UNITS);
+                let units = variables.flat_map(|variable| {
+                    self.forest.of_variable(variable).iter().rev().take(FEW_UNITS)
+                });
                 let mut units: Vec<UnitId> = units.copied().collect();
                 self.steps += units.len() as u64;
                 units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
