@@ -108,7 +108,8 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         let Some(place) = unit.place(leaf) else { return };
         let is_last = self.visits.len() + 1 == self.edges;
         let home = self.threads[0];
-        for other in self.forest.of_variable(leaf.access.variable) {
+        // What came last first, in case there are too many.
+        for other in self.forest.of_variable(leaf.access.variable).iter().rev() {
             self.steps += 1;
             if self.steps > self.most_steps {
                 return;
@@ -123,6 +124,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
             if !is_allowed || target.thread == unit.thread {
                 continue;
             }
+            self.steps += target.tree.leaves.len() as u64;
             for (number, end) in target.tree.leaves.iter().enumerate() {
                 let is_edge = leaf.conflicts(end)
                     && target.place(end).is_some_and(|it| it.is_concurrent(place));
@@ -213,6 +215,10 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         self.threads.push(unit.thread);
         self.leave(first, arrives, arrives.unit);
         let forest = self.forest;
+        if self.steps > self.most_steps {
+            self.threads.pop();
+            return;
+        }
         for later in self.units_after(unit.thread).iter() {
             self.steps += 1;
             if *later != arrives.unit {
@@ -238,7 +244,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
     }
 
     /// The units of a thread from which a cycle may leave that arrives in an earlier one: all, or, of a thread with very
-    /// many, those that can lead straight back.
+    /// many, the last ones that can lead straight back.
     fn units_after(&mut self, thread: ThreadId) -> Rc<[UnitId]> {
         if let Some(known) = self.after.get(&thread) {
             return Rc::clone(known);
@@ -246,9 +252,12 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         let all = self.forest.of_thread(thread);
         let units = match self.forest.get(self.start) {
             Some(start) if all.len() > FEW_UNITS => {
-                let variables = start.tree.variables();
-                let units = variables.flat_map(|variable| self.forest.of_variable(variable));
+                let variables = start.tree.variables().take(FEW_UNITS);
+                let units = variables.flat_map(|variable| {
+                    self.forest.of_variable(variable).iter().rev().take(FEW_UNITS)
+                });
                 let mut units: Vec<UnitId> = units.copied().collect();
+                self.steps += units.len() as u64;
                 units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
                 units.sort_unstable();
                 units.dedup();
@@ -267,6 +276,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         // One of the units must be split: the first, one before, or this one.
         let must_split = !is_split && !self.may_split_start && self.visits.len() + 2 == self.edges;
         for leaf in 0..target.tree.leaves.len() {
+            self.steps += 1;
             if self.steps > self.most_steps {
                 return;
             }

@@ -187,15 +187,21 @@ impl Forest {
         tree
     }
 
-    /// Forgets a unit.
+    /// Removes a unit.
     pub(super) fn remove(&mut self, id: UnitId) {
-        let Some(unit) = self.units.remove(&id) else { return };
-        self.tokens -= unit.tree.tokens.len();
+        let Some(unit) = self.forget(id) else { return };
         remove_from(&mut self.by_thread, unit.thread, id);
         remove_from(&mut self.equal, (unit.thread, unit.tree.number), id);
         for variable in unit.tree.variables() {
             remove_from(&mut self.by_variable, variable, id);
         }
+    }
+
+    /// Removes a unit, but not from where it can be found.
+    fn forget(&mut self, id: UnitId) -> Option<Unit> {
+        let unit = self.units.remove(&id)?;
+        self.tokens -= unit.tree.tokens.len();
+        Some(unit)
     }
 
     /// Drops what nothing can be concurrent with any more, if it is time to look; then what there is no room for.
@@ -211,18 +217,23 @@ impl Forest {
         let past: Vec<UnitId> =
             self.all().filter(|(_, unit)| is_past(unit)).map(|(id, _)| id).collect();
         self.dropped += past.len() as u64;
-        past.into_iter().for_each(|id| self.remove(id));
+        for id in past {
+            self.forget(id);
+        }
         let (most_units, most_tokens) = (self.config.most_units / 2, self.config.most_tokens / 2);
         if is_over {
             while (self.units.len() > most_units || self.tokens > most_tokens)
                 && let Some(oldest) = self.age.pop_front()
             {
                 self.forgotten += u64::from(self.units.contains_key(&oldest));
-                self.remove(oldest);
+                self.forget(oldest);
             }
         }
         let units = &self.units;
         self.age.retain(|id| units.contains_key(id));
+        keep_known(&mut self.by_thread, units);
+        keep_known(&mut self.equal, units);
+        keep_known(&mut self.by_variable, units);
         for trees in self.trees.values_mut() {
             trees.retain(|tree| Arc::strong_count(tree) > 1);
         }
@@ -238,4 +249,15 @@ fn remove_from<K: Eq + Hash>(units: &mut FxHashMap<K, Vec<UnitId>>, key: K, id: 
             units.remove(&key);
         }
     }
+}
+
+/// Leaves out the units that are not there any more.
+fn keep_known<K: Eq + Hash>(
+    lists: &mut FxHashMap<K, Vec<UnitId>>,
+    units: &FxHashMap<UnitId, Unit>,
+) {
+    lists.retain(|_, list| {
+        list.retain(|id| units.contains_key(id));
+        !list.is_empty()
+    });
 }

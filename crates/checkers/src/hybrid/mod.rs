@@ -90,7 +90,7 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { speculation: true, merge: true, reduce: true, most_edges: 4, most_units: 1 << 15 }
+        Config { speculation: true, merge: true, reduce: true, most_edges: 4, most_units: 1 << 14 }
     }
 }
 
@@ -104,19 +104,22 @@ const MOST_TOKENS: usize = 1 << 22;
 const LONG_UNIT: usize = 64;
 
 /// The most steps of the search for cycles of two edges through one unit, and for longer ones.
-const MOST_STEPS: u64 = 20_000;
-const MOST_STEPS_OF_LONG: u64 = 4_000;
+const MOST_STEPS: u64 = 100_000;
+const MOST_STEPS_OF_LONG: u64 = 50_000;
 
 /// The most states of the search for an interleaving.
 const MOST_STATES: usize = 20_000;
 
 /// How many steps of searches there may be at the beginning, and how many more with each unit that is added: the time
 /// that searches take is in proportion to that of the run. Half of the former is for cycles of two edges alone.
-const FIRST_CREDIT: u64 = 10_000_000;
-const CREDIT_OF_UNIT: u64 = 200;
+const FIRST_CREDIT: u64 = 20_000_000;
+const CREDIT_OF_UNIT: u64 = 100;
 
 /// How many epochs of a thread are remembered.
 const MOST_EPOCHS: usize = 4096;
+
+/// Beyond this many units it is not worth finding out whether a situation is known.
+const LARGE_SITUATION: usize = 256;
 
 /// How many situations are remembered in which there is nothing new to find.
 const MOST_SITUATIONS: usize = 1 << 16;
@@ -138,6 +141,17 @@ pub struct Limits {
     pub violations: u64,
     /// Threads that began, without having been started by a known one, after trees had been dropped.
     pub unknown_threads: u64,
+}
+
+/// What decides which cycles lead through a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Situation {
+    /// It conflicts with nothing.
+    NoConflict,
+    /// A number for it.
+    Known(u64),
+    /// Too much.
+    TooLarge,
 }
 
 /// What was there in an epoch.
@@ -428,11 +442,17 @@ impl Hybrid {
     /// Looks for cycles through a unit that was added.
     fn analyse(&mut self, added: Option<Added>) {
         let Some(Added { unit, is_news: true }) = added else { return };
-        let Some(situation) = self.situation(unit) else { return };
-        if self.situations.len() >= MOST_SITUATIONS {
-            self.situations.clear();
-        }
-        if self.situations.insert(situation) {
+        let is_new = match self.situation(unit) {
+            Situation::NoConflict => false,
+            Situation::Known(situation) => {
+                if self.situations.len() >= MOST_SITUATIONS {
+                    self.situations.clear();
+                }
+                self.situations.insert(situation)
+            }
+            Situation::TooLarge => true,
+        };
+        if is_new {
             self.look_for_cycles(unit);
         }
     }
@@ -464,13 +484,17 @@ impl Hybrid {
         }
     }
 
-    /// What decides which cycles lead through a unit: its tree, those that it conflicts with, and those of its thread that
-    /// conflict with these. None if it conflicts with none.
-    fn situation(&self, id: UnitId) -> Option<u64> {
-        let unit = self.forest.get(id)?;
+    /// What decides which cycles lead through a unit: its tree, those that it conflicts with, and those of its thread.
+    fn situation(&self, id: UnitId) -> Situation {
+        let Some(unit) = self.forest.get(id) else { return Situation::NoConflict };
+        let own = self.forest.of_thread(unit.thread);
         let mut concurrent: Vec<UnitId> = Vec::new();
         for variable in unit.tree.variables() {
-            for id in self.forest.of_variable(variable) {
+            let units = self.forest.of_variable(variable);
+            if units.len() > LARGE_SITUATION {
+                return Situation::TooLarge;
+            }
+            for id in units {
                 let Some(other) = self.forest.get(*id) else { continue };
                 let is_concurrent = other.thread != unit.thread
                     && unit
@@ -483,20 +507,14 @@ impl Hybrid {
             }
         }
         if concurrent.is_empty() {
-            return None;
+            return Situation::NoConflict;
+        }
+        if own.len() > LARGE_SITUATION {
+            return Situation::TooLarge;
         }
         concurrent.sort_unstable();
         concurrent.dedup();
-        let mut own: Vec<UnitId> = Vec::new();
-        for other in concurrent.iter().filter_map(|id| self.forest.get(*id)) {
-            let units = other.tree.variables().flat_map(|it| self.forest.of_variable(it));
-            let is_own =
-                |id: &&UnitId| self.forest.get(**id).is_some_and(|it| it.thread == unit.thread);
-            own.extend(units.filter(is_own));
-        }
-        own.sort_unstable();
-        own.dedup();
-        let others = concurrent.iter().chain(&own).filter_map(|id| self.forest.get(*id));
+        let others = concurrent.iter().chain(own).filter_map(|id| self.forest.get(*id));
         let mut others: Vec<(u64, ThreadId, bool)> =
             others.map(|it| (it.tree.number, it.thread, it.first < it.last)).collect();
         others.sort_unstable();
@@ -509,7 +527,7 @@ impl Hybrid {
         });
         let mut hasher = FxHasher::default();
         (unit.tree.number, unit.first < unit.last, others).hash(&mut hasher);
-        Some(hasher.finish())
+        Situation::Known(hasher.finish())
     }
 
     /// What lies between blocks is a unit that ends where the thread sends order: it is known before what follows it.
