@@ -747,7 +747,10 @@ public final class Scission {
     /** A branch is about to be decided, in a class, with what its sides start from. */
     public static void decide(int way, Class<?> from, Object first, Object second, Object third, int site) {
         try {
-            ScissionSides.decide(current(), way, 0, from, first, second, third, site);
+            // What one thread does alone is ordered before whatever it starts.
+            if (ScissionEpochs.hasThreads) {
+                ScissionSides.decide(current(), way, 0, from, first, second, third, site);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
@@ -756,7 +759,10 @@ public final class Scission {
     /** The same for a switch. */
     public static void decideSwitch(int value, Class<?> from, Object first, Object second, Object third, int site) {
         try {
-            ScissionSides.decide(current(), ScissionTrees.WAY_CASE, value, from, first, second, third, site);
+            // What one thread does alone is ordered before whatever it starts.
+            if (ScissionEpochs.hasThreads) {
+                ScissionSides.decide(current(), ScissionTrees.WAY_CASE, value, from, first, second, third, site);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }

@@ -27,8 +27,8 @@ final class ScissionSides {
     private static final int MOST_STEPS = 256;
     private static final int MOST_CALLS = 6;
 
-    /** What a walk stopped short of, for the summary of the run. */
-    static int cutShort;
+    /** How often a branch is told; the code is the same each time, and so is what is found. */
+    private static final int MOST_TOLD = 1000;
 
     /** A value that nobody knows. */
     private static final Object UNKNOWN = new Object();
@@ -60,6 +60,8 @@ final class ScissionSides {
         private final int[] sides;
         /** Which sides do something. */
         private final boolean[] isVisible;
+        /** How often it has been told; threads that tell it at the same time may count once. */
+        private int told;
 
         Branch(int[] words) {
             this.words = words;
@@ -268,6 +270,9 @@ final class ScissionSides {
     static void decide(
             ScissionThread s, int way, int value, Class<?> from, Object first, Object second, Object third, int site) {
         Branch branch = branch(site);
+        if (branch.told >= MOST_TOLD) {
+            return;
+        }
         int taken = branch.sideOf(way, value);
         if (taken < 0) {
             return;
@@ -292,6 +297,7 @@ final class ScissionSides {
             return;
         }
         choices.spoken[at] = key;
+        branch.told++;
         speculate(s, choices, branch, taken, copies, from, first, second, third, site);
     }
 
@@ -547,7 +553,6 @@ final class ScissionSides {
             int unknown = this.unknown;
             while (at < end) {
                 if (--steps < 0) {
-                    cutShort++;
                     releaseTo(held, unknown);
                     return Integer.MAX_VALUE;
                 }

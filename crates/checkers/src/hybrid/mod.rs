@@ -407,6 +407,13 @@ impl Hybrid {
         let thread = self.threads.entry(event.thread).or_default();
         if thread.depth == 1 {
             self.end_unit(event.thread);
+            // What comes later is in no unit that is known, until one begins.
+            let thread = self.threads.entry(event.thread).or_default();
+            let number = thread.units;
+            if event.epoch != Epoch(0) {
+                let end = EpochAt { epoch: event.epoch, number, unit: None, position: 0 };
+                thread.epochs.push_back(end);
+            }
         }
         let thread = self.threads.entry(event.thread).or_default();
         thread.depth = thread.depth.saturating_sub(1);

@@ -187,6 +187,23 @@ struct FindingBuilder<'a> {
 }
 
 impl FindingBuilder<'_> {
+    /// A variable that one method reads and another writes may be what protects the block: a lock of its own.
+    fn severity(
+        &self,
+        violation: &Violation,
+        first: &ReportedAccess,
+        second: &ReportedAccess,
+    ) -> Severity {
+        let [first, second] =
+            [first, second].map(|access| site_of(self.tables, access.access.site));
+        let is_one_method = (&first.class, &first.method, &first.descriptor)
+            == (&second.class, &second.method, &second.descriptor);
+        match violation.severity() {
+            Severity::High if !is_one_method => Severity::Medium,
+            severity => severity,
+        }
+    }
+
     fn finding(&self, violation: &Violation) -> Option<Finding> {
         let tables = self.tables;
         let (first, second) = violation.pair()?;
@@ -230,7 +247,7 @@ impl FindingBuilder<'_> {
         Some(Finding {
             rule: RULE,
             evidence: Evidence::Predicted,
-            severity: violation.severity(),
+            severity: self.severity(violation, first, second),
             blame: site_of(tables, blamed),
             subjects,
             stable_subjects,

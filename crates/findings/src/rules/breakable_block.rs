@@ -61,9 +61,9 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: all of it happened, though not in this order: the block read a variable under a lock, gave the lock
-    ///   back, and wrote the variable under the same lock without reading it again, and another thread wrote it under that
-    ///   lock: its update can be lost;
+    /// - `high`: all of it happened, though not in this order: a method of the block read a variable under a lock, gave the
+    ///   lock back, and wrote the variable under the same lock without reading it again, and another thread wrote it under
+    ///   that lock: its update can be lost;
     /// - `medium`: any other order that splits the block, and all that needs a side of a branch that was not taken;
     /// - `low`: all of the variables are volatile or atomic, and so meant to be used without a lock; or two blocks can split
     ///   each other, though no other order splits one of them alone.

@@ -76,7 +76,11 @@ impl Names for TreeNames<'_, '_, '_> {
 impl<'p, 'a> MethodPlan<'p, 'a> {
     /// Tells what sides would do. Returns what runs at the end of the method, if its branches have trees.
     pub(super) fn tell_sides(&mut self) -> Result<Option<Snippet>, InstrumentError> {
-        if !self.planner.config.speculation || !self.watches_accesses {
+        // What constructors and initialisers of classes work on is nobody else's yet.
+        if !self.planner.config.speculation
+            || !self.watches_accesses
+            || self.method.name.starts_with('<')
+        {
             return Ok(None);
         }
         let mut sites = std::mem::take(&mut self.field_sites);
@@ -84,9 +88,12 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         let (file, method) = (self.planner.file, self.method);
         let summaries = summarize_branches(file, method, &KnownFields(file), &Config::default());
         let mut has_trees = false;
-        for branch in &summaries.branches {
-            if !self.construction.may_use_unfinished(branch.offset) {
-                has_trees |= self.tell_sides_of(branch, &mut sites)?;
+        for mut branch in summaries.branches {
+            for side in branch.sides.iter_mut().filter(|side| !self.tells(&side.steps)) {
+                side.steps.clear();
+            }
+            if branch.sides.iter().any(|side| !side.steps.is_empty()) {
+                has_trees |= self.tell_sides_of(&branch, &mut sites)?;
             }
         }
         if !has_trees {
@@ -106,11 +113,23 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         Ok(Some(exit))
     }
 
+    /// Whether a list has a step that is reported.
+    fn tells(&self, steps: &[Step]) -> bool {
+        steps.iter().any(|step| match &step.kind {
+            StepKind::ReadElement { .. } | StepKind::WriteElement { .. } => {
+                self.planner.config.arrays
+            }
+            StepKind::Call { method, .. } => {
+                self.operation_in_tree(method) != Some(TreeOperation::Nothing)
+            }
+            StepKind::Choice { sides } => sides.iter().any(|side| self.tells(&side.steps)),
+            StepKind::Twice { body } => self.tells(body),
+            other => other.is_visible(),
+        })
+    }
+
     /// Keeps what the method does, for calls of it on sides that are not taken. An empty tree says that nobody knows.
     fn keep_method_tree(&mut self, sites: &mut FxHashMap<u32, i32>) {
-        if self.method.name.starts_with('<') {
-            return;
-        }
         let (file, method) = (self.planner.file, self.method);
         let summary = summarize_method(file, method, &KnownFields(file), &Config::default());
         let mut tree = Vec::new();
