@@ -158,7 +158,7 @@ enum Situation {
 #[derive(Clone, Copy, Debug)]
 struct EpochAt {
     epoch: Epoch,
-    /// The number of the unit in its thread.
+    /// The number of the unit in its thread; 0 for what lies between units.
     number: u64,
     unit: Option<UnitId>,
     position: u32,
@@ -408,10 +408,9 @@ impl Hybrid {
         if thread.depth == 1 {
             self.end_unit(event.thread);
             // What comes later is in no unit that is known, until one begins.
-            let thread = self.threads.entry(event.thread).or_default();
-            let number = thread.units;
             if event.epoch != Epoch(0) {
-                let end = EpochAt { epoch: event.epoch, number, unit: None, position: 0 };
+                let thread = self.threads.entry(event.thread).or_default();
+                let end = EpochAt { epoch: event.epoch, number: 0, unit: None, position: 0 };
                 thread.epochs.push_back(end);
             }
         }
@@ -841,6 +840,23 @@ mod tests {
             event(2, 114, Action::End),
         ]);
         assert_eq!(checker.broken_blocks().len(), 1, "{:?}", checker.bounds_reached());
+    }
+
+    #[test]
+    fn an_access_that_is_reported_late_may_be_in_no_unit() {
+        let checker = run(&[
+            event(1, 11, Action::Begin),
+            event(1, 12, Action::Acquire(ObjectId(1))),
+            event(1, 12, Action::Release(ObjectId(1))),
+            event(1, 13, Action::End),
+            event(1, 16, Action::Begin),
+            event(1, 16, Action::Write(variable(2))),
+            event(2, 100, Action::Begin),
+            event(1, 12, Action::EarlierRead(variable(1))),
+            // After the first block, and before the second one.
+            event(1, 14, Action::EarlierRead(variable(0))),
+        ]);
+        assert_eq!(checker.bounds_reached().late_accesses, 1);
     }
 
     #[test]
