@@ -473,14 +473,17 @@ impl Hybrid {
             };
             let mut states = 0;
             let steps = CycleSearch::run(forest, unit, edges, most_steps, |visits| {
-                let Some(violation) = violation(forest, visits) else { return };
+                let Some(mut violation) = violation(forest, visits) else { return };
                 if !violations.is_better(&violation) {
                     return;
                 }
                 let (feasibility, looked_at) = cycles::is_feasible(forest, visits, MOST_STATES);
                 states += looked_at as u64;
                 match feasibility {
-                    Feasibility::Possible => violations.add(violation),
+                    Feasibility::Possible => {
+                        violation.deadlock = cyclic_lock(forest, visits);
+                        violations.add(violation);
+                    }
                     Feasibility::Impossible => {}
                     Feasibility::Unknown => limits.undecided_cycles += 1,
                 }
@@ -590,27 +593,41 @@ fn violation(forest: &Forest, visits: &[Visit]) -> Option<Violation> {
             is_later: visit.passage == Passage::Later,
         });
     }
-    let units: Vec<UnitId> =
-        visits.iter().flat_map(|visit| [visit.arrives.unit, visit.leaves.unit]).collect();
     Some(Violation {
         block,
         together_with: blocks.get(1).map(|(other, _)| *other),
         visits: reported,
-        deadlock: cyclic_lock(forest, &units),
+        deadlock: None,
     })
 }
 
-/// An acquisition that is part of a cycle in the order in which units acquire locks.
-fn cyclic_lock(forest: &Forest, units: &[UnitId]) -> Option<(ThreadId, LockToken)> {
+/// With more pairs of locks than this it is not said whether units may deadlock.
+const MOST_LOCK_PAIRS: usize = 512;
+
+/// An acquisition that is part of a cycle in the order in which the units of a cycle acquire locks.
+fn cyclic_lock(forest: &Forest, visits: &[Visit]) -> Option<(ThreadId, LockToken)> {
+    let mut units: Vec<UnitId> =
+        visits.iter().flat_map(|visit| [visit.arrives.unit, visit.leaves.unit]).collect();
+    units.sort_unstable();
+    units.dedup();
     let mut edges: Vec<(ObjectId, ThreadId, LockToken)> = Vec::new();
     for id in units {
-        let unit = forest.get(*id)?;
+        let unit = forest.get(id)?;
         let mut held: Vec<LockToken> = Vec::new();
         for token in &unit.tree.tokens {
             match token {
                 Token::Acquire(lock) => {
-                    let around = held.iter().filter(|it| it.lock != lock.lock);
-                    edges.extend(around.map(|it| (it.lock, unit.thread, *lock)));
+                    for around in held.iter().filter(|it| it.lock != lock.lock) {
+                        let is_it = |it: &(ObjectId, ThreadId, LockToken)| {
+                            (it.0, it.2.lock) == (around.lock, lock.lock)
+                        };
+                        if !edges.iter().any(is_it) {
+                            edges.push((around.lock, unit.thread, *lock));
+                        }
+                    }
+                    if edges.len() > MOST_LOCK_PAIRS {
+                        return None;
+                    }
                     held.push(*lock);
                 }
                 Token::Release(lock) => {
