@@ -14,15 +14,17 @@
 //!
 //! Deviations from the paper, with the reason:
 //! 1. In the unit that is split, the end of the edge that leaves must come before the end of the edge that arrives; in
-//!    all other units it must not, unless all of them are blocks. The paper's corollary 1 looks at neither: `t` = `rd x; rd y`
-//!    and `u` = `wr y; wr x` have a valid pair, yet `t` alone is always serializable. They are reported together.
+//!    all other units it must not, unless both are in a section whose lock the cycle needs elsewhere, or all of them are
+//!    blocks. The paper's corollary 1 looks at neither: `t` = `rd x; rd y` and `u` = `wr y; wr x` have a valid pair, yet `t`
+//!    alone is always serializable. They are reported together. With every access of `t`, and all of `u`, in sections of one
+//!    lock, `t` is split.
 //! 2. Whether the units of a cycle can be interleaved is decided by trying (`schedule.rs`), not by conditions 1 to 4
 //!    of a valid cycle. A unit may need a lock on the way from one end to the other that is held at neither: `t` =
 //!    `acq k; rd x; rd y; rel k` and `u` = `wr x; acq k; rel k; wr y` fulfil the conditions, and nothing splits `t`.
 //! 3. A cycle may lead from a unit to a later one, of the same thread or one that it started. The paper wants all units
 //!    of a cycle to be concurrent, and misses `t` = `rd x; rd y` against two calls that write `x` and `y`.
-//! 4. Equivalence is about conflicting accesses. The paper also wants the serial trace to respect locks, which its
-//!    algorithm does not; locks without data make no difference that a program could see.
+//! 4. The serial execution must respect locks, as in the paper. One way in which it cannot is not looked for: a block accesses
+//!    something in the middle of a section of another thread and then needs its lock, or that of a third thread.
 //! 5. The first and the *last* access of a kind that no lock operation lies between are kept, not the first two under one
 //!    parent. For a unit that interferes the last one matters: `u` = `rd x; rd x; wr y; rd x` against `t` = `rd y; wr x`.
 //!    And accesses before and after a section do not stand for each other: `u` = `wr x; acq k; rel k; wr x; wr y` splits
