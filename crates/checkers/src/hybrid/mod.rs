@@ -608,10 +608,12 @@ const MOST_LOCK_PAIRS: usize = 512;
 
 /// An acquisition that is part of a cycle in the order in which the units of a cycle acquire locks.
 fn cyclic_lock(forest: &Forest, visits: &[Visit]) -> Option<(ThreadId, LockToken)> {
-    let mut units: Vec<UnitId> =
-        visits.iter().flat_map(|visit| [visit.arrives.unit, visit.leaves.unit]).collect();
-    units.sort_unstable();
-    units.dedup();
+    let mut units: Vec<UnitId> = Vec::new();
+    for unit in visits.iter().flat_map(|visit| [visit.arrives.unit, visit.leaves.unit]) {
+        if !units.contains(&unit) {
+            units.push(unit);
+        }
+    }
     let mut edges: Vec<(ObjectId, ThreadId, LockToken)> = Vec::new();
     for id in units {
         let unit = forest.get(id)?;
