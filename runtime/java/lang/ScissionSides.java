@@ -201,6 +201,18 @@ final class ScissionSides {
         private final long[] spoken = new long[1024];
         /** Roots that do not fit into the operands of a hook. */
         private final Object[] roots = new Object[64];
+        private boolean hasRoots;
+
+        /** The roots that were given for the branch that is decided now; null if there are none. */
+        Object[] takeRoots() {
+            if (!hasRoots) {
+                return null;
+            }
+            Object[] taken = roots.clone();
+            Arrays.fill(roots, null);
+            hasRoots = false;
+            return taken;
+        }
     }
 
     private static Choices choices(ScissionThread s) {
@@ -256,7 +268,9 @@ final class ScissionSides {
     /** A root that does not fit into the operands of {@link #decide}. */
     static void root(ScissionThread s, Object value, int register) {
         if (register >= 0 && register < 64) {
-            choices(s).roots[register] = value;
+            Choices choices = choices(s);
+            choices.roots[register] = value;
+            choices.hasRoots = true;
         }
     }
 
@@ -270,6 +284,7 @@ final class ScissionSides {
     static void decide(
             ScissionThread s, int way, int value, Class<?> from, Object first, Object second, Object third, int site) {
         Branch branch = branch(site);
+        Object[] roots = s.choices == null ? null : s.choices.takeRoots();
         if (branch.told >= MOST_TOLD) {
             return;
         }
@@ -298,7 +313,14 @@ final class ScissionSides {
         }
         choices.spoken[at] = key;
         branch.told++;
-        speculate(s, choices, branch, taken, copies, from, first, second, third, site);
+        Object[] registers = new Object[Math.max(branch.registers, 3)];
+        if (roots != null) {
+            System.arraycopy(roots, 0, registers, 0, Math.min(roots.length, registers.length));
+        }
+        registers[0] = first != null ? first : registers[0];
+        registers[1] = second != null ? second : registers[1];
+        registers[2] = third != null ? third : registers[2];
+        speculate(s, choices, branch, taken, copies, from, registers, site);
     }
 
     /** How many iterations of a loop there were; counts one more, or forgets the loop. */
@@ -332,14 +354,8 @@ final class ScissionSides {
 
     @DontInline
     private static void speculate(
-            ScissionThread s, Choices choices, Branch branch, int taken, int copies, Class<?> from, Object first,
-            Object second, Object third, int site) {
-        Object[] registers = new Object[Math.max(branch.registers, 3)];
-        System.arraycopy(choices.roots, 0, registers, 0, Math.min(64, registers.length));
-        registers[0] = first;
-        registers[1] = second;
-        registers[2] = third;
-        Arrays.fill(choices.roots, null);
+            ScissionThread s, Choices choices, Branch branch, int taken, int copies, Class<?> from, Object[] registers,
+            int site) {
         ScissionEpochs.beginEpoch(s);
         emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
         boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;

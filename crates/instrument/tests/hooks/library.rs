@@ -44,7 +44,8 @@ fn stub_source() -> String {
          static void acquire(Object base, long offset) { if (listens) acquired++; }\n\
          static void release(Object base, long offset) { if (listens) released++; }\n\
          static void acquireFinal(Object base, long offset, Object value) {}\n\
-         static void releaseFinal(Object base, long offset, Object value) {}\n",
+         static void releaseFinal(Object base, long offset, Object value) {}\n    \
+         static void releaseAfterFence(Object base, long offset) {}\n",
     );
     for hook in OrderHook::ALL {
         let (parameters, result) = hook.descriptor()[1..].split_once(')').unwrap();

@@ -106,6 +106,12 @@ fn tasks_and_lambdas() {
 }
 
 #[test]
+fn sides_that_are_not_taken() {
+    let config = Config { speculation: true, arrays: true, blocks: false, ..Config::default() };
+    check("Sides", &config);
+}
+
+#[test]
 fn branches() {
     check("Branches", &Config { branches: true, blocks: false, ..Config::default() });
 }
