@@ -615,37 +615,26 @@ public final class Scission {
 
     /** An int is about to decide a branch. */
     public static void branch(int value, int opcode, int site) {
-        switch (opcode) {
-            case 0x99: branched(value == 0, site); break;
-            case 0x9a: branched(value != 0, site); break;
-            case 0x9b: branched(value < 0, site); break;
-            case 0x9c: branched(value >= 0, site); break;
-            case 0x9d: branched(value > 0, site); break;
-            case 0x9e: branched(value <= 0, site); break;
-            default: branched(2, value, site); break;
+        if (opcode >= 0x99 && opcode <= 0x9e) {
+            branched(way(value, opcode) == 0, site);
+        } else {
+            branched(2, value, site);
         }
     }
 
     /** A reference is about to decide a branch. */
     public static void branch(Object value, int opcode, int site) {
-        branched((value == null) == (opcode == 0xc6), site);
+        branched(way(value, opcode) == 0, site);
     }
 
     /** Two ints are about to decide a branch. */
     public static void branch(int left, int right, int opcode, int site) {
-        switch (opcode) {
-            case 0x9f: branched(left == right, site); break;
-            case 0xa0: branched(left != right, site); break;
-            case 0xa1: branched(left < right, site); break;
-            case 0xa2: branched(left >= right, site); break;
-            case 0xa3: branched(left > right, site); break;
-            default: branched(left <= right, site); break;
-        }
+        branched(way(left, right, opcode) == 0, site);
     }
 
     /** Two references are about to decide a branch. */
     public static void branch(Object left, Object right, int opcode, int site) {
-        branched((left == right) == (opcode == 0xa5), site);
+        branched(way(left, right, opcode) == 0, site);
     }
 
     private static void branched(boolean taken, int site) {

@@ -287,14 +287,7 @@ impl<'a> MethodPlan<'_, 'a> {
             return None;
         }
         self.accesses += u32::from(!is_order);
-        let subject = format!("{}.{}", classes::binary_name(field.class), field.name);
-        let target = SiteTarget::Field {
-            owner: field.class.to_string(),
-            name: field.name.to_string(),
-            descriptor: field.descriptor.to_string(),
-            is_static,
-        };
-        let site = self.site(Some(offset), subject, target)?;
+        let site = self.field_site(offset, &field, is_static)?;
         self.field_sites.insert(offset, site);
         Some(WatchedAccess {
             owner: field.class,
@@ -303,6 +296,23 @@ impl<'a> MethodPlan<'_, 'a> {
             is_order,
             site,
         })
+    }
+
+    /// The place of an access to a field.
+    pub(super) fn field_site(
+        &mut self,
+        offset: u32,
+        field: &MemberRef<'_>,
+        is_static: bool,
+    ) -> Option<i32> {
+        let subject = format!("{}.{}", classes::binary_name(field.class), field.name);
+        let target = SiteTarget::Field {
+            owner: field.class.to_string(),
+            name: field.name.to_string(),
+            descriptor: field.descriptor.to_string(),
+            is_static,
+        };
+        self.site(Some(offset), subject, target)
     }
 
     /// Whether a field belongs to code that the compiler made.

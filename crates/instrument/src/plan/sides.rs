@@ -11,8 +11,8 @@ use events::SiteId;
 use models::{Effect, Mode, Operand, Outcome};
 use rustc_hash::FxHashMap;
 use summary_trees::{
-    BranchSummary, Config, FieldFacts, FieldRef, Fields, MethodRef, Names, RootKind, Step,
-    StepKind, encode, encode_operand, summarize_branches, summarize_method,
+    BranchSummary, Config, FieldRef, MethodRef, Names, RootKind, Step, StepKind, encode,
+    encode_operand, summarize_branches, summarize_method,
 };
 
 use crate::error::InstrumentError;
@@ -22,15 +22,6 @@ use crate::surgery::Snippet;
 
 /// How many references the hook of a branch takes as operands; the others are given before.
 const REFERENCES: usize = 3;
-
-/// The fields of the class at hand; of others it is not known whether they are final.
-struct KnownFields<'a>(&'a classes::ClassFile);
-
-impl Fields for KnownFields<'_> {
-    fn facts(&self, field: &FieldRef) -> Option<FieldFacts> {
-        self.0.facts(field)
-    }
-}
 
 /// Gives the numbers of a tree.
 struct TreeNames<'n, 'p, 'a> {
@@ -86,7 +77,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         let mut sites = std::mem::take(&mut self.field_sites);
         self.keep_method_tree(&mut sites);
         let (file, method) = (self.planner.file, self.method);
-        let summaries = summarize_branches(file, method, &KnownFields(file), &Config::default());
+        let summaries = summarize_branches(file, method, file, &Config::default());
         let mut has_trees = false;
         for mut branch in summaries.branches {
             for side in branch.sides.iter_mut().filter(|side| !self.tells(&side.steps)) {
@@ -131,7 +122,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
     /// Keeps what the method does, for calls of it on sides that are not taken. An empty tree says that nobody knows.
     fn keep_method_tree(&mut self, sites: &mut FxHashMap<u32, i32>) {
         let (file, method) = (self.planner.file, self.method);
-        let summary = summarize_method(file, method, &KnownFields(file), &Config::default());
+        let summary = summarize_method(file, method, file, &Config::default());
         let mut tree = Vec::new();
         if let Ok(Some(summary)) = summary {
             let parameters = i32::try_from(summary.parameter_count).unwrap_or(i32::MAX);
@@ -245,14 +236,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
             _ => return self.site(Some(offset), String::new(), SiteTarget::None),
         };
         let field: MemberRef<'a> = pool.member_ref(field).ok()?;
-        let subject = format!("{}.{}", classes::binary_name(field.class), field.name);
-        let target = SiteTarget::Field {
-            owner: field.class.to_string(),
-            name: field.name.to_string(),
-            descriptor: field.descriptor.to_string(),
-            is_static,
-        };
-        self.site(Some(offset), subject, target)
+        self.field_site(offset, &field, is_static)
     }
 
     /// What a call of the library does to its receiver; nothing for methods that may have trees of their own.
