@@ -80,7 +80,8 @@ fn check(class_path: &str, flags: &[&str]) -> Result<Vec<Found>, Failed> {
 fn appender_list(setup: &Setup) -> Result<(), Failed> {
     let found = observe(setup, "log4j", "AppenderList", "2000000", &[])?;
     let list = "org.apache.log4j.helpers.AppenderAttachableImpl";
-    require(&found, "not-serializable", &format!("{list}.isAttached"), |finding| {
+    // Which block is split, the one of the list or the one of the logger that calls it, is up to the schedule.
+    require_any(&found, "not-serializable", |finding| {
         finding.steps.contains(&step("first", list, "isAttached"))
             && finding.steps.contains(&step("interferes", list, "removeAllAppenders"))
             && finding.steps.contains(&step("second", list, "isAttached"))
