@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use agent_protocol::Recording;
-use checkers::Checker;
+use checkers::{Checker, NeededAccesses};
 use events::binary::{Header, Writer};
 use events::{Event, Sink, Tables};
 use findings::Finding;
@@ -248,8 +248,10 @@ impl Recorder {
         let mut header = Header::default()
             .with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")))
             .with("java", &agent.java_version());
-        if agent.looks_at_locksets() {
-            header = header.with("locksets", "yes");
+        match agent.accesses() {
+            NeededAccesses::InOrder => {}
+            NeededAccesses::SinceWritten => header = header.with("accesses", "since-written"),
+            NeededAccesses::All => header = header.with("accesses", "all"),
         }
         let writer = output_file::open(&file)
             .and_then(|output| Writer::new(output, &header))

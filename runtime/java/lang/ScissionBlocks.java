@@ -6,7 +6,10 @@ import java.util.Arrays;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
-/** The atomic blocks that are open. Their beginnings are reported with the first event inside. */
+/**
+ * The atomic blocks that are open. Their beginnings are reported with the first event inside; those of blocks inside
+ * others only where somebody looks at them.
+ */
 final class ScissionBlocks {
     private ScissionBlocks() {}
 
@@ -20,8 +23,8 @@ final class ScissionBlocks {
         if (depth == s.blocks.length) {
             moreBlocks(s);
         }
-        if (ScissionEpochs.hasThreads || depth == 0) {
-            ScissionEpochs.beginEpoch(s);
+        if (depth == 0 || ScissionConfiguration.NESTED_BLOCKS && ScissionEpochs.hasThreads) {
+            ScissionEpochs.splitEpoch(s);
         }
         s.blocks[depth] = s.epoch | site & SITES - 1;
         s.depth = depth + 1;
@@ -90,7 +93,7 @@ final class ScissionBlocks {
             s.regionLock = 0;
             s.unit++;
         }
-        ScissionEpochs.beginEpoch(s);
+        ScissionEpochs.splitEpoch(s);
     }
 
     /** A lock is acquired where no block is open: one begins, until the lock is given back. */

@@ -73,7 +73,8 @@ final class ScissionEvents {
             reportedFailures = missed;
             put(s.number, EVENT_MISSED, 0, s.epoch >>> SITE_BITS, 0, 0);
         }
-        while (s.reported < s.depth) {
+        int blocks = ScissionConfiguration.NESTED_BLOCKS ? s.depth : Math.min(s.depth, 1);
+        while (s.reported < blocks) {
             long block = s.blocks[s.reported];
             put(s.number, EVENT_BEGIN, ScissionEpochs.site(block), block >>> SITE_BITS, 0, 0);
             s.reported++;

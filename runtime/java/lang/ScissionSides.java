@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * What the sides of branches would do that are not taken. A branch whose sides do something that other threads can see
@@ -27,8 +28,11 @@ final class ScissionSides {
     private static final int MOST_STEPS = 256;
     private static final int MOST_CALLS = 6;
 
-    /** How often a branch is told; the code is the same each time, and so is what is found. */
+    /** How often a branch is told, and decided, until it is left alone; the code is the same each time. */
     private static final int MOST_TOLD = 1000;
+    private static final int MOST_DECIDED = 1 << 16;
+    /** A method is retired when it is the one that a thread enters after so many others. */
+    private static final int ENTRIES = 1 << 12;
 
     /** A value that nobody knows. */
     private static final Object UNKNOWN = new Object();
@@ -47,11 +51,58 @@ final class ScissionSides {
 
     private ScissionSides() {}
 
+    // ------------------------------------------------------------------ enough
+
+    // An int for each site of a branch. The first branch of a method stands for the method as well.
+    private static final long WORDS = ScissionNatives.configuration(WORD_TOLD_BRANCHES);
+    /** Enough has been told of the branch. */
+    private static final int TOLD = 1;
+    /** The method is retired: its hooks do nothing, until a branch is decided of which not enough has been told. */
+    private static final int RETIRED = 2;
+    /** From here on, how often it was brought back. */
+    private static final int RETURN = 4;
+
+    @ForceInline
+    private static int word(int site) {
+        return U.getInt(WORDS + ((long) (site & SITES - 1) << 2));
+    }
+
+    /** Whether enough has been told of a branch. */
+    @ForceInline
+    static boolean isTold(int site) {
+        return (word(site) & TOLD) != 0;
+    }
+
+    /** Whether a method is retired, by the site of its first branch. */
+    @ForceInline
+    static boolean isRetired(int site) {
+        return (word(site) & RETIRED) != 0;
+    }
+
+    private static synchronized void set(int site, int bits) {
+        U.putInt(WORDS + ((long) (site & SITES - 1) << 2), word(site) | bits);
+    }
+
+    /** Brings a method back; what began before is not mistaken for what begins now. */
+    private static synchronized void bringBack(int site) {
+        int word = word(site);
+        if ((word & RETIRED) != 0) {
+            U.putInt(WORDS + ((long) (site & SITES - 1) << 2), (word & ~RETIRED) + RETURN);
+        }
+    }
+
+    /** What the frames of a method are known by, as long as it is not retired. */
+    private static long key(int site) {
+        return (long) site << 32 | word(site) / RETURN;
+    }
+
     // ------------------------------------------------------------------ trees
 
     /** The tree of a branch. */
     static final class Branch {
         final int[] words;
+        /** The first branch of its method. */
+        final int method;
         final int registers;
         final int depth;
         /** The side that goes on with a loop, -1 if the branch leaves none. */
@@ -62,13 +113,15 @@ final class ScissionSides {
         private final boolean[] isVisible;
         /** How often it has been told; threads that tell it at the same time may count once. */
         private int told;
+        private int decided;
 
         Branch(int[] words) {
             this.words = words;
-            registers = words[0];
-            depth = words[1];
-            iterates = words[2];
-            int at = 3;
+            method = words[0];
+            registers = words[1];
+            depth = words[2];
+            iterates = words[3];
+            int at = 4;
             sides = new int[words[at++]];
             isVisible = new boolean[sides.length];
             for (int side = 0; side < sides.length; side++) {
@@ -120,7 +173,7 @@ final class ScissionSides {
     private static final int PART_BITS = 12;
     private static final Branch[][] BRANCHES = new Branch[SITES >>> PART_BITS][];
     /** Stands for a branch without a tree. */
-    private static final Branch NONE = new Branch(new int[] {0, 0, -1, 0});
+    private static final Branch NONE = new Branch(new int[] {0, 0, 0, -1, 0});
 
     private static Branch branch(int site) {
         Branch[] part = ScissionSites.isSite(site) ? BRANCHES[site >>> PART_BITS] : null;
@@ -192,7 +245,9 @@ final class ScissionSides {
         /** How many were open when the frames that can have some began, and how many loops. */
         private int[] frames = new int[32];
         private int[] loopFrames = new int[32];
+        private long[] keys = new long[32];
         private int frame;
+        private int entries;
         /** The loops that are running: the site of the branch that can leave each, and how often it did not. */
         private int[] loops = new int[16];
         private int[] iterations = new int[16];
@@ -224,32 +279,60 @@ final class ScissionSides {
     }
 
     /** A method begins that has branches with trees. */
-    static void enter(ScissionThread s) {
+    static void enter(ScissionThread s, int site) {
         Choices choices = choices(s);
+        if ((++choices.entries & ENTRIES - 1) == 0) {
+            set(site, RETIRED);
+            return;
+        }
         int frame = choices.frame;
         if (frame == choices.frames.length) {
             choices.frames = Arrays.copyOf(choices.frames, frame * 2);
             choices.loopFrames = Arrays.copyOf(choices.loopFrames, frame * 2);
+            choices.keys = Arrays.copyOf(choices.keys, frame * 2);
         }
+        choices.keys[frame] = key(site);
         choices.frames[frame] = choices.open;
         choices.loopFrames[frame] = choices.running;
         choices.frame = frame + 1;
     }
 
-    /** Such a method ends. */
-    static void leave(ScissionThread s) {
+    /**
+     * Such a method ends. Frames above its own are of methods that were retired before they ended. It may have none
+     * itself: then it was retired when it began, or meanwhile, and what it left open stays so until a caller ends.
+     */
+    static void leave(ScissionThread s, int site) {
         Choices choices = choices(s);
-        if (choices.frame > 0) {
-            choices.frame--;
-            close(s, choices, choices.frames[choices.frame], -1);
-            choices.running = Math.min(choices.running, choices.loopFrames[choices.frame]);
+        long key = key(site);
+        int frame = choices.frame - 1;
+        while (frame >= 0 && choices.keys[frame] != key) {
+            frame--;
+        }
+        if (frame >= 0) {
+            choices.frame = frame;
+            close(s, choices, choices.frames[frame], -1);
+            choices.running = Math.min(choices.running, choices.loopFrames[frame]);
         }
     }
 
+    /** Whether the method that is running has a frame; what was left above it is dropped. */
+    private static boolean isInnermost(Choices choices, int site) {
+        long key = key(site);
+        while (choices.frame > 0 && choices.keys[choices.frame - 1] != key) {
+            long top = choices.keys[choices.frame - 1];
+            int other = (int) (top >>> 32);
+            if (!isRetired(other) && key(other) == top) {
+                return false;
+            }
+            choices.frame--;
+        }
+        return choices.frame > 0;
+    }
+
     /** The thread has come to a place where sides meet. */
-    static void rejoin(ScissionThread s, int depth) {
+    static void rejoin(ScissionThread s, int depth, int site) {
         Choices choices = choices(s);
-        if (choices.frame > 0 && choices.open > choices.frames[choices.frame - 1]) {
+        if (isInnermost(choices, site) && choices.open > choices.frames[choices.frame - 1]) {
             close(s, choices, choices.frames[choices.frame - 1], depth);
         }
     }
@@ -260,7 +343,7 @@ final class ScissionSides {
             choices.open--;
             if (choices.units[choices.open] == s.unit) {
                 emitWithoutStack(s, EVENT_REJOIN, 0, 0, 0);
-                ScissionEpochs.beginEpoch(s);
+                ScissionEpochs.splitEpoch(s);
             }
         }
     }
@@ -285,7 +368,8 @@ final class ScissionSides {
             ScissionThread s, int way, int value, Class<?> from, Object first, Object second, Object third, int site) {
         Branch branch = branch(site);
         Object[] roots = s.choices == null ? null : s.choices.takeRoots();
-        if (branch.told >= MOST_TOLD) {
+        if (branch.told >= MOST_TOLD || ++branch.decided >= MOST_DECIDED || branch == NONE) {
+            set(site, TOLD);
             return;
         }
         int taken = branch.sideOf(way, value);
@@ -293,6 +377,10 @@ final class ScissionSides {
             return;
         }
         Choices choices = choices(s);
+        if (!isInnermost(choices, branch.method)) {
+            bringBack(branch.method);
+            return;
+        }
         int copies = 1;
         if (branch.iterates >= 0) {
             copies = 2 - iterationsOf(choices, site, taken == branch.iterates);
@@ -356,7 +444,7 @@ final class ScissionSides {
     private static void speculate(
             ScissionThread s, Choices choices, Branch branch, int taken, int copies, Class<?> from, Object[] registers,
             int site) {
-        ScissionEpochs.beginEpoch(s);
+        ScissionEpochs.splitEpoch(s);
         emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
         boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;
         for (int side = 0; side < branch.sides.length; side++) {
@@ -368,7 +456,7 @@ final class ScissionSides {
             walk.side(branch.words, branch.guard(side), registers.clone(), isLoop && side == branch.iterates ? copies : 1);
             emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
         }
-        ScissionEpochs.beginEpoch(s);
+        ScissionEpochs.splitEpoch(s);
         if (isLoop || !branch.isVisible(taken)) {
             // Nothing on this side excludes what would have been done on the others.
             emitWithoutStack(s, EVENT_REJOIN, site, 0, 0);
@@ -738,7 +826,7 @@ final class ScissionSides {
 
         private void report(boolean isWrite, Place place, Object object, long first, long second, int site) {
             if (place.entry > 0) {
-                ScissionFilters.mark(s, object, ScissionSites.wordOfReads(place.entry),
+                ScissionFilters.mark(s, isWrite, object, ScissionSites.wordOfReads(place.entry),
                     ScissionSites.wordOfWrites(place.entry), first, second);
             }
             emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site, first, second);

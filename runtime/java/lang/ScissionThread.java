@@ -16,8 +16,15 @@ final class ScissionThread {
     /** Whether it is the thread that runs {@code main}. */
     final boolean isMain;
 
+    /** Which thread started it, and the epoch of that one after the start; an epoch of 0 if nobody is known to have. */
+    int starter;
+    long started;
+
     /** The current epoch, shifted to where the words of variables have it. */
     long epoch;
+
+    /** The epoch that began with the last operation that orders it with others. */
+    long stretch;
 
     /** The atomic blocks that are open: the epoch each began with, and its site. */
     long[] blocks = new long[16];
