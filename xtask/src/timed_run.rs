@@ -95,12 +95,12 @@ mod tests {
 
     #[test]
     fn so_is_what_it_has_started() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
         let mut command = Command::new("sh");
-        command.args(["-c", "sleep 600 & wait"]);
-        // The pipe is closed when nobody has it any more.
-        let mut child = command.stdout(Stdio::piped()).process_group(0).spawn().unwrap();
-        let mut pipe = child.stdout.take().unwrap();
-        assert!(wait(&mut child, Instant::now()).unwrap().is_none());
-        assert_eq!(pipe.read_to_end(&mut Vec::new()).unwrap(), 0);
+        command.args(["-c", "sleep 600 & wait"]).stderr(writer);
+        assert!(finish_within(&mut command, Duration::from_millis(20)).unwrap().is_none());
+        drop(command);
+        // The pipe ends when nobody has it any more.
+        assert_eq!(reader.read_to_end(&mut Vec::new()).unwrap(), 0);
     }
 }
