@@ -14,7 +14,7 @@ use crate::timed_run::Finished;
 use crate::{debian, jdk, progress, root, run, target_directory, test_programs, timed_run};
 
 /// The compute-bound programs in `bench/programs/`; the geometric mean is theirs.
-const KERNELS: [&str; 11] = [
+pub(crate) const KERNELS: [&str; 11] = [
     "Crypt",
     "LuFact",
     "MolDyn",
