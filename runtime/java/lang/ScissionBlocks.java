@@ -30,6 +30,37 @@ final class ScissionBlocks {
         s.depth = depth + 1;
         if (depth == 0) {
             s.unit++;
+            if (ScissionConfiguration.LEAVES_OUT) {
+                s.isLeftOut = s.held == 0 && isLeftOut(s, site);
+            }
+        }
+    }
+
+    /** How often a block is executed by a thread until some executions are left out, and until most are. */
+    private static final int OFTEN = 1 << 8;
+    private static final int VERY_OFTEN = 1 << 12;
+    private static final int EXECUTED = 1 << 10;
+
+    /** Whether an execution of a block is left out: first seven of eight, then 63 of 64, in no rhythm. */
+    @DontInline
+    private static boolean isLeftOut(ScissionThread s, int site) {
+        int[] executed = s.executed;
+        if (executed == null) {
+            s.executed = executed = new int[EXECUTED];
+        }
+        int count = ++executed[site & EXECUTED - 1];
+        int others = count >= 0 && count < VERY_OFTEN ? 7 : 63;
+        return (count < 0 || count > OFTEN) && (count * 0x9e3779b1 >>> 16 & others) != 0;
+    }
+
+    /** The outermost block has ended. Locks that it has left held were not reported. */
+    private static void endLeavingOut(ScissionThread s, int site) {
+        if (ScissionConfiguration.LEAVES_OUT && s.isLeftOut) {
+            s.isLeftOut = false;
+            for (int at = 0; at < s.held; at++) {
+                long id = s.lockIds[at];
+                ScissionEvents.emit(s, id < 0 ? EVENT_ACQUIRE_SHARED : EVENT_ACQUIRE, site, id < 0 ? ~id : id, 0);
+            }
         }
     }
 
@@ -58,6 +89,7 @@ final class ScissionBlocks {
             s.depth = depth;
             if (depth == 0) {
                 s.unit++;
+                endLeavingOut(s, block);
             }
         } else {
             endReported(s, block);
@@ -92,6 +124,7 @@ final class ScissionBlocks {
         if (outer == 0) {
             s.regionLock = 0;
             s.unit++;
+            endLeavingOut(s, ScissionEpochs.site(s.blocks[0]));
         }
         ScissionEpochs.splitEpoch(s);
     }
@@ -100,6 +133,9 @@ final class ScissionBlocks {
     static void beginRegion(ScissionThread s, long lock, int site) {
         begin(s, site);
         s.regionLock = lock;
+        if (ScissionConfiguration.LEAVES_OUT) {
+            s.isLeftOut = s.depth == 1 && s.held == 1 && isLeftOut(s, site);
+        }
     }
 
     /** A lock was given back: the block ends that its acquisition began, if it did. */

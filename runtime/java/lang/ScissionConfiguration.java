@@ -15,6 +15,8 @@ final class ScissionConfiguration {
     static final boolean READS_BEFORE_WRITES = configuration(WORD_ACCESSES) > 1;
     /** Whether blocks inside other blocks matter, and in which order conflicting accesses came. */
     static final boolean NESTED_BLOCKS = configuration(WORD_NESTED_BLOCKS) != 0;
+    /** Whether blocks that are executed very often are left out now and then: where only matters what blocks do. */
+    static final boolean LEAVES_OUT = OWNERSHIP && LOCKSETS && !READS_BEFORE_WRITES && !NESTED_BLOCKS;
     /** Whether reads of volatile variables are noted; each of them matters to checkers that look at locks. */
     static final boolean VOLATILE_NOTES = EPOCHS && OWNERSHIP && !LOCKSETS;
 

@@ -1,6 +1,7 @@
 package java.lang;
 
 import static java.lang.ScissionConfiguration.EPOCHS;
+import static java.lang.ScissionConfiguration.LEAVES_OUT;
 import static java.lang.ScissionConfiguration.LOCKSETS;
 import static java.lang.ScissionConfiguration.NESTED_BLOCKS;
 import static java.lang.ScissionConfiguration.OWNERSHIP;
@@ -18,6 +19,7 @@ import static java.lang.ScissionProtocol.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * The filters that keep most accesses to ordinary variables from being reported.
@@ -76,6 +78,7 @@ final class ScissionFilters {
             return false;
         }
         long epoch = s.epoch;
+        site = siteToNote(s, site);
         long read = U.getLong(base, r);
         if ((read ^ epoch) >>> SITE_BITS == 0) {
             return true;
@@ -117,6 +120,7 @@ final class ScissionFilters {
             return false;
         }
         long epoch = s.epoch;
+        site = siteToNote(s, site);
         long write = U.getLong(base, w);
         if ((write ^ epoch) >>> SITE_BITS == 0) {
             return true;
@@ -135,8 +139,15 @@ final class ScissionFilters {
         return false;
     }
 
+    /** What is noted in a block that is left out has no site, so that nobody reports it. */
+    @ForceInline
+    private static int siteToNote(ScissionThread s, int site) {
+        return LEAVES_OUT && s.isLeftOut ? 0 : site;
+    }
+
     /** Whether a read need not be reported now: it says nothing new, or it is noted. */
     static boolean noteRead(ScissionThread s, Object base, long r, long w, int site) {
+        site = siteToNote(s, site);
         if (!EPOCHS) {
             beginEpoch(s);
         }
@@ -172,6 +183,7 @@ final class ScissionFilters {
 
     /** Whether a write need not be reported now. */
     static boolean noteWrite(ScissionThread s, Object base, long r, long w, int site) {
+        site = siteToNote(s, site);
         if (!EPOCHS) {
             beginEpoch(s);
         }
@@ -239,6 +251,7 @@ final class ScissionFilters {
     @DontInline
     static void reportRead(
             ScissionThread s, Object base, long r, long w, int site, long first, long second) {
+        site = siteToNote(s, site);
         long write;
         boolean receives;
         do {
@@ -312,6 +325,7 @@ final class ScissionFilters {
     @DontInline
     static void reportWrite(
             ScissionThread s, Object base, long r, long w, int site, long first, long second) {
+        site = siteToNote(s, site);
         long write = U.getLong(base, w);
         long read = U.getLong(base, r);
         if (isTold(read)) {

@@ -368,6 +368,9 @@ final class ScissionSides {
             ScissionThread s, int way, int value, Class<?> from, Object first, Object second, Object third, int site) {
         Branch branch = branch(site);
         Object[] roots = s.choices == null ? null : s.choices.takeRoots();
+        if (s.isLeftOut) {
+            return;
+        }
         if (branch.told >= MOST_TOLD || ++branch.decided >= MOST_DECIDED || branch == NONE) {
             set(site, TOLD);
             return;

@@ -34,6 +34,10 @@ final class ScissionThread {
     int reported;
     /** How many units there were: outermost blocks, what they were cut into, and what lies between them. */
     long unit;
+    /** Whether the outermost block is left out: of what lies in it only what orders threads is reported. */
+    boolean isLeftOut;
+    /** How often blocks were executed, by the low bits of their sites; null as long as nobody asks. */
+    int[] executed;
     /** The branches whose sides have not met again; null if there were none. */
     ScissionSides.Choices choices;
     /** The number of the lock whose acquisition began the outermost block; 0 if it began otherwise. */
