@@ -403,6 +403,36 @@ impl AgentState {
         }
     }
 
+    /// Says what was left out of what the sides of branches would have done.
+    pub(crate) fn say_what_sides_lack(&self, jni: Jni) {
+        if !speculates(&self.options) {
+            return;
+        }
+        let left_out = natives::left_out_of_sides(jni);
+        let unknown = "an object, index or lock that they would use is not known";
+        self.missed("steps of sides that were not taken", unknown, left_out.unknown_steps);
+        let long = "they are too long to be followed to their end";
+        self.missed("sides that were not taken", long, left_out.ended_walks);
+        let ignored =
+            "the code that they would execute is not known, or they are nested too deeply";
+        self.missed("calls on sides that were not taken", ignored, left_out.ignored_calls);
+        let silent = "they were decided so often that their other sides were no longer followed";
+        self.missed("branches", silent, left_out.silent_branches);
+        let (sides, steps) = (left_out.infeasible_sides, left_out.impossible_steps);
+        if sides > 0 {
+            self.note(format!(
+                "{sides} sides of branches were left out because they cannot be taken; \
+                 `--all-branches` brings them back"
+            ));
+        }
+        if steps > 0 {
+            self.note(format!(
+                "{steps} steps of sides of branches were left out because the reference is null \
+                 there, or the array shorter"
+            ));
+        }
+    }
+
     fn gap(&self, kind: GapKind, place: String, detail: String) {
         let mut gaps = lock(&self.gaps);
         if gaps.len() < LISTED_GAPS {

@@ -146,6 +146,7 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, env: *mut JNIEnv) {
             let (hooks, elements) = natives::failures(jni);
             agent.missed("hooks", "a hook had no memory or stack left for its work", hooks);
             agent.missed("array elements", "there was no memory left to watch them", elements);
+            agent.say_what_sides_lack(jni);
         }
         agent.finish();
     });

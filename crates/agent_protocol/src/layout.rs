@@ -147,6 +147,8 @@ numbered! {
         EpochFilter;
         /// Whether a checker looks at the locks that are held.
         Locksets;
+        /// Whether sides of branches are told that cannot be taken.
+        AllBranches;
         /// The address of the table of threads that blocks of epochs belong to, an int each.
         Owners;
         /// The address of the table of sites.

@@ -5,6 +5,7 @@ import static java.lang.ScissionProtocol.*;
 import static java.lang.ScissionTrees.*;
 
 import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.HashMap;
 import jdk.internal.misc.Unsafe;
@@ -18,7 +19,13 @@ import jdk.internal.vm.annotation.DontInline;
  * from memory, and what the side would assign is kept in a copy.
  *
  * <p>A value that is not known drops what would be done with it; and under a lock that is not known nothing is
- * reported at all, since it would seem unguarded.
+ * reported at all, since it would seem unguarded. Both is counted, and so is where a walk ends early.
+ *
+ * <p>Sides that cannot be taken are dropped and counted: those of branches that decide by constants and final fields alone,
+ * which go the same way whenever the objects are the same, and sides inside of others whose guards do not hold for the
+ * objects of the moment. Where branches of a frame decide by the same condition, the sides say what it is there: one
+ * number stands for the condition as long as its value cannot have changed, so that checkers do not put sides together
+ * that exclude each other. Inside of a side what contradicts it is dropped.
  */
 final class ScissionSides {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -30,15 +37,40 @@ final class ScissionSides {
     /** How often a branch is told; the code is the same each time, and so is what is found. */
     private static final int MOST_TOLD = 1000;
 
+    /** How many values of a condition are told apart in one unit; two iterations of a loop stand for all. */
+    private static final int MOST_ROUNDS = 2;
+
+    /** Whether sides that cannot be taken are dropped. */
+    private static final boolean FEASIBLE_ONLY = ScissionNatives.configuration(WORD_ALL_BRANCHES) == 0;
+
+    /*
+     * What was left out; the agent reads it at the end of the run. Counts that two threads lose to each other do not
+     * matter.
+     */
+    /** Sides that cannot be taken. */
+    static int infeasibleSides;
+    /** What sides would do with null, or beyond the end of an array: it cannot be done. */
+    static int impossibleSteps;
+    /** What sides would do with values that are not known, or under a lock that is not. */
+    static int unknownSteps;
+    /** Walks that took too many steps, and calls that were not followed. */
+    static int endedWalks;
+    static int ignoredCalls;
+    /** Branches that were not told again, having been told so often. */
+    static int silentBranches;
+
     /** A value that nobody knows. */
     private static final Object UNKNOWN = new Object();
 
     /** A number in a register, which no reference of the program is. */
     private static final class Int {
         final int value;
+        /** Whether it stands in the code or in a final field; others may be different next time. */
+        final boolean isConstant;
 
-        Int(int value) {
+        Int(int value, boolean isConstant) {
             this.value = value;
+            this.isConstant = isConstant;
         }
     }
 
@@ -56,6 +88,13 @@ final class ScissionSides {
         final int depth;
         /** The side that goes on with a loop, -1 if the branch leaves none. */
         final int iterates;
+        /** The number of its condition if others have it too, 0 if not; whether its value may be another one now. */
+        final int condition;
+        final boolean isRenewed;
+        private final boolean isNegated;
+        /** The sites of the fields that must be final for it to go the same way always; null if that does not help. */
+        private int[] fixedIfFinal;
+        private boolean isFixed;
         /** Where the sides begin, and how many there are. */
         private final int[] sides;
         /** Which sides do something. */
@@ -68,7 +107,15 @@ final class ScissionSides {
             registers = words[0];
             depth = words[1];
             iterates = words[2];
-            int at = 3;
+            int fields = words[3];
+            if (fields >= 0 && FEASIBLE_ONLY) {
+                fixedIfFinal = Arrays.copyOfRange(words, 4, 4 + fields);
+            }
+            int at = 4 + Math.max(fields, 0);
+            condition = FEASIBLE_ONLY ? words[at] : 0;
+            isRenewed = (words[at + 1] & FLAG_RENEWED) != 0;
+            isNegated = (words[at + 1] & FLAG_NEGATED) != 0;
+            at += 2;
             sides = new int[words[at++]];
             isVisible = new boolean[sides.length];
             for (int side = 0; side < sides.length; side++) {
@@ -102,6 +149,26 @@ final class ScissionSides {
             return sides[side] + 1 + 2 * words[sides[side]];
         }
 
+        /** Whether its condition holds on a side. */
+        boolean holdsOn(int side) {
+            return ScissionSides.holdsOn(words, sides[side], isNegated);
+        }
+
+        /** Whether it goes the same way whenever the objects are the same. */
+        boolean isFixed(Class<?> from) {
+            int[] fields = fixedIfFinal;
+            if (fields != null) {
+                boolean areFinal = true;
+                for (int at = 0; at < fields.length && areFinal; at++) {
+                    areFinal = isFinal(fields[at], from);
+                }
+                isFixed = areFinal;
+                U.storeFence();
+                fixedIfFinal = null;
+            }
+            return isFixed;
+        }
+
         boolean isVisible(int side) {
             return isVisible[side];
         }
@@ -120,7 +187,7 @@ final class ScissionSides {
     private static final int PART_BITS = 12;
     private static final Branch[][] BRANCHES = new Branch[SITES >>> PART_BITS][];
     /** Stands for a branch without a tree. */
-    private static final Branch NONE = new Branch(new int[] {0, 0, -1, 0});
+    private static final Branch NONE = new Branch(new int[] {0, 0, -1, -1, 0, 0, 0});
 
     private static Branch branch(int site) {
         Branch[] part = ScissionSites.isSite(site) ? BRANCHES[site >>> PART_BITS] : null;
@@ -197,6 +264,15 @@ final class ScissionSides {
         private int[] loops = new int[16];
         private int[] iterations = new int[16];
         private int running;
+        /** The conditions that branches of these frames decided by: their numbers in the method and in events, and the unit. */
+        private int[] conditions = new int[16];
+        private int[] numbers = new int[16];
+        private long[] conditionUnits = new long[16];
+        /** How often each had a new value in its unit, up to one more than {@link #MOST_ROUNDS}. */
+        private int[] rounds = new int[16];
+        private int known;
+        private int[] conditionFrames = new int[32];
+        private int numbered;
         /** What has been said in which unit. */
         private final long[] spoken = new long[1024];
         /** Roots that do not fit into the operands of a hook. */
@@ -212,6 +288,45 @@ final class ScissionSides {
             Arrays.fill(roots, null);
             hasRoots = false;
             return taken;
+        }
+
+        /** The first condition of the innermost frame. */
+        private int firstCondition() {
+            return frame > 0 ? conditionFrames[frame - 1] : 0;
+        }
+
+        /** Where the condition is that a branch decides by; it has a new number unless it is still the same. */
+        int conditionOf(int condition, boolean isRenewed, long unit) {
+            int at = known - 1;
+            int first = firstCondition();
+            while (at >= first && conditions[at] != condition) {
+                at--;
+            }
+            if (at < first) {
+                at = known++;
+                if (at == conditions.length) {
+                    conditions = Arrays.copyOf(conditions, at * 2);
+                    numbers = Arrays.copyOf(numbers, at * 2);
+                    conditionUnits = Arrays.copyOf(conditionUnits, at * 2);
+                    rounds = Arrays.copyOf(rounds, at * 2);
+                }
+                conditions[at] = condition;
+                rounds[at] = 0;
+            } else if (conditionUnits[at] != unit) {
+                rounds[at] = 0;
+            } else if (!isRenewed) {
+                return at;
+            }
+            conditionUnits[at] = unit;
+            rounds[at] = Math.min(rounds[at] + 1, MOST_ROUNDS + 1);
+            numbers[at] = newNumber();
+            return at;
+        }
+
+        int newNumber() {
+            // Units are over long before numbers come again; 0 is none.
+            numbered = numbered == Integer.MAX_VALUE ? 1 : numbered + 1;
+            return numbered;
         }
     }
 
@@ -230,9 +345,11 @@ final class ScissionSides {
         if (frame == choices.frames.length) {
             choices.frames = Arrays.copyOf(choices.frames, frame * 2);
             choices.loopFrames = Arrays.copyOf(choices.loopFrames, frame * 2);
+            choices.conditionFrames = Arrays.copyOf(choices.conditionFrames, frame * 2);
         }
         choices.frames[frame] = choices.open;
         choices.loopFrames[frame] = choices.running;
+        choices.conditionFrames[frame] = choices.known;
         choices.frame = frame + 1;
     }
 
@@ -243,6 +360,7 @@ final class ScissionSides {
             choices.frame--;
             close(s, choices, choices.frames[choices.frame], -1);
             choices.running = Math.min(choices.running, choices.loopFrames[choices.frame]);
+            choices.known = Math.min(choices.known, choices.conditionFrames[choices.frame]);
         }
     }
 
@@ -275,7 +393,7 @@ final class ScissionSides {
     }
 
     static Object number(int value) {
-        return new Int(value);
+        return new Int(value, false);
     }
 
     // ------------------------------------------------------------------ branches
@@ -285,6 +403,13 @@ final class ScissionSides {
             ScissionThread s, int way, int value, Class<?> from, Object first, Object second, Object third, int site) {
         Branch branch = branch(site);
         Object[] roots = s.choices == null ? null : s.choices.takeRoots();
+        int condition = 0;
+        int round = 0;
+        if (branch.condition != 0) {
+            int known = choices(s).conditionOf(branch.condition, branch.isRenewed, s.unit);
+            condition = s.choices.numbers[known];
+            round = s.choices.rounds[known];
+        }
         if (branch.told >= MOST_TOLD) {
             return;
         }
@@ -301,18 +426,30 @@ final class ScissionSides {
             }
         }
         if (!branch.hasOther(taken)) {
+            if (condition != 0 && round <= MOST_ROUNDS) {
+                restrict(s, choices, branch, taken, condition, from, site);
+            }
             return;
         }
         long key = (site * 0x9e3779b97f4a7c15L + taken) * 0xbf58476d1ce4e5b9L + s.unit * 0x94d049bb133111ebL
             + System.identityHashCode(first) * 0xd6e8feb86659fd93L
             + System.identityHashCode(second) * 0xa0761d6478bd642fL
-            + System.identityHashCode(third) * 0xe7037ed1a0b428dbL;
+            + System.identityHashCode(third) * 0xe7037ed1a0b428dbL + Math.min(round, MOST_ROUNDS) * 0x8ebc6af09c88c6e3L;
         int at = (int) (key >>> 54);
         if (choices.spoken[at] == key) {
+            if (condition != 0 && round <= MOST_ROUNDS) {
+                restrict(s, choices, branch, taken, condition, from, site);
+            }
             return;
         }
         choices.spoken[at] = key;
-        branch.told++;
+        if (branch.isFixed(from)) {
+            infeasibleSides++;
+            return;
+        }
+        if (++branch.told == MOST_TOLD) {
+            silentBranches++;
+        }
         Object[] registers = new Object[Math.max(branch.registers, 3)];
         if (roots != null) {
             System.arraycopy(roots, 0, registers, 0, Math.min(roots.length, registers.length));
@@ -320,7 +457,7 @@ final class ScissionSides {
         registers[0] = first != null ? first : registers[0];
         registers[1] = second != null ? second : registers[1];
         registers[2] = third != null ? third : registers[2];
-        speculate(s, choices, branch, taken, copies, from, registers, site);
+        speculate(s, choices, branch, taken, copies, condition, from, registers, site);
     }
 
     /** How many iterations of a loop there were; counts one more, or forgets the loop. */
@@ -354,8 +491,8 @@ final class ScissionSides {
 
     @DontInline
     private static void speculate(
-            ScissionThread s, Choices choices, Branch branch, int taken, int copies, Class<?> from, Object[] registers,
-            int site) {
+            ScissionThread s, Choices choices, Branch branch, int taken, int copies, int condition, Class<?> from,
+            Object[] registers, int site) {
         ScissionEpochs.beginEpoch(s);
         emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
         boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;
@@ -363,10 +500,20 @@ final class ScissionSides {
             if (side == taken || !branch.isVisible(side)) {
                 continue;
             }
-            Walk walk = new Walk(s, from);
+            Walk walk = new Walk(s, choices, from);
+            Object[] copy = registers.clone();
+            if (!walk.canBeTaken(branch.words, branch.guard(side), copy)) {
+                infeasibleSides++;
+                continue;
+            }
             untaken(s, branch.words, branch.sides[side], site);
-            walk.side(branch.words, branch.guard(side), registers.clone(), isLoop && side == branch.iterates ? copies : 1);
+            if (condition != 0) {
+                given(s, condition, branch.holdsOn(side), site);
+                walk.assume(branch.condition, branch.holdsOn(side));
+            }
+            walk.side(branch.words, branch.guard(side), copy, isLoop && side == branch.iterates ? copies : 1);
             emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
+            walk.count();
         }
         ScissionEpochs.beginEpoch(s);
         if (isLoop || !branch.isVisible(taken)) {
@@ -374,6 +521,26 @@ final class ScissionSides {
             emitWithoutStack(s, EVENT_REJOIN, site, 0, 0);
             return;
         }
+        if (condition != 0) {
+            given(s, condition, branch.holdsOn(taken), site);
+        }
+        open(s, choices, branch);
+    }
+
+    /** A side is taken that has nothing to tell beside it; what happens on it needs the condition all the same. */
+    @DontInline
+    private static void restrict(
+            ScissionThread s, Choices choices, Branch branch, int taken, int condition, Class<?> from, int site) {
+        boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;
+        if (!isLoop && branch.isVisible(taken) && !branch.isFixed(from)) {
+            ScissionEpochs.beginEpoch(s);
+            emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
+            given(s, condition, branch.holdsOn(taken), site);
+            open(s, choices, branch);
+        }
+    }
+
+    private static void open(ScissionThread s, Choices choices, Branch branch) {
         int open = choices.open;
         if (open == choices.depths.length) {
             choices.depths = Arrays.copyOf(choices.depths, open * 2);
@@ -382,6 +549,16 @@ final class ScissionSides {
         choices.depths[open] = branch.depth;
         choices.units[open] = s.unit;
         choices.open = open + 1;
+    }
+
+    private static void given(ScissionThread s, int condition, boolean holds, int site) {
+        emitWithoutStack(s, EVENT_GIVEN, site, condition, holds ? 1 : 0);
+    }
+
+    /** Whether the condition of a branch holds on a side of it. */
+    private static boolean holdsOn(int[] words, int side, boolean isNegated) {
+        boolean jumps = words[side] > 0 && words[side + 1] == WAY_TAKEN;
+        return jumps != isNegated;
     }
 
     /** A side begins that is not taken. */
@@ -416,6 +593,38 @@ final class ScissionSides {
         /** The reference that it holds. */
         Object value(Object owner) {
             return ScissionContents.reference(owner, offset, reflected);
+        }
+    }
+
+    /** The number in a final field; {@link #UNKNOWN} if that cannot be read. */
+    private static Object number(Place place, String name, char type, boolean isStatic, Object owner) {
+        try {
+            Field field = place.declaring.getDeclaredField(name);
+            Object base = isStatic ? U.staticFieldBase(field) : owner;
+            long offset = isStatic ? U.staticFieldOffset(field) : U.objectFieldOffset(field);
+            switch (type) {
+                case 'I': return new Int(U.getInt(base, offset), true);
+                case 'Z': return new Int(U.getBoolean(base, offset) ? 1 : 0, true);
+                case 'B': return new Int(U.getByte(base, offset), true);
+                case 'C': return new Int(U.getChar(base, offset), true);
+                case 'S': return new Int(U.getShort(base, offset), true);
+                default: return UNKNOWN;
+            }
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError unknown) {
+            return UNKNOWN;
+        }
+    }
+
+    /** Whether the field that a site reads is final. */
+    private static boolean isFinal(int site, Class<?> from) {
+        String[] target = ScissionNatives.target(site).split(" ");
+        Class<?> owner = target.length < 4 ? null : loaded(from, target[0].replace('/', '.'));
+        Class<?> declaring =
+            owner == null ? null : ScissionSites.declaringClass(owner, target[1], target[3].equals("static"));
+        try {
+            return declaring != null && Modifier.isFinal(declaring.getDeclaredField(target[1]).getModifiers());
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError unknown) {
+            return false;
         }
     }
 
@@ -489,6 +698,7 @@ final class ScissionSides {
     /** A walk along one side. */
     private static final class Walk {
         private final ScissionThread s;
+        private final Choices choices;
         private Class<?> from;
         private int steps = MOST_STEPS;
         private int calls;
@@ -502,17 +712,60 @@ final class ScissionSides {
         private long[] offsets = new long[8];
         private Object[] values = new Object[8];
         private int stored;
+        /** The conditions of the method, by their numbers in it: the numbers in events, 0 if there is none yet, and what
+            holds on this side. */
+        private int[] numbers = NO_TREE;
+        private byte[] assumed = NOTHING_ASSUMED;
+        private int impossible;
+        private int unknownSteps;
+        private int ignoredCalls;
 
-        Walk(ScissionThread s, Class<?> from) {
+        private static final byte[] NOTHING_ASSUMED = {};
+        private static final byte TRUE = 1;
+        private static final byte FALSE = 2;
+
+        Walk(ScissionThread s, Choices choices, Class<?> from) {
             this.s = s;
+            this.choices = choices;
             this.from = from;
+            for (int at = choices.firstCondition(); at < choices.known; at++) {
+                if (choices.conditionUnits[at] == s.unit) {
+                    needCondition(choices.conditions[at]);
+                    numbers[choices.conditions[at]] = choices.numbers[at];
+                }
+            }
         }
 
-        /** A side from its guard on. */
-        void side(int[] words, int guard, Object[] registers, int copies) {
-            if (!applyGuard(words, guard + 1, guard + 1 + words[guard], registers)) {
-                return;
+        private void needCondition(int condition) {
+            if (condition >= numbers.length) {
+                numbers = Arrays.copyOf(numbers, condition + 4);
+                assumed = Arrays.copyOf(assumed, condition + 4);
             }
+        }
+
+        /** The side needs a condition. */
+        void assume(int condition, boolean holds) {
+            needCondition(condition);
+            assumed[condition] = holds ? TRUE : FALSE;
+        }
+
+        /** Adds what it left out to what all did. */
+        void count() {
+            ScissionSides.impossibleSteps += impossible;
+            ScissionSides.unknownSteps += unknownSteps;
+            ScissionSides.ignoredCalls += ignoredCalls;
+            if (steps < 0) {
+                endedWalks++;
+            }
+        }
+
+        /** Whether a side can be taken with objects as they are. */
+        boolean canBeTaken(int[] words, int guard, Object[] registers) {
+            return applyGuard(words, guard + 1, guard + 1 + words[guard], registers);
+        }
+
+        /** A side behind its guard. */
+        void side(int[] words, int guard, Object[] registers, int copies) {
             int list = guard + 1 + words[guard];
             for (int copy = 0; copy < copies; copy++) {
                 walk(words, list + 1, list + 1 + words[list], registers);
@@ -522,30 +775,114 @@ final class ScissionSides {
 
         /** Whether a side can be taken with objects as they are; what it says of registers holds in them afterwards. */
         private boolean applyGuard(int[] words, int at, int end, Object[] registers) {
-            if (at >= end) {
+            if (at >= end || !FEASIBLE_ONLY) {
                 return true;
             }
             int kind = words[at];
-            boolean isOfType = kind == GUARD_INSTANCE_OF || kind == GUARD_NOT_INSTANCE_OF;
-            int term = isOfType ? at + 2 : at + 1;
-            boolean isAboutRegister = kind == GUARD_IS_NULL || kind == GUARD_NOT_NULL || isOfType;
-            if (!isAboutRegister || words[term] != TERM_REGISTER) {
-                return true;
+            switch (kind) {
+                case GUARD_IS_NULL:
+                case GUARD_NOT_NULL: {
+                    Object value = term(words, at + 1, registers);
+                    if (value == UNKNOWN || value == null) {
+                        return value == UNKNOWN || kind == GUARD_IS_NULL;
+                    }
+                    // A register may hold something else next time, a final field does not.
+                    if (kind == GUARD_IS_NULL && !(value instanceof Fresh) && words[at + 1] == TERM_REGISTER) {
+                        registers[words[at + 2]] = null;
+                        return true;
+                    }
+                    return kind == GUARD_NOT_NULL;
+                }
+                case GUARD_INSTANCE_OF:
+                case GUARD_NOT_INSTANCE_OF: {
+                    Object value = term(words, at + 2, registers);
+                    if (value == UNKNOWN || value instanceof Fresh) {
+                        return true;
+                    }
+                    Class<?> type = loaded(from, ScissionNatives.classInTree(words[at + 1]));
+                    return type == null || type.isInstance(value) == (kind == GUARD_INSTANCE_OF);
+                }
+                case GUARD_SAME:
+                case GUARD_NOT_SAME: {
+                    int second = afterTerm(words, at + 1);
+                    if (words[at + 1] != TERM_PATH || words[second] != TERM_PATH) {
+                        return true;
+                    }
+                    Object one = term(words, at + 1, registers);
+                    Object other = term(words, second, registers);
+                    return one == UNKNOWN || other == UNKNOWN || (one == other) == (kind == GUARD_SAME);
+                }
+                case GUARD_COMPARE: {
+                    Object one = term(words, at + 2, registers);
+                    Object other = term(words, afterTerm(words, at + 2), registers);
+                    return !isConstant(one) || !isConstant(other)
+                        || compares(words[at + 1], ((Int) one).value, ((Int) other).value);
+                }
+                default: {
+                    Object value = term(words, at + 1, registers);
+                    if (!isConstant(value)) {
+                        return true;
+                    }
+                    int count = afterTerm(words, at + 1);
+                    boolean isListed = false;
+                    for (int number = 1; number <= words[count]; number++) {
+                        isListed |= words[count + number] == ((Int) value).value;
+                    }
+                    return isListed == (kind == GUARD_ONE_OF);
+                }
             }
-            Object value = registers[words[term + 1]];
-            if (value == UNKNOWN || value instanceof Fresh) {
-                return true;
+        }
+
+        private static boolean isConstant(Object value) {
+            return value instanceof Int && ((Int) value).isConstant;
+        }
+
+        private static boolean compares(int condition, int one, int other) {
+            switch (condition) {
+                case CONDITION_EQ: return one == other;
+                case CONDITION_NE: return one != other;
+                case CONDITION_LT: return one < other;
+                case CONDITION_GE: return one >= other;
+                case CONDITION_GT: return one > other;
+                default: return one <= other;
             }
-            if (kind == GUARD_IS_NULL) {
-                registers[words[term + 1]] = null;
-                return true;
+        }
+
+        /** What a guard speaks of; {@link #UNKNOWN} if nobody knows. */
+        private Object term(int[] words, int at, Object[] registers) {
+            if (words[at] == TERM_REGISTER) {
+                return registers[words[at + 1]];
             }
-            if (kind == GUARD_NOT_NULL) {
-                return value != null;
+            if (words[at] == TERM_CONSTANT) {
+                return new Int(words[at + 1], true);
             }
-            Class<?> type = loaded(from, ScissionNatives.classInTree(words[at + 1]));
-            boolean isInstance = type != null && type.isInstance(value);
-            return type == null || isInstance == (kind == GUARD_INSTANCE_OF);
+            int base = words[at + 1];
+            Object value = base < 0 ? null : registers[base];
+            for (int number = 0; number < words[at + 2]; number++) {
+                boolean isStatic = base < 0 && number == 0;
+                if (!isStatic && !isReal(value)) {
+                    return UNKNOWN;
+                }
+                value = finalValue(value, isStatic, words[at + 3 + number]);
+            }
+            return value;
+        }
+
+        /** What a final field holds. */
+        private Object finalValue(Object object, boolean isStatic, int site) {
+            Place place = place(site, isStatic ? from : object.getClass(), isStatic);
+            if (place == null) {
+                return UNKNOWN;
+            }
+            if (place.offset >= 0) {
+                return place.value(isStatic ? place.base : object);
+            }
+            String[] target = ScissionNatives.target(site).split(" ");
+            return number(place, target[1], target[2].charAt(0), isStatic, object);
+        }
+
+        private static int afterTerm(int[] words, int at) {
+            return words[at] == TERM_PATH ? at + 3 + words[at + 2] : at + 2;
         }
 
         /** The register that is null on a side, if that is what its guard says; else -1. */
@@ -558,7 +895,7 @@ final class ScissionSides {
             switch (words[at]) {
                 case OPERAND_REGISTER: return registers[words[at + 1]];
                 case OPERAND_NULL: return null;
-                case OPERAND_INT: return new Int(words[at + 1]);
+                case OPERAND_INT: return new Int(words[at + 1], true);
                 default: return UNKNOWN;
             }
         }
@@ -685,41 +1022,86 @@ final class ScissionSides {
             return 0;
         }
 
-        /** A choice inside the side: all of its sides are told. Returns where the next step is. */
+        /** A choice inside the side: all of its sides are told that can be taken. Returns where the next step is. */
         private int choice(int[] words, int at, int site, Object[] registers) {
-            int count = words[at + 2];
-            int side = at + 3;
+            int condition = FEASIBLE_ONLY ? words[at + 2] : 0;
+            boolean isNegated = (words[at + 3] & FLAG_NEGATED) != 0;
+            int count = words[at + 4];
+            int side = at + 5;
+            byte before = 0;
+            if (condition != 0) {
+                needCondition(condition);
+                if ((words[at + 3] & FLAG_RENEWED) != 0 || numbers[condition] == 0) {
+                    numbers[condition] = choices.newNumber();
+                    assumed[condition] = 0;
+                }
+                before = assumed[condition];
+            }
+            int[] numbers = this.numbers;
+            byte[] assumed = this.assumed;
+            int[] numbersBehind = numbers;
             emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
             int stored = this.stored;
             for (int number = 0; number < count; number++) {
                 int guard = side + 1 + 2 * words[side];
                 int list = guard + 1 + words[guard];
                 int register = isNullOn(words, guard);
-                Object before = register < 0 ? null : registers[register];
-                if (words[list] > 0 && applyGuard(words, guard + 1, list, registers)) {
+                Object value = register < 0 ? null : registers[register];
+                byte needed = condition == 0 ? 0 : holdsOn(words, side, isNegated) ? TRUE : FALSE;
+                boolean isPossible = before == 0 || needed == before;
+                if (words[list] == 0) {
+                    // Nothing to tell.
+                } else if (!isPossible || !applyGuard(words, guard + 1, list, registers)) {
+                    infeasibleSides++;
+                } else {
                     int held = this.held;
                     int unknown = this.unknown;
                     untaken(s, words, side, site);
+                    if (numbers.length > 0) {
+                        this.numbers = numbers.clone();
+                        this.assumed = assumed.clone();
+                    }
+                    if (needed != 0) {
+                        this.assumed[condition] = needed;
+                        if (before == 0) {
+                            given(s, numbers[condition], needed == TRUE, site);
+                        }
+                    }
                     // What a side assigns is read behind the choice only if no other one comes there.
                     walk(words, list + 1, list + 1 + words[list], registers);
                     releaseTo(held, unknown);
                     emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
-                    // Whether it was assigned depends on the side.
+                    // Whether it was assigned depends on the side, and so does which number a condition has.
                     Arrays.fill(values, stored, this.stored, UNKNOWN);
+                    numbersBehind = agreed(numbersBehind, this.numbers);
                 }
                 if (register >= 0) {
-                    registers[register] = before;
+                    registers[register] = value;
                 }
                 side = list + 1 + words[list];
             }
+            this.numbers = numbersBehind;
+            this.assumed = Arrays.copyOf(assumed, numbersBehind.length);
             emitWithoutStack(s, EVENT_REJOIN, site, 0, 0);
             return side;
+        }
+
+        /** The numbers that conditions have on both ways, 0 for others. */
+        private static int[] agreed(int[] one, int[] other) {
+            if (one == other || Arrays.equals(one, other)) {
+                return one;
+            }
+            int[] agreed = new int[Math.max(one.length, other.length)];
+            for (int at = 0; at < Math.min(one.length, other.length); at++) {
+                agreed[at] = one[at] == other[at] ? one[at] : 0;
+            }
+            return agreed;
         }
 
         // -------------------------------------------------------------- accesses
 
         private void access(boolean isWrite, Object object, int site) {
-            if (unknown > 0 || !isReal(object)) {
+            if (isLeftOut(object)) {
                 return;
             }
             Place place = place(site, object.getClass(), false);
@@ -728,8 +1110,25 @@ final class ScissionSides {
             }
         }
 
+        /** Whether nothing is said of what would be done with an object; counts why. */
+        private boolean isLeftOut(Object object) {
+            if (object == null) {
+                impossible++;
+                return true;
+            }
+            if (object == UNKNOWN || unknown > 0 && isReal(object)) {
+                unknownSteps++;
+                return true;
+            }
+            return !isReal(object);
+        }
+
         private void accessStatic(boolean isWrite, int site) {
-            Place place = unknown > 0 ? null : place(site, from, true);
+            if (unknown > 0) {
+                unknownSteps++;
+                return;
+            }
+            Place place = place(site, from, true);
             if (place != null && place.isWatched) {
                 ScissionAccesses.usesClass(s, null, site);
                 report(isWrite, place, null, 0, OF_STATIC | ScissionSites.field(site), site);
@@ -745,7 +1144,14 @@ final class ScissionSides {
         }
 
         private void element(boolean isWrite, Object array, Object index, int site) {
-            if (unknown == 0 && isElement(array, index)) {
+            if (isLeftOut(array)) {
+                return;
+            }
+            if (index == UNKNOWN) {
+                unknownSteps++;
+            } else if (!isElement(array, index)) {
+                impossible++;
+            } else {
                 emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site,
                     ScissionObjects.id(s, array), OF_ELEMENT | ((Int) index).value);
             }
@@ -886,7 +1292,16 @@ final class ScissionSides {
                 operation(method, receiver, site);
                 return UNKNOWN;
             }
-            if (kind != CALL_STATIC && !isReal(receiver) || calls == MOST_CALLS) {
+            if (kind != CALL_STATIC && !isReal(receiver)) {
+                if (receiver == null) {
+                    impossible++;
+                } else if (receiver == UNKNOWN) {
+                    unknownSteps++;
+                }
+                return UNKNOWN;
+            }
+            if (calls == MOST_CALLS) {
+                ignoredCalls++;
                 return UNKNOWN;
             }
             Class<?> type;
@@ -905,6 +1320,7 @@ final class ScissionSides {
             }
             // A method without a tree, or one of another shape than the call.
             if (words.length < 5 || words[1] != arguments.length) {
+                ignoredCalls++;
                 return UNKNOWN;
             }
             Object[] registers = new Object[Math.max(words[0], arguments.length)];
@@ -912,6 +1328,10 @@ final class ScissionSides {
             int held = this.held;
             int unknown = this.unknown;
             Class<?> caller = from;
+            int[] numbers = this.numbers;
+            byte[] assumed = this.assumed;
+            this.numbers = NO_TREE;
+            this.assumed = NOTHING_ASSUMED;
             from = type;
             calls++;
             if (words[2] != 0) {
@@ -920,6 +1340,8 @@ final class ScissionSides {
             walk(words, 5, words.length, registers);
             calls--;
             from = caller;
+            this.numbers = numbers;
+            this.assumed = assumed;
             releaseTo(held, unknown);
             return operand(words, 3, registers);
         }
@@ -937,7 +1359,7 @@ final class ScissionSides {
                     break;
                 case TREE_READS:
                 case TREE_WRITES:
-                    if (unknown == 0 && isReal(receiver)) {
+                    if (!isLeftOut(receiver)) {
                         emitWithoutStack(s, operation == TREE_WRITES ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site,
                             ScissionObjects.id(s, receiver), OF_CONTENTS);
                     }

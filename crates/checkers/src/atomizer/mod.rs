@@ -410,6 +410,7 @@ impl Checker for Atomizer {
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
+            | Action::Given(_)
             | Action::Missed => {}
         }
     }
