@@ -68,6 +68,8 @@ struct Counters {
     classes_seen: AtomicU64,
     classes_rewritten: AtomicU64,
     methods_left_alone: AtomicU64,
+    infeasible_sides: AtomicU64,
+    impossible_steps: AtomicU64,
     hooks: AtomicU64,
 }
 
@@ -302,6 +304,8 @@ impl AgentState {
             classes_seen: count(&self.counters.classes_seen),
             classes_rewritten: count(&self.counters.classes_rewritten),
             methods_left_alone: count(&self.counters.methods_left_alone),
+            infeasible_sides: count(&self.counters.infeasible_sides),
+            impossible_steps: count(&self.counters.impossible_steps),
             hooks: count(&self.counters.hooks),
             seed: self.is_adversarial().then_some(self.options.seed),
             threads: self.names.threads().into(),
@@ -403,7 +407,7 @@ impl AgentState {
         }
     }
 
-    /// Says what was left out of what the sides of branches would have done.
+    /// Says what was left out of what the sides of branches would have done: gaps, and what could not have happened.
     pub(crate) fn say_what_sides_lack(&self, jni: Jni) {
         if !speculates(&self.options) {
             return;
@@ -418,19 +422,9 @@ impl AgentState {
         self.missed("calls on sides that were not taken", ignored, left_out.ignored_calls);
         let silent = "they were decided so often that their other sides were no longer followed";
         self.missed("branches", silent, left_out.silent_branches);
-        let (sides, steps) = (left_out.infeasible_sides, left_out.impossible_steps);
-        if sides > 0 {
-            self.note(format!(
-                "{sides} sides of branches were left out because they cannot be taken; \
-                 `--all-branches` brings them back"
-            ));
-        }
-        if steps > 0 {
-            self.note(format!(
-                "{steps} steps of sides of branches were left out because the reference is null \
-                 there, or the array shorter"
-            ));
-        }
+        let counters = &self.counters;
+        counters.infeasible_sides.store(left_out.infeasible_sides.into(), Ordering::Relaxed);
+        counters.impossible_steps.store(left_out.impossible_steps.into(), Ordering::Relaxed);
     }
 
     fn gap(&self, kind: GapKind, place: String, detail: String) {

@@ -59,7 +59,7 @@ super::rule! {
     /// The checker is off by default: `scission run --monitor hybrid` enables it, alone or together with others. With
     /// `--no-speculation`, sides of branches that were not taken are not considered. With `--all-branches`, those are
     /// considered, too, that cannot be taken: because constants, final fields, the type of an object or another branch
-    /// on the same condition rule them out. Without it they are counted.
+    /// on the same condition rule them out. Without it they are counted (`infeasible_sides` of a report in JSON, or with `-v`).
     ///
     /// ## How findings are graded
     ///
