@@ -716,6 +716,8 @@ final class ScissionSides {
             holds on this side. */
         private int[] numbers = NO_TREE;
         private byte[] assumed = NOTHING_ASSUMED;
+        /** How many levels sides of choices in the list have left, the list included: a bit each, the lowest for one. */
+        private int left;
         private int impossible;
         private int unknownSteps;
         private int ignoredCalls;
@@ -900,7 +902,7 @@ final class ScissionSides {
             }
         }
 
-        /** Makes the steps of a list; returns how many levels the path leaves, this list not counted. */
+        /** Makes the steps of a list; returns how many levels the path leaves, this list included, 0 if it comes to its end. */
         private int walk(int[] words, int at, int end, Object[] registers) {
             int held = this.held;
             int unknown = this.unknown;
@@ -998,14 +1000,18 @@ final class ScissionSides {
                         break;
                     case STEP_TWICE: {
                         int list = at + 2;
-                        int leaves = 0;
-                        for (int round = 0; round < 2 && leaves == 0; round++) {
-                            // The iteration is one level, and the loop another.
-                            leaves = Math.max(walk(words, list + 1, list + 1 + words[list], registers) - 1, 0);
+                        int outside = left;
+                        // The iteration is one level, and the loop another.
+                        left = 0;
+                        int leaves = walk(words, list + 1, list + 1 + words[list], registers);
+                        if (leaves <= 1 || (left & 1) != 0) {
+                            leaves = walk(words, list + 1, list + 1 + words[list], registers);
                         }
-                        if (leaves > 0) {
+                        boolean goesOn = leaves <= 2 || (left & 2) != 0;
+                        left = outside | left >>> 2;
+                        if (!goesOn) {
                             releaseTo(held, unknown);
-                            return leaves - 1;
+                            return leaves - 2;
                         }
                         at = list + 1 + words[list];
                         break;
@@ -1068,7 +1074,10 @@ final class ScissionSides {
                         }
                     }
                     // What a side assigns is read behind the choice only if no other one comes there.
-                    walk(words, list + 1, list + 1 + words[list], registers);
+                    int outside = left;
+                    left = 0;
+                    int leaves = walk(words, list + 1, list + 1 + words[list], registers);
+                    left = outside | left >>> 1 | (leaves >= 2 && leaves <= 32 ? 1 << leaves - 2 : 0);
                     releaseTo(held, unknown);
                     emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
                     // Whether it was assigned depends on the side, and so does which number a condition has.
@@ -1330,6 +1339,7 @@ final class ScissionSides {
             Class<?> caller = from;
             int[] numbers = this.numbers;
             byte[] assumed = this.assumed;
+            int left = this.left;
             this.numbers = NO_TREE;
             this.assumed = NOTHING_ASSUMED;
             from = type;
@@ -1342,6 +1352,7 @@ final class ScissionSides {
             from = caller;
             this.numbers = numbers;
             this.assumed = assumed;
+            this.left = left;
             releaseTo(held, unknown);
             return operand(words, 3, registers);
         }

@@ -165,6 +165,8 @@ fn leaves_of(tokens: &[Token]) -> (Vec<Leaf>, bool) {
     let (mut boundaries, mut has_locks) = (0, false);
     for (position, token) in (0..).zip(tokens) {
         match *token {
+            // Nobody comes to a side whose conditions exclude each other.
+            Token::Access(_) if conditions.iter().any(|it| contradicts(*it, &conditions)) => {}
             Token::Access(access) => leaves.push(Leaf {
                 position,
                 access,
