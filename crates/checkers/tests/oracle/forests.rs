@@ -1,6 +1,6 @@
 //! Random forests of hybrid trees: the checker `hybrid` against all sides of all branches and all interleavings.
 //!
-//! The oracle executes small forests in every way that sides, locks, starts and joins allow. Executions in which
+//! The oracle executes small forests in every way that sides, their conditions, locks, starts and joins allow. Executions in which
 //! conflicting accesses have the same order are equivalent; of each class one is looked at. A block is split iff in some
 //! execution an operation of it depends, through operations of others, on an earlier operation of it; blocks are
 //! split together iff in some execution blocks depend on one another in a cycle. An operation depends on the
@@ -95,6 +95,8 @@ struct Bounds {
     locks: usize,
     variables: usize,
     size: usize,
+    /// How many items of a hundred are choices.
+    choices: usize,
 }
 
 fn items(
@@ -107,13 +109,14 @@ fn items(
     let mut items = Vec::new();
     while *budget > 0 && !random.percent(if items.is_empty() { 5 } else { 25 }) {
         let kind = random.below(100);
-        if kind < 60 || depth > 2 {
+        let is_choice = random.percent(bounds.choices);
+        if depth > 2 || (kind < 70 && !is_choice) {
             *budget -= 1;
             items.push(Item::Access {
                 variable: random.below(bounds.variables),
                 is_write: random.percent(50),
             });
-        } else if kind < 85 {
+        } else if !is_choice {
             let lock = random.below(bounds.locks);
             if held.contains(&lock) {
                 continue;
@@ -159,6 +162,7 @@ impl Program {
             locks: 1 + random.below(LOCKS),
             variables: 1 + random.below(VARIABLES),
             size: 2 + random.below(4),
+            choices: if random.percent(30) { 50 } else { 15 },
         };
         let count = 2 + usize::from(random.percent(40)) + usize::from(random.percent(10));
         let mut units = 0;
