@@ -96,8 +96,8 @@ pub(crate) fn fixed_condition(
         match instruction {
             // What a local holds may be something else next time; the fields of what it refers to now are not.
             Instruction::Load { .. } => {
-                let rest = expression[at + 1..].iter().map(|(_, it)| it);
-                let user = rest.skip_while(|it| matches!(it, Instruction::CheckCast(_))).next();
+                let mut rest = expression[at + 1..].iter().map(|(_, it)| it);
+                let user = rest.find(|it| !matches!(it, Instruction::CheckCast(_)));
                 if !matches!(user, Some(Instruction::GetField(_))) {
                     return None;
                 }
