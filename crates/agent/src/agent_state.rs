@@ -69,6 +69,8 @@ struct Counters {
     classes_seen: AtomicU64,
     classes_rewritten: AtomicU64,
     methods_left_alone: AtomicU64,
+    infeasible_sides: AtomicU64,
+    impossible_steps: AtomicU64,
     hooks: AtomicU64,
 }
 
@@ -309,6 +311,8 @@ impl AgentState {
             classes_seen: count(&self.counters.classes_seen),
             classes_rewritten: count(&self.counters.classes_rewritten),
             methods_left_alone: count(&self.counters.methods_left_alone),
+            infeasible_sides: count(&self.counters.infeasible_sides),
+            impossible_steps: count(&self.counters.impossible_steps),
             hooks: count(&self.counters.hooks),
             seed: self.is_adversarial().then_some(self.options.seed),
             threads: self.names.threads().into(),
@@ -408,6 +412,26 @@ impl AgentState {
             let gap = Gap { count, ..Gap::new(GapKind::Limit, what, why) };
             lock(&self.gaps).push(gap);
         }
+    }
+
+    /// Says what was left out of what the sides of branches would have done: gaps, and what could not have happened.
+    pub(crate) fn say_what_sides_lack(&self, jni: Jni) {
+        if !speculates(&self.options) {
+            return;
+        }
+        let left_out = natives::left_out_of_sides(jni);
+        let unknown = "an object, index or lock that they would use is not known";
+        self.missed("steps of sides that were not taken", unknown, left_out.unknown_steps);
+        let long = "they are too long to be followed to their end";
+        self.missed("sides that were not taken", long, left_out.ended_walks);
+        let ignored =
+            "the code that they would execute is not known, or they are nested too deeply";
+        self.missed("calls on sides that were not taken", ignored, left_out.ignored_calls);
+        let silent = "they were decided so often that their other sides were no longer followed";
+        self.missed("branches", silent, left_out.silent_branches);
+        let counters = &self.counters;
+        counters.infeasible_sides.store(left_out.infeasible_sides.into(), Ordering::Relaxed);
+        counters.impossible_steps.store(left_out.impossible_steps.into(), Ordering::Relaxed);
     }
 
     fn gap(&self, kind: GapKind, place: String, detail: String) {

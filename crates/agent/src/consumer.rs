@@ -103,6 +103,7 @@ struct Stall {
 
 /// A checker at work.
 struct Running {
+    name: &'static str,
     checker: Box<dyn Checker + Send>,
     /// Whether it was asked for; otherwise it only says where threads are to be held back.
     is_reported: bool,
@@ -114,6 +115,7 @@ impl Work {
         for name in agent.checkers() {
             match checkers::named(name) {
                 Some(registration) => checkers.push(Running {
+                    name: registration.name,
                     checker: (registration.start)(checkers::Settings::default()),
                     is_reported: agent.options.monitors.iter().any(|asked| asked == name),
                 }),
@@ -227,6 +229,12 @@ impl Work {
         let findings = reported().flat_map(|running| running.checker.findings(tables)).collect();
         let uncertain_violations =
             reported().map(|running| running.checker.uncertain_violations()).sum();
+        for running in reported() {
+            for (detail, count) in running.checker.limits() {
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                self.agent.missed(running.name, detail, count);
+            }
+        }
         let lost_events = self.ring.lost() + self.unreadable;
         Consumed { events: self.events, lost_events, recording, findings, uncertain_violations }
     }

@@ -70,6 +70,46 @@ pub(crate) fn failures(jni: Jni) -> (u32, u32) {
     class.map_or((0, 0), |class| (count(class, c"hooks"), count(class, c"elements")))
 }
 
+/// What was left out of what the sides of branches would have done.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LeftOutOfSides {
+    /// Sides that cannot be taken.
+    pub(crate) infeasible_sides: u32,
+    /// What would be done with null: it cannot be done.
+    pub(crate) impossible_steps: u32,
+    /// What would be done with values that are not known.
+    pub(crate) unknown_steps: u32,
+    /// Sides with too many steps.
+    pub(crate) ended_walks: u32,
+    /// Calls whose code is not known, or that are nested too deeply.
+    pub(crate) ignored_calls: u32,
+    /// Branches that were decided too often.
+    pub(crate) silent_branches: u32,
+}
+
+/// What was left out of what the sides of branches would have done, so far.
+pub(crate) fn left_out_of_sides(jni: Jni) -> LeftOutOfSides {
+    let Some(class) = jni.find(c"java/lang/ScissionSides") else {
+        return LeftOutOfSides::default();
+    };
+    let count = |name| jni.static_int(class, name).map_or(0, i32::cast_unsigned);
+    LeftOutOfSides {
+        infeasible_sides: count(c"infeasibleSides"),
+        impossible_steps: count(c"impossibleSteps"),
+        unknown_steps: count(c"unknownSteps"),
+        ended_walks: count(c"endedWalks"),
+        ignored_calls: count(c"ignoredCalls"),
+        silent_branches: count(c"silentBranches"),
+    }
+}
+
+/// How many executions of blocks were left out so far.
+pub(crate) fn left_out_blocks(jni: Jni) -> u32 {
+    let class = jni.find(c"java/lang/ScissionBlocks");
+    let count = class.and_then(|class| jni.static_int(class, c"leftOut"));
+    count.map_or(0, i32::cast_unsigned)
+}
+
 /// Tells the Java half that a thread has ended.
 pub(crate) fn thread_ended(jni: Jni, thread: jobject) {
     if let Some(class) = jni.find(c"java/lang/ScissionEpochs") {
@@ -105,6 +145,7 @@ fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
         ConfigurationWord::EpochFilter => options.epoch_filter.into(),
         ConfigurationWord::Accesses => agent.accesses() as jlong,
         ConfigurationWord::NestedBlocks => agent.looks_at_nested_blocks().into(),
+        ConfigurationWord::AllBranches => options.all_branches.into(),
         ConfigurationWord::Owners => address(Part::Owners),
         ConfigurationWord::Sites => address(Part::Sites),
         ConfigurationWord::Statics => address(Part::Statics),

@@ -5,8 +5,8 @@ use agent_protocol::layout::{
     FORM_BITS, FORM_SHIFT, HEAD_KIND_SHIFT, HEAD_SITE_SHIFT, OVERLAPS_SHIFT, SITES,
 };
 use events::{
-    Action, Branch, ClassId, Epoch, Event, FieldId, Kind, ObjectId, Operand, OperandKind, SiteId,
-    ThreadId, Variable,
+    Action, Branch, ClassId, Condition, Epoch, Event, FieldId, Kind, ObjectId, Operand,
+    OperandKind, SiteId, ThreadId, Variable,
 };
 
 /// The four words of a slot. The first has the kind in its highest byte, which is positive, so that it can be told
@@ -46,6 +46,9 @@ impl Record {
                 1 => Branch::Taken,
                 _ => Branch::Case(self.second as i32),
             }),
+            OperandKind::Condition => {
+                Operand::Condition(Condition { number: self.first as u32, holds: self.second != 0 })
+            }
         };
         Some(Event {
             thread: ThreadId(self.head as u32),
@@ -59,7 +62,8 @@ impl Record {
                 | OperandKind::Thread
                 | OperandKind::Class
                 | OperandKind::ObjectOfClass
-                | OperandKind::Branch => 0,
+                | OperandKind::Branch
+                | OperandKind::Condition => 0,
             },
         })
     }

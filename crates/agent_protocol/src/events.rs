@@ -128,6 +128,10 @@ macro_rules! for_each_event {
             WouldRelease(lock: ObjectId) = "would-rel", counted as "releases that would have happened", said as "would release";
             /// A lock that would have been held in shared mode would have been released.
             WouldReleaseShared(lock: ObjectId) = "would-rel-shared", counted as "shared releases that would have happened", said as "would release in shared mode";
+            /// The side of the innermost choice that is told, or the one that is taken, is executed only if this condition is
+            /// so. Within a unit a number stands for one condition, whose value does not change: sides that need it to be
+            /// different exclude each other.
+            Given(condition: Condition) = "given", counted as "conditions of sides", said as "decides by";
         }
     };
 }
@@ -151,6 +155,8 @@ pub enum OperandKind {
     /// Which way a branch went. First word: 0 for not taken, 1 for taken, 2 for a case of a switch. Second word:
     /// the value of the case.
     Branch,
+    /// What a condition is. First word: the number of the condition. Second word: 1 if it holds, 0 if not.
+    Condition,
 }
 
 impl OperandKind {
@@ -165,6 +171,7 @@ impl OperandKind {
             OperandKind::Class => "class",
             OperandKind::ObjectOfClass => "object, class",
             OperandKind::Branch => "which way",
+            OperandKind::Condition => "condition, `true` or `false`",
         }
     }
 }
@@ -191,6 +198,9 @@ macro_rules! operand_kind {
     };
     (Branch) => {
         OperandKind::Branch
+    };
+    (Condition) => {
+        OperandKind::Condition
     };
 }
 

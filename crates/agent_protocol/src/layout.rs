@@ -149,6 +149,8 @@ numbered! {
         Accesses;
         /// Whether blocks inside other blocks matter, and in which order conflicting accesses came.
         NestedBlocks;
+        /// Whether sides of branches are told that cannot be taken.
+        AllBranches;
         /// The address of the table of threads that blocks of epochs belong to, an int each.
         Owners;
         /// The address of the table of sites.

@@ -263,6 +263,11 @@ options! {
         shown flag TurnsOff "no-speculation" "" "With `--monitor hybrid`: consider only what happened, and not what would have happened on the other sides of branches",
         key "with the checker `hybrid`: consider what would have happened on the other sides of branches";
 
+    /// Whether sides of branches are told that cannot be taken.
+    all_branches: bool = false, "all-branches" holds switch,
+        shown flag TurnsOn "all-branches" "" "With `--monitor hybrid`: also consider sides of branches that final fields, constants, types and earlier branches rule out",
+        key "with the checker `hybrid`: also consider sides of branches that cannot be taken";
+
     /// Whether the contents of unsynchronized collections are watched at their calls.
     collections: bool = true, "collections" holds switch,
         shown flag TurnsOff "no-collections" "" "Do not watch the contents of objects that lock nothing, such as ArrayList, HashMap, StringBuilder and SimpleDateFormat",

@@ -73,6 +73,12 @@ pub struct Results {
     /// known.
     #[serde(default)]
     pub uncertain_violations: u64,
+    /// Sides of branches that were left out because they cannot be taken.
+    #[serde(default)]
+    pub infeasible_sides: u64,
+    /// What would be done on sides of branches and was left out because it cannot be done: a reference is null there.
+    #[serde(default)]
+    pub impossible_steps: u64,
     /// The seed by which threads were held back, where they were.
     pub seed: Option<u64>,
     /// How often threads were held back.
@@ -252,6 +258,8 @@ mod tests {
             events: u64::MAX,
             lost_events: 2,
             uncertain_violations: 3,
+            infeasible_sides: 6,
+            impossible_steps: 8,
             seed: Some(7),
             holds: 4,
             hold_slices: 80,

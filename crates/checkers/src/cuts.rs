@@ -85,6 +85,7 @@ impl BlockChange {
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
+            | Action::Given(_)
             | Action::Missed => BlockChange::Unchanged,
         }
     }

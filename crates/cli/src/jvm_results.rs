@@ -78,6 +78,8 @@ pub(crate) fn read_jvm_results(
         ("events", sum(|jvm| jvm.events)),
         ("lost_events", sum(|jvm| jvm.lost_events)),
         ("uncertain_violations", sum(|jvm| jvm.uncertain_violations)),
+        ("infeasible_sides", sum(|jvm| jvm.infeasible_sides)),
+        ("impossible_steps", sum(|jvm| jvm.impossible_steps)),
         ("holds", sum(|jvm| jvm.holds)),
         ("hold_slices", sum(|jvm| jvm.hold_slices)),
         ("recorded_events", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.events))),

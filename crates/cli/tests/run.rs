@@ -590,6 +590,87 @@ fn with_the_agent_child_jvms_are_watched_unless_told_otherwise() {
     assert_eq!(project.report()["stats"]["jvms"], 1);
 }
 
+/// What is left out of what the sides of branches would do, each for another reason.
+const LEFT_OUT: &str = r#"
+    class LeftOut {
+        static final boolean DEBUG = Boolean.getBoolean("no.such.property");
+        int value;
+        LeftOut next;
+
+        native void unknownCode();
+        Object lock(int key) { return key > 3 ? this : ""; }
+        void deep(int depth) { value = 2; deep(depth - 1); }
+        void four(int n) { for (int i = 0; i < n; i++) { for (int k = 0; k < n; k++) { value = i; value = k; } } }
+        void many(int n) { for (int i = 0; i < n; i++) { for (int k = 0; k < n; k++) { four(n); four(n); } } }
+
+        void ruledOut() { if (DEBUG) { value = 1; } }
+        void contradicted(boolean wanted) { if (wanted) { value = 1; if (!wanted) { value = 2; } } }
+        void ofNull(boolean wanted) { if (wanted) { next.value = 1; } }
+        void underUnknownLock(boolean wanted) { if (wanted) { synchronized (lock(value)) { value = 1; } } }
+        void callsUnknown(boolean wanted) { if (wanted) { unknownCode(); } }
+        void callsDeeply(boolean wanted) { if (wanted) { deep(3); } }
+        void isLong(boolean wanted) { if (wanted) { many(9); many(9); many(9); } }
+        void isTooOften(boolean wanted) { if (wanted) { value = 3; } value++; value++; }
+
+        static void run() {
+            LeftOut it = new LeftOut();
+            it.ruledOut();
+            it.contradicted(false);
+            it.ofNull(false);
+            it.underUnknownLock(false);
+            it.callsUnknown(false);
+            it.callsDeeply(false);
+            it.isLong(false);
+            for (int round = 0; round < 1100; round++) { it.isTooOften(false); }
+        }
+
+        public static void main(String[] arguments) throws Exception {
+            Thread thread = new Thread(LeftOut::run);
+            thread.start();
+            thread.join();
+        }
+    }
+"#;
+
+#[test]
+fn with_the_agent_what_sides_of_branches_lack_is_counted() {
+    let Some(project) = AgentProject::new() else { return };
+    let directory = &project.directory;
+    fs::write(directory.path("LeftOut.java"), LEFT_OUT).unwrap();
+    let mut javac = Command::new("javac");
+    javac.args(["-g", "-d", "classes", "LeftOut.java"]).current_dir(directory.0.path());
+    assert!(javac.status().unwrap().success());
+    let run = |flags: &[&str]| {
+        let program = ["--monitor", "hybrid", "--", "java", "-cp", "classes", "LeftOut"];
+        let mut command = directory.command(&[&TO_FILE[..], flags, &program].concat());
+        let run_output = command.env("SCISSION_AGENT", &project.agent).output().unwrap();
+        assert_eq!(run_output.status.code(), Some(0), "{run_output:?}");
+        project.report()
+    };
+    let gaps = |report: &serde_json::Value| -> BTreeMap<String, u64> {
+        let gaps = report["gaps"].as_array().unwrap().iter();
+        gaps.map(|gap| (gap["place"].as_str().unwrap().to_string(), gap["count"].as_u64().unwrap()))
+            .collect()
+    };
+    let expected = BTreeMap::from(
+        [
+            ("branches", 1),
+            ("calls on sides that were not taken", 2),
+            ("sides that were not taken", 1),
+            ("steps of sides that were not taken", 1),
+        ]
+        .map(|(place, count)| (place.to_string(), count)),
+    );
+    let report = run(&[]);
+    assert_eq!(gaps(&report), expected);
+    assert_eq!(report["stats"]["infeasible_sides"], 2);
+    assert_eq!(report["stats"]["impossible_steps"], 1);
+    let report = run(&["--all-branches"]);
+    assert_eq!(gaps(&report), expected);
+    assert_eq!(report["stats"]["infeasible_sides"], 0);
+    assert_eq!(report["stats"]["impossible_steps"], 1);
+}
+
 #[test]
 fn with_the_agent_other_launchers_work_through_the_environment() {
     let Some(project) = AgentProject::new() else { return };

@@ -113,6 +113,15 @@ pub enum Branch {
     Case(i32),
 }
 
+/// What a condition is that several branches of a unit decide by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Condition {
+    /// Stands for the same condition in the whole unit.
+    pub number: u32,
+    /// Whether it is true.
+    pub holds: bool,
+}
+
 macro_rules! actions {
     ($(
         $(#[doc = $doc:literal])+

@@ -16,8 +16,8 @@ mod trace;
 
 pub use agent_protocol::{EventKind as Kind, OperandKind};
 pub use event::{
-    Access, Action, Block, Branch, ClassId, Epoch, Event, FieldId, Mode, ObjectId, SiteId,
-    ThreadId, Variable,
+    Access, Action, Block, Branch, ClassId, Condition, Epoch, Event, FieldId, Mode, ObjectId,
+    SiteId, ThreadId, Variable,
 };
 pub use operand::Operand;
 pub use resolve::resolve;

@@ -2,7 +2,7 @@
 
 use agent_protocol::OperandKind;
 
-use crate::{Branch, ClassId, ObjectId, ThreadId, Variable};
+use crate::{Branch, ClassId, Condition, ObjectId, ThreadId, Variable};
 
 /// What an action is done to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +21,8 @@ pub enum Operand {
     ObjectOfClass(ObjectId, ClassId),
     /// Which way a branch went.
     Branch(Branch),
+    /// What a condition is.
+    Condition(Condition),
 }
 
 impl Operand {
@@ -35,6 +37,7 @@ impl Operand {
             Operand::Class(_) => OperandKind::Class,
             Operand::ObjectOfClass(..) => OperandKind::ObjectOfClass,
             Operand::Branch(_) => OperandKind::Branch,
+            Operand::Condition(_) => OperandKind::Condition,
         }
     }
 }
@@ -73,3 +76,4 @@ operands!(Thread(thread: ThreadId));
 operands!(Class(class: ClassId));
 operands!(ObjectOfClass(object: ObjectId, class: ClassId));
 operands!(Branch(way: Branch));
+operands!(Condition(condition: Condition));

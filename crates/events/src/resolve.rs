@@ -220,6 +220,7 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::WouldAcquireShared(_)
         | Action::WouldRelease(_)
         | Action::WouldReleaseShared(_)
+        | Action::Given(_)
         | Action::Missed => false,
     }
 }

@@ -48,7 +48,11 @@ impl Stats {
             self.blocks.insert(event.site);
         }
         match operand {
-            Operand::None | Operand::Thread(_) | Operand::Class(_) | Operand::Branch(_) => {}
+            Operand::None
+            | Operand::Thread(_)
+            | Operand::Class(_)
+            | Operand::Branch(_)
+            | Operand::Condition(_) => {}
             Operand::Object(object) => {
                 self.objects.insert(object);
                 if matches!(kind, Kind::Acquire | Kind::AcquireShared) {

@@ -390,6 +390,7 @@ impl<W: Write> Writer<W> {
                 | Action::WouldAcquireShared(_)
                 | Action::WouldRelease(_)
                 | Action::WouldReleaseShared(_)
+                | Action::Given(_)
                 | Action::Missed
         ) {
             self.left_out += 1;
@@ -476,6 +477,7 @@ impl<W: Write> Writer<W> {
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
+            | Action::Given(_)
             | Action::Missed => return Ok(()),
         };
         let lock = number_of_lock(touched);

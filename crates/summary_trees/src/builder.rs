@@ -669,23 +669,19 @@ impl<'a> Builder<'a> {
                             _ => return None,
                         })
                     }
-                    (Against::Zero, [value @ Value::Final(_)]) => {
+                    (Against::Zero, [value]) if self.is_known_number(*value) => {
                         Some(Guard::Compare(term(self, *value)?, holds, Term::Constant(0)))
                     }
-                    (
-                        Against::Int,
-                        [
-                            left @ (Value::Final(_) | Value::Int(_)),
-                            right @ (Value::Final(_) | Value::Int(_)),
-                        ],
-                    ) => {
+                    (Against::Int, [left, right])
+                        if self.is_known_number(*left) && self.is_known_number(*right) =>
+                    {
                         let left = term(self, *left)?;
                         Some(Guard::Compare(left, holds, term(self, *right)?))
                     }
                     _ => None,
                 }
             }
-            (Instruction::Switch { cases, .. }, [value @ Value::Final(_)]) => {
+            (Instruction::Switch { cases, .. }, [value]) if self.is_known_number(*value) => {
                 let term = term(self, *value)?;
                 if !ways.contains(&Way::Default) {
                     let numbers = ways.iter().filter_map(|way| match way {
@@ -702,12 +698,31 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Whether a number may be known to whoever walks the summary: of parameters it is when the call gives a constant.
+    fn is_known_number(&self, value: Value) -> bool {
+        match value {
+            Value::Final(_) | Value::Int(_) => true,
+            Value::Slot(_) => self.is_method,
+            Value::Wide | Value::Unknown | Value::Null | Value::Register(_) | Value::Test(_) => {
+                false
+            }
+        }
+    }
+
     /// A value as a term of a condition within the summary.
     pub(crate) fn term(&mut self, value: Value) -> Option<Term> {
         match value {
             Value::Int(number) => Some(Term::Constant(number)),
             Value::Final(position) => {
                 let (base, field) = self.final_numbers[position as usize].clone();
+                let base = match base {
+                    Some(base) => Some(self.reference(base)?),
+                    None => None,
+                };
+                Some(Term::Path { base, fields: vec![field] })
+            }
+            Value::Register(register) if self.final_registers.contains_key(&register) => {
+                let (base, field) = self.final_registers[&register].clone();
                 let base = match base {
                     Some(base) => Some(self.reference(base)?),
                     None => None,

@@ -7,6 +7,7 @@
 
 use classes::bytecode::{Condition, InvokeKind};
 
+use crate::conditions::RepeatedCondition;
 use crate::tree::{
     FieldRef, Guard, Index, LeaveReason, MethodRef, Operand, Register, Side, Step, StepKind, Term,
     Way,
@@ -89,7 +90,7 @@ tree_words! {
     StepExit = 17,
     /// A call: kind, method, register to assign or -1, count of operands, operands.
     StepCall = 18,
-    /// A choice: count of sides; for each its ways as a count and that many ways, its guard as a list, which is empty when nothing is known, and its steps as a list.
+    /// A choice: number of its condition, 0 if no other choice has it; flags of the condition; count of sides; for each its ways as a count and that many ways, its guard as a list, which is empty when nothing is known, and its steps as a list.
     StepChoice = 19,
     /// A loop: its body as a list.
     StepTwice = 20,
@@ -133,8 +134,12 @@ tree_words! {
     TermRegister = 0,
     /// A number: the number.
     TermConstant = 1,
-    /// What final fields lead to: register or -1, count, fields.
+    /// What final fields lead to: register or -1, count, sites that name the fields.
     TermPath = 2,
+    /// The value of the condition may have changed since the last choice that has it.
+    FlagRenewed = 1,
+    /// The condition is false where the branch jumps.
+    FlagNegated = 2,
     /// `==`.
     ConditionEq = 0,
     /// `!=`.
@@ -175,6 +180,10 @@ pub trait Names {
     fn class(&mut self, class: &str) -> i32;
     /// The number of a place in the method that the tree is of.
     fn site(&mut self, offset: u32) -> i32;
+    /// The number of a place in the method that reads a field.
+    fn site_of_field(&mut self, field: &FieldRef) -> i32;
+    /// The condition of a branch, if another one may have it, too.
+    fn condition(&self, offset: u32) -> Option<RepeatedCondition>;
 }
 
 /// A list of steps as numbers, without the count in front.
@@ -338,6 +347,7 @@ impl Encoder<'_> {
                 arguments.iter().for_each(|argument| self.operand(*argument));
             }
             StepKind::Choice { sides } => {
+                self.condition(step.offset);
                 self.count(sides.len());
                 sides.iter().for_each(|side| self.side(side));
             }
@@ -354,6 +364,21 @@ impl Encoder<'_> {
                 });
             }
         }
+    }
+
+    fn condition(&mut self, offset: u32) {
+        let (mut number, mut flags) = (0, 0);
+        if let Some(condition) = self.names.condition(offset) {
+            number = condition.number.cast_signed();
+            if condition.is_renewed {
+                flags |= TreeWord::FlagRenewed.number();
+            }
+            if condition.is_negated {
+                flags |= TreeWord::FlagNegated.number();
+            }
+        }
+        self.number(number);
+        self.number(flags);
     }
 
     fn optional_register(&mut self, register: Option<Register>) {
@@ -455,7 +480,10 @@ impl Encoder<'_> {
                 self.word(TreeWord::TermPath);
                 self.optional_register(*base);
                 self.count(fields.len());
-                fields.iter().for_each(|field| self.field(field));
+                for field in fields {
+                    let site = self.names.site_of_field(field);
+                    self.number(site);
+                }
             }
         }
     }

@@ -17,9 +17,11 @@
 //! 3. Calls are steps, so that a walker can follow them.
 //! 4. References are computed by the steps themselves, from roots that the hook hands over: no binding
 //!    tables.
-//! 5. Sides say what must hold for them to be executed, as far as it is about values that cannot change.
+//! 5. Sides say what must hold for them to be executed, as far as it is about values that cannot change; and branches
+//!    say which others decide by the same condition (`conditions.rs`).
 
 mod builder;
+mod conditions;
 mod encoding;
 mod flow;
 mod frame;
@@ -30,6 +32,7 @@ mod summary;
 mod tree;
 mod walk;
 
+pub use conditions::{RepeatedCondition, repeated_conditions};
 pub use encoding::{Names, TreeWord, encode, encode_operand};
 pub use gap::GapReason;
 pub use summary::{

@@ -5,6 +5,7 @@ use classes::{ClassFile, Code, MethodInfo, access, descriptor};
 use rustc_hash::FxHashSet;
 
 use crate::builder::Builder;
+use crate::conditions::fixed_condition;
 use crate::flow::{BlockExit, Ending, Flow};
 use crate::frame::{Frame, Value};
 use crate::gap::GapReason;
@@ -132,6 +133,9 @@ pub struct BranchSummary {
     pub depth: u32,
     /// How it can leave a loop, if it can.
     pub loop_branch: Option<LoopBranch>,
+    /// Whether it decides by constants and final fields alone, and so goes the same way whenever the objects are the same:
+    /// if certain fields are final of which that is not known here. These are the offsets where they are read.
+    pub fixed_if_final: Option<Vec<u32>>,
     /// Offsets of accesses that are left out, because the object or the index has no name.
     pub dropped: Vec<u32>,
 }
@@ -402,6 +406,7 @@ impl<'a> MethodContext<'a> {
             join: structure.block_of(join).map(|block| flow.blocks[block].offset),
             depth: structure.depth_of_sides(block),
             loop_branch,
+            fixed_if_final: fixed_condition(self.class, self.fields, flow, block),
             dropped: sorted(builder.dropped),
         })
     }

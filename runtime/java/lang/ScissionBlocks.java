@@ -50,8 +50,15 @@ final class ScissionBlocks {
         }
         int count = ++executed[site & EXECUTED - 1];
         int others = count >= 0 && count < VERY_OFTEN ? 7 : 63;
-        return (count < 0 || count > OFTEN) && (count * 0x9e3779b1 >>> 16 & others) != 0;
+        boolean isLeftOut = (count < 0 || count > OFTEN) && (count * 0x9e3779b1 >>> 16 & others) != 0;
+        if (isLeftOut) {
+            leftOut++;
+        }
+        return isLeftOut;
     }
+
+    /** How many executions of blocks were left out; the agent reads it at the end. Threads may lose a count to each other. */
+    static int leftOut;
 
     /** The outermost block has ended. Locks that it has left held were not reported. */
     private static void endLeavingOut(ScissionThread s, int site) {

@@ -4,7 +4,6 @@ import static java.lang.ScissionEvents.emitWithoutStack;
 import static java.lang.ScissionProtocol.*;
 import static java.lang.ScissionTrees.*;
 
-import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.HashMap;
 import jdk.internal.misc.Unsafe;
@@ -18,15 +17,14 @@ import jdk.internal.vm.annotation.ForceInline;
  * {@code choice} and the end of the side. Nothing of the program is executed or changed: references are read
  * from memory, and what the side would assign is kept in a copy.
  *
- * <p>A value that is not known drops what would be done with it; and under a lock that is not known nothing is
- * reported at all, since it would seem unguarded.
+ * <p>Sides that cannot be taken are dropped and counted: those of branches that decide by constants and final fields
+ * alone, which go the same way whenever the objects are the same, and those whose guards do not hold for the objects
+ * of the moment. Where branches of a frame decide by the same condition, the sides say what it is there: one
+ * number stands for the condition as long as its value cannot have changed, so that checkers do not put sides together
+ * that exclude each other.
  */
 final class ScissionSides {
     private static final Unsafe U = Unsafe.getUnsafe();
-
-    /** How many steps a walk makes at most, and how deep it follows calls. */
-    private static final int MOST_STEPS = 256;
-    private static final int MOST_CALLS = 6;
 
     /** How often a branch is told, and decided, until it is left alone; the code is the same each time. */
     private static final int MOST_TOLD = 1000;
@@ -34,20 +32,27 @@ final class ScissionSides {
     /** A method is retired when it is the one that a thread enters after so many others. */
     private static final int ENTRIES = 1 << 12;
 
-    /** A value that nobody knows. */
-    private static final Object UNKNOWN = new Object();
+    /** How many values of a condition are told apart in one unit; two iterations of a loop stand for all. */
+    private static final int MOST_ROUNDS = 2;
 
-    /** A number in a register, which no reference of the program is. */
-    private static final class Int {
-        final int value;
+    /** Whether sides that cannot be taken are dropped. */
+    static final boolean FEASIBLE_ONLY = ScissionNatives.configuration(WORD_ALL_BRANCHES) == 0;
 
-        Int(int value) {
-            this.value = value;
-        }
-    }
-
-    /** An object that the side would make. */
-    private static final class Fresh {}
+    /*
+     * What was left out; the agent reads it at the end of the run. Counts that two threads lose to each other do not
+     * matter.
+     */
+    /** Sides that cannot be taken. */
+    static int infeasibleSides;
+    /** What sides would do with null, or beyond the end of an array: it cannot be done. */
+    static int impossibleSteps;
+    /** What sides would do with values that are not known, or under a lock that is not. */
+    static int unknownSteps;
+    /** Walks that took too many steps, and calls that were not followed. */
+    static int endedWalks;
+    static int ignoredCalls;
+    /** Branches that were not told again, having been told so often. */
+    static int silentBranches;
 
     private ScissionSides() {}
 
@@ -107,6 +112,13 @@ final class ScissionSides {
         final int depth;
         /** The side that goes on with a loop, -1 if the branch leaves none. */
         final int iterates;
+        /** The number of its condition if others have it too, 0 if not; whether its value may be another one now. */
+        final int condition;
+        final boolean isRenewed;
+        private final boolean isNegated;
+        /** The sites of the fields that must be final for it to go the same way always; null if that does not help. */
+        private int[] fixedIfFinal;
+        private boolean isFixed;
         /** Where the sides begin, and how many there are. */
         private final int[] sides;
         /** Which sides do something. */
@@ -121,7 +133,15 @@ final class ScissionSides {
             registers = words[1];
             depth = words[2];
             iterates = words[3];
-            int at = 4;
+            int fields = words[4];
+            if (fields >= 0 && FEASIBLE_ONLY) {
+                fixedIfFinal = Arrays.copyOfRange(words, 5, 5 + fields);
+            }
+            int at = 5 + Math.max(fields, 0);
+            condition = FEASIBLE_ONLY ? words[at] : 0;
+            isRenewed = (words[at + 1] & FLAG_RENEWED) != 0;
+            isNegated = (words[at + 1] & FLAG_NEGATED) != 0;
+            at += 2;
             sides = new int[words[at++]];
             isVisible = new boolean[sides.length];
             for (int side = 0; side < sides.length; side++) {
@@ -155,6 +175,26 @@ final class ScissionSides {
             return sides[side] + 1 + 2 * words[sides[side]];
         }
 
+        /** Whether its condition holds on a side. */
+        boolean holdsOn(int side) {
+            return ScissionSides.holdsOn(words, sides[side], isNegated);
+        }
+
+        /** Whether it goes the same way whenever the objects are the same. */
+        boolean isFixed(Class<?> from) {
+            int[] fields = fixedIfFinal;
+            if (fields != null) {
+                boolean areFinal = true;
+                for (int at = 0; at < fields.length && areFinal; at++) {
+                    areFinal = ScissionPlaces.isFinal(fields[at], from);
+                }
+                isFixed = areFinal;
+                U.storeFence();
+                fixedIfFinal = null;
+            }
+            return isFixed;
+        }
+
         boolean isVisible(int side) {
             return isVisible[side];
         }
@@ -173,7 +213,7 @@ final class ScissionSides {
     private static final int PART_BITS = 12;
     private static final Branch[][] BRANCHES = new Branch[SITES >>> PART_BITS][];
     /** Stands for a branch without a tree. */
-    private static final Branch NONE = new Branch(new int[] {0, 0, 0, -1, 0});
+    private static final Branch NONE = new Branch(new int[] {0, 0, 0, -1, -1, 0, 0, 0});
 
     private static Branch branch(int site) {
         Branch[] part = ScissionSites.isSite(site) ? BRANCHES[site >>> PART_BITS] : null;
@@ -219,10 +259,10 @@ final class ScissionSides {
             return new HashMap<>();
         }
     };
-    private static final int[] NO_TREE = {};
+    static final int[] NO_TREE = {};
 
     /** The tree of a method as a class has it; of no length if the class does not declare it. */
-    private static int[] method(Class<?> type, int number) {
+    static int[] method(Class<?> type, int number) {
         HashMap<Integer, int[]> known = METHODS.get(type);
         synchronized (known) {
             int[] words = known.get(number);
@@ -252,6 +292,15 @@ final class ScissionSides {
         private int[] loops = new int[16];
         private int[] iterations = new int[16];
         private int running;
+        /** The conditions that branches of these frames decided by: numbers in the method and in events, and the unit. */
+        int[] conditions = new int[16];
+        int[] numbers = new int[16];
+        long[] conditionUnits = new long[16];
+        /** How often each had a new value in its unit, up to one more than {@link #MOST_ROUNDS}. */
+        private int[] rounds = new int[16];
+        int known;
+        private int[] conditionFrames = new int[32];
+        private int numbered;
         /** What has been said in which unit. */
         private final long[] spoken = new long[1024];
         /** Roots that do not fit into the operands of a hook. */
@@ -267,6 +316,45 @@ final class ScissionSides {
             Arrays.fill(roots, null);
             hasRoots = false;
             return taken;
+        }
+
+        /** The first condition of the innermost frame. */
+        int firstCondition() {
+            return frame > 0 ? conditionFrames[frame - 1] : 0;
+        }
+
+        /** Where the condition is that a branch decides by; it has a new number unless it is still the same. */
+        int conditionOf(int condition, boolean isRenewed, long unit) {
+            int at = known - 1;
+            int first = firstCondition();
+            while (at >= first && conditions[at] != condition) {
+                at--;
+            }
+            if (at < first) {
+                at = known++;
+                if (at == conditions.length) {
+                    conditions = Arrays.copyOf(conditions, at * 2);
+                    numbers = Arrays.copyOf(numbers, at * 2);
+                    conditionUnits = Arrays.copyOf(conditionUnits, at * 2);
+                    rounds = Arrays.copyOf(rounds, at * 2);
+                }
+                conditions[at] = condition;
+                rounds[at] = 0;
+            } else if (conditionUnits[at] != unit) {
+                rounds[at] = 0;
+            } else if (!isRenewed) {
+                return at;
+            }
+            conditionUnits[at] = unit;
+            rounds[at] = Math.min(rounds[at] + 1, MOST_ROUNDS + 1);
+            numbers[at] = newNumber();
+            return at;
+        }
+
+        int newNumber() {
+            // Units are over long before numbers come again; 0 is none.
+            numbered = numbered == Integer.MAX_VALUE ? 1 : numbered + 1;
+            return numbered;
         }
     }
 
@@ -290,10 +378,12 @@ final class ScissionSides {
             choices.frames = Arrays.copyOf(choices.frames, frame * 2);
             choices.loopFrames = Arrays.copyOf(choices.loopFrames, frame * 2);
             choices.keys = Arrays.copyOf(choices.keys, frame * 2);
+            choices.conditionFrames = Arrays.copyOf(choices.conditionFrames, frame * 2);
         }
         choices.keys[frame] = key(site);
         choices.frames[frame] = choices.open;
         choices.loopFrames[frame] = choices.running;
+        choices.conditionFrames[frame] = choices.known;
         choices.frame = frame + 1;
     }
 
@@ -312,6 +402,7 @@ final class ScissionSides {
             choices.frame = frame;
             close(s, choices, choices.frames[frame], -1);
             choices.running = Math.min(choices.running, choices.loopFrames[frame]);
+            choices.known = Math.min(choices.known, choices.conditionFrames[frame]);
         }
     }
 
@@ -358,7 +449,7 @@ final class ScissionSides {
     }
 
     static Object number(int value) {
-        return new Int(value);
+        return new ScissionWalk.Int(value, false);
     }
 
     // ------------------------------------------------------------------ branches
@@ -372,16 +463,24 @@ final class ScissionSides {
             return;
         }
         if (branch.told >= MOST_TOLD || ++branch.decided >= MOST_DECIDED || branch == NONE) {
+            silentBranches += branch == NONE ? 0 : 1;
             set(site, TOLD);
-            return;
-        }
-        int taken = branch.sideOf(way, value);
-        if (taken < 0) {
             return;
         }
         Choices choices = choices(s);
         if (!isInnermost(choices, branch.method)) {
             bringBack(branch.method);
+            return;
+        }
+        int condition = 0;
+        int round = 0;
+        if (branch.condition != 0) {
+            int known = choices.conditionOf(branch.condition, branch.isRenewed, s.unit);
+            condition = choices.numbers[known];
+            round = choices.rounds[known];
+        }
+        int taken = branch.sideOf(way, value);
+        if (taken < 0) {
             return;
         }
         int copies = 1;
@@ -392,17 +491,27 @@ final class ScissionSides {
             }
         }
         if (!branch.hasOther(taken)) {
+            if (condition != 0 && round <= MOST_ROUNDS) {
+                restrict(s, choices, branch, taken, condition, from, site);
+            }
             return;
         }
         long key = (site * 0x9e3779b97f4a7c15L + taken) * 0xbf58476d1ce4e5b9L + s.unit * 0x94d049bb133111ebL
             + System.identityHashCode(first) * 0xd6e8feb86659fd93L
             + System.identityHashCode(second) * 0xa0761d6478bd642fL
-            + System.identityHashCode(third) * 0xe7037ed1a0b428dbL;
+            + System.identityHashCode(third) * 0xe7037ed1a0b428dbL + Math.min(round, MOST_ROUNDS) * 0x8ebc6af09c88c6e3L;
         int at = (int) (key >>> 54);
         if (choices.spoken[at] == key) {
+            if (condition != 0 && round <= MOST_ROUNDS) {
+                restrict(s, choices, branch, taken, condition, from, site);
+            }
             return;
         }
         choices.spoken[at] = key;
+        if (branch.isFixed(from)) {
+            infeasibleSides++;
+            return;
+        }
         branch.told++;
         Object[] registers = new Object[Math.max(branch.registers, 3)];
         if (roots != null) {
@@ -411,7 +520,7 @@ final class ScissionSides {
         registers[0] = first != null ? first : registers[0];
         registers[1] = second != null ? second : registers[1];
         registers[2] = third != null ? third : registers[2];
-        speculate(s, choices, branch, taken, copies, from, registers, site);
+        speculate(s, choices, branch, taken, copies, condition, from, registers, site);
     }
 
     /** How many iterations of a loop there were; counts one more, or forgets the loop. */
@@ -445,8 +554,8 @@ final class ScissionSides {
 
     @DontInline
     private static void speculate(
-            ScissionThread s, Choices choices, Branch branch, int taken, int copies, Class<?> from, Object[] registers,
-            int site) {
+            ScissionThread s, Choices choices, Branch branch, int taken, int copies, int condition, Class<?> from,
+            Object[] registers, int site) {
         ScissionEpochs.splitEpoch(s);
         emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
         boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;
@@ -454,10 +563,20 @@ final class ScissionSides {
             if (side == taken || !branch.isVisible(side)) {
                 continue;
             }
-            Walk walk = new Walk(s, from);
+            ScissionWalk walk = new ScissionWalk(s, choices, from);
+            Object[] copy = registers.clone();
+            if (!walk.canBeTaken(branch.words, branch.guard(side), copy)) {
+                infeasibleSides++;
+                continue;
+            }
             untaken(s, branch.words, branch.sides[side], site);
-            walk.side(branch.words, branch.guard(side), registers.clone(), isLoop && side == branch.iterates ? copies : 1);
+            if (condition != 0) {
+                given(s, condition, branch.holdsOn(side), site);
+                walk.assume(branch.condition, branch.holdsOn(side));
+            }
+            walk.side(branch.words, branch.guard(side), copy, isLoop && side == branch.iterates ? copies : 1);
             emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
+            walk.count();
         }
         ScissionEpochs.splitEpoch(s);
         if (isLoop || !branch.isVisible(taken)) {
@@ -465,6 +584,26 @@ final class ScissionSides {
             emitWithoutStack(s, EVENT_REJOIN, site, 0, 0);
             return;
         }
+        if (condition != 0) {
+            given(s, condition, branch.holdsOn(taken), site);
+        }
+        open(s, choices, branch);
+    }
+
+    /** A side is taken that has nothing to tell beside it; what happens on it needs the condition all the same. */
+    @DontInline
+    private static void restrict(
+            ScissionThread s, Choices choices, Branch branch, int taken, int condition, Class<?> from, int site) {
+        boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;
+        if (!isLoop && branch.isVisible(taken) && !branch.isFixed(from)) {
+            ScissionEpochs.splitEpoch(s);
+            emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
+            given(s, condition, branch.holdsOn(taken), site);
+            open(s, choices, branch);
+        }
+    }
+
+    private static void open(ScissionThread s, Choices choices, Branch branch) {
         int open = choices.open;
         if (open == choices.depths.length) {
             choices.depths = Arrays.copyOf(choices.depths, open * 2);
@@ -475,567 +614,20 @@ final class ScissionSides {
         choices.open = open + 1;
     }
 
+    static void given(ScissionThread s, int condition, boolean holds, int site) {
+        emitWithoutStack(s, EVENT_GIVEN, site, condition, holds ? 1 : 0);
+    }
+
+    /** Whether the condition of a branch holds on a side of it. */
+    static boolean holdsOn(int[] words, int side, boolean isNegated) {
+        boolean jumps = words[side] > 0 && words[side + 1] == WAY_TAKEN;
+        return jumps != isNegated;
+    }
+
     /** A side begins that is not taken. */
-    private static void untaken(ScissionThread s, int[] words, int side, int site) {
+    static void untaken(ScissionThread s, int[] words, int side, int site) {
         int way = words[side] == 0 ? WAY_NOT_TAKEN : words[side + 1];
         long kind = way == WAY_TAKEN ? 1 : way == WAY_CASE ? 2 : 0;
         emitWithoutStack(s, EVENT_UNTAKEN, site, kind, kind == 2 ? words[side + 2] : 0);
-    }
-
-    // ------------------------------------------------------------------ fields
-
-    /** Where a field is that a site of a tree names. */
-    private static final class Place {
-        final Class<?> declaring;
-        /** Its entry in the table of sites, and whether accesses to it are reported. */
-        final long entry;
-        final boolean isWatched;
-        /** Where its value is, -1 if that is not known. */
-        final long offset;
-        final Object base;
-        private final Field reflected;
-
-        Place(Class<?> declaring, long entry, long offset, Object base, Field reflected) {
-            this.declaring = declaring;
-            this.entry = entry;
-            isWatched = entry > 0 || ScissionSites.isVolatileField(entry) || ScissionSites.isVolatileStatic(entry);
-            this.offset = offset;
-            this.base = base;
-            this.reflected = reflected;
-        }
-
-        /** The reference that it holds. */
-        Object value(Object owner) {
-            return ScissionContents.reference(owner, offset, reflected);
-        }
-    }
-
-    private static final HashMap<Integer, Place> PLACES = new HashMap<>();
-
-    /** The field of a site, for objects of a class; null if the objects do not have it. */
-    private static synchronized Place place(int site, Class<?> from, boolean isStatic) {
-        Place known = PLACES.get(site);
-        if (known == null) {
-            known = find(site, from, isStatic);
-            if (known == null) {
-                return null;
-            }
-            PLACES.put(site, known);
-        }
-        return isStatic || known.declaring.isAssignableFrom(from) ? known : null;
-    }
-
-    private static Place find(int site, Class<?> from, boolean isStatic) {
-        String[] target = ScissionNatives.target(site).split(" ");
-        if (target.length < 4 || target[3].equals("static") != isStatic) {
-            return null;
-        }
-        String owner = target[0].replace('/', '.');
-        String name = target[1];
-        Class<?> start = isStatic ? loaded(from, owner) : above(from, owner);
-        Class<?> declaring = start == null ? null : ScissionSites.declaringClass(start, name, isStatic);
-        if (declaring == null || isStatic && U.shouldBeInitialized(declaring)) {
-            return null;
-        }
-        long entry = ScissionSites.resolve(isStatic ? start : from, site, isStatic);
-        boolean isReference = target[2].startsWith("L") || target[2].startsWith("[");
-        if (!isReference) {
-            return new Place(declaring, entry, -1, null, null);
-        }
-        if (!isStatic && ScissionContents.HAS_GET_REFERENCE) {
-            return new Place(declaring, entry, U.objectFieldOffset(declaring, name), null, null);
-        }
-        try {
-            Field reflected = declaring.getDeclaredField(name);
-            reflected.setAccessible(true);
-            long offset = isStatic ? U.staticFieldOffset(reflected) : U.objectFieldOffset(reflected);
-            Object base = isStatic ? U.staticFieldBase(reflected) : null;
-            return new Place(declaring, entry, offset, base, reflected);
-        } catch (ReflectiveOperationException | RuntimeException | LinkageError unknown) {
-            return new Place(declaring, entry, -1, null, null);
-        }
-    }
-
-    /** A class or one above it that has this name. */
-    private static Class<?> above(Class<?> from, String name) {
-        Class<?> type = from;
-        while (type != null && !type.getName().equals(name)) {
-            type = type.getSuperclass();
-        }
-        return type;
-    }
-
-    /** The class of this name that code of another class has used before; nothing is loaded. */
-    private static Class<?> loaded(Class<?> from, String name) {
-        if (from == null) {
-            return null;
-        }
-        Class<?> type = above(from, name);
-        ClassLoader loader = from.getClassLoader0();
-        return type != null || loader == null ? type : loader.findLoadedClass(name);
-    }
-
-    // ------------------------------------------------------------------ walks
-
-    /** A walk along one side. */
-    private static final class Walk {
-        private final ScissionThread s;
-        private Class<?> from;
-        private int steps = MOST_STEPS;
-        private int calls;
-        /** The locks that would be held, by number; 0 if one is held anyway, or is not known. */
-        private long[] locks = new long[8];
-        private int held;
-        /** How many of them are not known. */
-        private int unknown;
-        /** What would be assigned: an object or class, an offset, and the value. */
-        private Object[] owners = new Object[8];
-        private long[] offsets = new long[8];
-        private Object[] values = new Object[8];
-        private int stored;
-
-        Walk(ScissionThread s, Class<?> from) {
-            this.s = s;
-            this.from = from;
-        }
-
-        /** A side from its guard on. */
-        void side(int[] words, int guard, Object[] registers, int copies) {
-            if (!applyGuard(words, guard + 1, guard + 1 + words[guard], registers)) {
-                return;
-            }
-            int list = guard + 1 + words[guard];
-            for (int copy = 0; copy < copies; copy++) {
-                walk(words, list + 1, list + 1 + words[list], registers);
-                releaseTo(0, 0);
-            }
-        }
-
-        /** Whether a side can be taken with objects as they are; what it says of registers holds in them afterwards. */
-        private boolean applyGuard(int[] words, int at, int end, Object[] registers) {
-            if (at >= end) {
-                return true;
-            }
-            int kind = words[at];
-            boolean isOfType = kind == GUARD_INSTANCE_OF || kind == GUARD_NOT_INSTANCE_OF;
-            int term = isOfType ? at + 2 : at + 1;
-            boolean isAboutRegister = kind == GUARD_IS_NULL || kind == GUARD_NOT_NULL || isOfType;
-            if (!isAboutRegister || words[term] != TERM_REGISTER) {
-                return true;
-            }
-            Object value = registers[words[term + 1]];
-            if (value == UNKNOWN || value instanceof Fresh) {
-                return true;
-            }
-            if (kind == GUARD_IS_NULL) {
-                registers[words[term + 1]] = null;
-                return true;
-            }
-            if (kind == GUARD_NOT_NULL) {
-                return value != null;
-            }
-            Class<?> type = loaded(from, ScissionNatives.classInTree(words[at + 1]));
-            boolean isInstance = type != null && type.isInstance(value);
-            return type == null || isInstance == (kind == GUARD_INSTANCE_OF);
-        }
-
-        /** The register that is null on a side, if that is what its guard says; else -1. */
-        private static int isNullOn(int[] words, int guard) {
-            boolean isNull = words[guard] > 0 && words[guard + 1] == GUARD_IS_NULL && words[guard + 2] == TERM_REGISTER;
-            return isNull ? words[guard + 3] : -1;
-        }
-
-        private Object operand(int[] words, int at, Object[] registers) {
-            switch (words[at]) {
-                case OPERAND_REGISTER: return registers[words[at + 1]];
-                case OPERAND_NULL: return null;
-                case OPERAND_INT: return new Int(words[at + 1]);
-                default: return UNKNOWN;
-            }
-        }
-
-        /** Makes the steps of a list; returns how many levels the path leaves, this list not counted. */
-        private int walk(int[] words, int at, int end, Object[] registers) {
-            int held = this.held;
-            int unknown = this.unknown;
-            while (at < end) {
-                if (--steps < 0) {
-                    releaseTo(held, unknown);
-                    return Integer.MAX_VALUE;
-                }
-                int site = words[at + 1];
-                switch (words[at]) {
-                    case STEP_READ:
-                    case STEP_WRITE:
-                        access(words[at] == STEP_WRITE, registers[words[at + 2]], site);
-                        at += 4;
-                        break;
-                    case STEP_READ_STATIC:
-                    case STEP_WRITE_STATIC:
-                        accessStatic(words[at] == STEP_WRITE_STATIC, site);
-                        at += 3;
-                        break;
-                    case STEP_READ_ELEMENT:
-                    case STEP_WRITE_ELEMENT:
-                        element(words[at] == STEP_WRITE_ELEMENT, registers[words[at + 2]],
-                            operand(words, at + 3, registers), site);
-                        at += 5;
-                        break;
-                    case STEP_LOAD:
-                        registers[words[at + 2]] = load(registers[words[at + 3]], site);
-                        at += 5;
-                        break;
-                    case STEP_LOAD_STATIC:
-                        registers[words[at + 2]] = loadStatic(site);
-                        at += 4;
-                        break;
-                    case STEP_LOAD_ELEMENT:
-                        registers[words[at + 2]] = loadElement(registers[words[at + 3]], operand(words, at + 4, registers));
-                        at += 6;
-                        break;
-                    case STEP_STORE:
-                        store(registers[words[at + 2]], operand(words, at + 4, registers), site);
-                        at += 6;
-                        break;
-                    case STEP_STORE_STATIC: {
-                        Place place = place(site, from, true);
-                        if (place != null && place.offset >= 0) {
-                            assign(place.base, place.offset, operand(words, at + 3, registers));
-                        }
-                        at += 5;
-                        break;
-                    }
-                    case STEP_STORE_ELEMENT:
-                        storeElement(registers[words[at + 2]], operand(words, at + 3, registers),
-                            operand(words, at + 5, registers));
-                        at += 7;
-                        break;
-                    case STEP_FRESH:
-                        registers[words[at + 2]] = new Fresh();
-                        at += 3;
-                        break;
-                    case STEP_CLASS_OBJECT: {
-                        Class<?> type = loaded(from, ScissionNatives.classInTree(words[at + 3]));
-                        registers[words[at + 2]] = type == null ? UNKNOWN : type;
-                        at += 4;
-                        break;
-                    }
-                    case STEP_SET:
-                        registers[words[at + 2]] = operand(words, at + 3, registers);
-                        at += 5;
-                        break;
-                    case STEP_ENTER:
-                        acquire(operand(words, at + 2, registers), site);
-                        at += 4;
-                        break;
-                    case STEP_EXIT:
-                        if (this.held > held) {
-                            release(site);
-                        }
-                        at += 4;
-                        break;
-                    case STEP_CALL: {
-                        int count = words[at + 5];
-                        Object[] arguments = new Object[count];
-                        for (int number = 0; number < count; number++) {
-                            arguments[number] = operand(words, at + 6 + 2 * number, registers);
-                        }
-                        Object result = call(words[at + 2], words[at + 3], arguments, site);
-                        if (words[at + 4] >= 0) {
-                            registers[words[at + 4]] = result;
-                        }
-                        at += 6 + 2 * count;
-                        break;
-                    }
-                    case STEP_CHOICE:
-                        at = choice(words, at, site, registers);
-                        break;
-                    case STEP_TWICE: {
-                        int list = at + 2;
-                        int leaves = 0;
-                        for (int round = 0; round < 2 && leaves == 0; round++) {
-                            // The iteration is one level, and the loop another.
-                            leaves = Math.max(walk(words, list + 1, list + 1 + words[list], registers) - 1, 0);
-                        }
-                        if (leaves > 0) {
-                            releaseTo(held, unknown);
-                            return leaves - 1;
-                        }
-                        at = list + 1 + words[list];
-                        break;
-                    }
-                    case STEP_LEAVE:
-                        releaseTo(held, unknown);
-                        return words[at + 2];
-                    default:
-                        // No tree has such a step.
-                        ScissionFailures.hooks++;
-                        return Integer.MAX_VALUE;
-                }
-            }
-            return 0;
-        }
-
-        /** A choice inside the side: all of its sides are told. Returns where the next step is. */
-        private int choice(int[] words, int at, int site, Object[] registers) {
-            int count = words[at + 2];
-            int side = at + 3;
-            emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
-            int stored = this.stored;
-            for (int number = 0; number < count; number++) {
-                int guard = side + 1 + 2 * words[side];
-                int list = guard + 1 + words[guard];
-                int register = isNullOn(words, guard);
-                Object before = register < 0 ? null : registers[register];
-                if (words[list] > 0 && applyGuard(words, guard + 1, list, registers)) {
-                    int held = this.held;
-                    int unknown = this.unknown;
-                    untaken(s, words, side, site);
-                    // What a side assigns is read behind the choice only if no other one comes there.
-                    walk(words, list + 1, list + 1 + words[list], registers);
-                    releaseTo(held, unknown);
-                    emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
-                    // Whether it was assigned depends on the side.
-                    Arrays.fill(values, stored, this.stored, UNKNOWN);
-                }
-                if (register >= 0) {
-                    registers[register] = before;
-                }
-                side = list + 1 + words[list];
-            }
-            emitWithoutStack(s, EVENT_REJOIN, site, 0, 0);
-            return side;
-        }
-
-        // -------------------------------------------------------------- accesses
-
-        private void access(boolean isWrite, Object object, int site) {
-            if (unknown > 0 || !isReal(object)) {
-                return;
-            }
-            Place place = place(site, object.getClass(), false);
-            if (place != null && place.isWatched) {
-                report(isWrite, place, object, ScissionObjects.id(s, object), OF_FIELD | ScissionSites.field(site), site);
-            }
-        }
-
-        private void accessStatic(boolean isWrite, int site) {
-            Place place = unknown > 0 ? null : place(site, from, true);
-            if (place != null && place.isWatched) {
-                ScissionAccesses.usesClass(s, null, site);
-                report(isWrite, place, null, 0, OF_STATIC | ScissionSites.field(site), site);
-            }
-        }
-
-        private void report(boolean isWrite, Place place, Object object, long first, long second, int site) {
-            if (place.entry > 0) {
-                ScissionFilters.mark(s, isWrite, object, ScissionSites.wordOfReads(place.entry),
-                    ScissionSites.wordOfWrites(place.entry), first, second);
-            }
-            emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site, first, second);
-        }
-
-        private void element(boolean isWrite, Object array, Object index, int site) {
-            if (unknown == 0 && isElement(array, index)) {
-                emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site,
-                    ScissionObjects.id(s, array), OF_ELEMENT | ((Int) index).value);
-            }
-        }
-
-        private static boolean isElement(Object array, Object index) {
-            return isReal(array) && array.getClass().isArray() && index instanceof Int && ((Int) index).value >= 0
-                && ((Int) index).value < java.lang.reflect.Array.getLength(array);
-        }
-
-        private static boolean isReal(Object object) {
-            return object != null && object != UNKNOWN && !(object instanceof Fresh) && !(object instanceof Int);
-        }
-
-        private Object load(Object object, int site) {
-            if (!isReal(object)) {
-                return UNKNOWN;
-            }
-            Place place = place(site, object.getClass(), false);
-            if (place == null || place.offset < 0) {
-                return UNKNOWN;
-            }
-            Object assigned = assigned(object, place.offset);
-            return assigned != this ? assigned : place.value(object);
-        }
-
-        private Object loadStatic(int site) {
-            Place place = place(site, from, true);
-            if (place == null || place.offset < 0) {
-                return UNKNOWN;
-            }
-            Object assigned = assigned(place.base, place.offset);
-            return assigned != this ? assigned : place.value(place.base);
-        }
-
-        private Object loadElement(Object array, Object index) {
-            if (!isElement(array, index) || !(array instanceof Object[])) {
-                return UNKNOWN;
-            }
-            Object assigned = assigned(array, -1 - ((Int) index).value);
-            return assigned != this ? assigned : ((Object[]) array)[((Int) index).value];
-        }
-
-        private void store(Object object, Object value, int site) {
-            Place place = isReal(object) ? place(site, object.getClass(), false) : null;
-            if (place != null && place.offset >= 0) {
-                assign(object, place.offset, value);
-            }
-        }
-
-        private void storeElement(Object array, Object index, Object value) {
-            if (isElement(array, index)) {
-                assign(array, -1 - ((Int) index).value, value);
-            }
-        }
-
-        /** What a place would hold; this walk itself if that was not changed. */
-        private Object assigned(Object owner, long offset) {
-            for (int at = stored - 1; at >= 0; at--) {
-                if (owners[at] == owner && offsets[at] == offset) {
-                    return values[at];
-                }
-            }
-            return this;
-        }
-
-        private void assign(Object owner, long offset, Object value) {
-            if (stored == owners.length) {
-                owners = Arrays.copyOf(owners, stored * 2);
-                offsets = Arrays.copyOf(offsets, stored * 2);
-                values = Arrays.copyOf(values, stored * 2);
-            }
-            owners[stored] = owner;
-            offsets[stored] = offset;
-            values[stored++] = value;
-        }
-
-        // -------------------------------------------------------------- locks
-
-        private void acquire(Object lock, int site) {
-            if (held == locks.length) {
-                locks = Arrays.copyOf(locks, held * 2);
-            }
-            long id = 0;
-            if (lock instanceof Fresh) {
-                // Nobody else can take it.
-                id = 0;
-            } else if (!isReal(lock)) {
-                unknown++;
-                id = -1;
-            } else {
-                id = ScissionObjects.id(s, lock);
-                if (holds(id)) {
-                    id = 0;
-                } else if (unknown == 0) {
-                    emitWithoutStack(s, EVENT_WOULD_ACQUIRE, site, id, 0);
-                }
-            }
-            locks[held++] = id;
-        }
-
-        private boolean holds(long id) {
-            for (int at = 0; at < s.held; at++) {
-                if (s.lockIds[at] == id) {
-                    return true;
-                }
-            }
-            for (int at = 0; at < held; at++) {
-                if (locks[at] == id) {
-                    return true;
-                }
-            }
-            return false;
-        }
-
-        private void release(int site) {
-            long id = locks[--held];
-            if (id == -1) {
-                unknown--;
-            } else if (id != 0 && unknown == 0) {
-                emitWithoutStack(s, EVENT_WOULD_RELEASE, site, id, 0);
-            }
-        }
-
-        private void releaseTo(int held, int unknown) {
-            while (this.held > held) {
-                release(0);
-            }
-            this.unknown = unknown;
-        }
-
-        // -------------------------------------------------------------- calls
-
-        /** Follows a call; returns what it would return. */
-        private Object call(int kind, int method, Object[] arguments, int site) {
-            Object receiver = kind != CALL_STATIC && arguments.length > 0 ? arguments[0] : null;
-            if (method < 0) {
-                operation(method, receiver, site);
-                return UNKNOWN;
-            }
-            if (kind != CALL_STATIC && !isReal(receiver) || calls == MOST_CALLS) {
-                return UNKNOWN;
-            }
-            Class<?> type;
-            if (kind == CALL_STATIC || kind == CALL_SPECIAL) {
-                String owner = ScissionNatives.classInTree(method);
-                type = kind == CALL_STATIC ? loaded(from, owner) : above(receiver.getClass(), owner);
-            } else {
-                type = receiver.getClass();
-            }
-            int[] words = NO_TREE;
-            while (type != null && words.length == 0) {
-                words = method(type, method);
-                if (words.length == 0) {
-                    type = type.getSuperclass();
-                }
-            }
-            // A method without a tree, or one of another shape than the call.
-            if (words.length < 5 || words[1] != arguments.length) {
-                return UNKNOWN;
-            }
-            Object[] registers = new Object[Math.max(words[0], arguments.length)];
-            System.arraycopy(arguments, 0, registers, 0, arguments.length);
-            int held = this.held;
-            int unknown = this.unknown;
-            Class<?> caller = from;
-            from = type;
-            calls++;
-            if (words[2] != 0) {
-                acquire(kind == CALL_STATIC ? type : receiver, site);
-            }
-            walk(words, 5, words.length, registers);
-            calls--;
-            from = caller;
-            releaseTo(held, unknown);
-            return operand(words, 3, registers);
-        }
-
-        /** What a method of the library does to its receiver. */
-        private void operation(int operation, Object receiver, int site) {
-            switch (operation) {
-                case TREE_ACQUIRES:
-                    acquire(receiver, site);
-                    break;
-                case TREE_RELEASES:
-                    if (held > 0) {
-                        release(site);
-                    }
-                    break;
-                case TREE_READS:
-                case TREE_WRITES:
-                    if (unknown == 0 && isReal(receiver)) {
-                        emitWithoutStack(s, operation == TREE_WRITES ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site,
-                            ScissionObjects.id(s, receiver), OF_CONTENTS);
-                    }
-                    break;
-                default:
-                    break;
-            }
-        }
     }
 }

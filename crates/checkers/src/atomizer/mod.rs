@@ -415,6 +415,7 @@ impl Checker for Atomizer {
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
+            | Action::Given(_)
             | Action::Missed => {}
         }
     }

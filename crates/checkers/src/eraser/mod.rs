@@ -284,6 +284,7 @@ impl Checker for Eraser {
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
+            | Action::Given(_)
             | Action::Missed => {}
         }
     }

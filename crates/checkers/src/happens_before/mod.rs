@@ -647,7 +647,8 @@ fn is_made_by_library(action: Action) -> bool {
         | Action::WouldAcquire(_)
         | Action::WouldAcquireShared(_)
         | Action::WouldRelease(_)
-        | Action::WouldReleaseShared(_) => false,
+        | Action::WouldReleaseShared(_)
+        | Action::Given(_) => false,
     }
 }
 
@@ -738,7 +739,8 @@ impl Checker for HappensBefore {
             | Action::WouldAcquire(_)
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
-            | Action::WouldReleaseShared(_) => {}
+            | Action::WouldReleaseShared(_)
+            | Action::Given(_) => {}
         }
     }
 

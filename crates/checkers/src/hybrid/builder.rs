@@ -8,7 +8,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use events::{Epoch, Mode, ObjectId, Variable};
+use events::{Condition, Epoch, Mode, ObjectId, Variable};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::order::Place;
@@ -83,6 +83,9 @@ pub(super) struct Builder {
     late: Vec<(usize, AccessToken)>,
     /// What would have been acquired while it is held.
     reentered: Vec<(ObjectId, Mode)>,
+    /// The conditions that sides need, by their numbers in the events. In the tree their positions here stand for them,
+    /// so that the same code makes the same tree.
+    conditions: Vec<u32>,
     is_cut_off: bool,
 }
 
@@ -101,6 +104,7 @@ impl Builder {
             epochs: Vec::new(),
             late: Vec::new(),
             reentered: Vec::new(),
+            conditions: Vec::new(),
             is_cut_off: false,
         };
         for lock in held {
@@ -308,6 +312,24 @@ impl Builder {
         }
         if self.top() == FrameKind::Choice {
             self.open(FrameKind::UntakenSide, Token::Side(Some(side)));
+        }
+    }
+
+    /// The side that is told, or the one that is taken, needs a condition.
+    pub(super) fn given(&mut self, condition: Condition) {
+        if self.is_full() {
+            return;
+        }
+        if self.top() == FrameKind::Choice && !self.is_untaken() {
+            self.prepare(false);
+        }
+        if matches!(self.top(), FrameKind::TakenSide | FrameKind::UntakenSide) {
+            let known = self.conditions.iter().position(|it| *it == condition.number);
+            let number = known.unwrap_or_else(|| {
+                self.conditions.push(condition.number);
+                self.conditions.len() - 1
+            });
+            self.tokens.push(Token::Given(Condition { number: number as u32, ..condition }));
         }
     }
 

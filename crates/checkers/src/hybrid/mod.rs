@@ -9,7 +9,7 @@
 //! were): what other units do depends on something the block has done, and the block then does something that depends
 //! on it. Two blocks are reported together if neither can be split in this way, but they cannot both be atomic. Neither
 //! sound nor complete about programs: it may report what the values of variables exclude, because branches are taken to
-//! be independent of one another, and values are not looked at; it misses what neither happened nor was told. The
+//! be independent of one another unless they are told to decide by one condition, and values are not looked at; it misses what neither happened nor was told. The
 //! oracle in `tests/oracle/forests.rs` compares it with all interleavings of small forests.
 //!
 //! Deviations from the paper, with the reason:
@@ -650,6 +650,7 @@ fn cyclic_lock(forest: &Forest, visits: &[Visit]) -> Option<(ThreadId, LockToken
                 | Token::Choice { .. }
                 | Token::Side(_)
                 | Token::SideEnd
+                | Token::Given(_)
                 | Token::Rejoin
                 | Token::Boundary
                 | Token::Removed => {}
@@ -699,6 +700,7 @@ impl Checker for Hybrid {
                 let side = UntakenSide { site: event.site, way };
                 self.branch(event, |builder| builder.untaken(side));
             }
+            Action::Given(condition) => self.branch(event, |builder| builder.given(condition)),
             Action::UntakenEnd => self.branch(event, Builder::untaken_end),
             Action::Rejoin => self.branch(event, Builder::rejoin),
             Action::WouldRead(variable) => self.would_access(event, variable, false),

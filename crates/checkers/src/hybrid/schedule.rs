@@ -5,11 +5,11 @@
 //! approximate: that ends of edges are not in one section, that the locks of others are not held, that all units are
 //! concurrent; and what they leave out: a lock that a unit only needs on its way from one end to the other.
 
-use events::{Mode, ObjectId, ThreadId};
+use events::{Condition, Mode, ObjectId, ThreadId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::order::Place;
-use super::tree::{LockToken, Token, Tree};
+use super::tree::{LockToken, Token, Tree, contradicts};
 
 /// A part of a program: one unit of its thread.
 #[derive(Debug)]
@@ -156,6 +156,7 @@ impl<'a> Compiler<'a> {
             self.begin_place(place);
         }
         let tokens = &part.tree.tokens;
+        let conditions = conditions_of(part);
         let mut wanted = part.accesses.iter().peekable();
         let mut choices: Vec<OpenChoice> = Vec::new();
         let mut position = 0;
@@ -206,7 +207,9 @@ impl<'a> Compiler<'a> {
                             .accesses
                             .iter()
                             .any(|(at, _)| (position..end).contains(&(*at as usize)));
-                        if choice.has_wanted && !is_wanted {
+                        let is_excluded = conditions_after(tokens, position)
+                            .any(|condition| contradicts(condition, &conditions));
+                        if (choice.has_wanted && !is_wanted) || is_excluded {
                             position = end;
                             continue;
                         }
@@ -243,7 +246,7 @@ impl<'a> Compiler<'a> {
                         self.begin_place(place);
                     }
                 }
-                Token::Removed => {}
+                Token::Given(_) | Token::Removed => {}
             }
             position += 1;
         }
@@ -265,6 +268,24 @@ impl<'a> Compiler<'a> {
             self.held.remove(at);
         }
     }
+}
+
+/// What must hold for the accesses that matter to be executed.
+fn conditions_of(part: &Part<'_>) -> Vec<Condition> {
+    let leaves = &part.tree.leaves;
+    let wanted = part.accesses.iter().filter_map(|(position, _)| {
+        let at = leaves.binary_search_by_key(position, |leaf| leaf.position).ok()?;
+        Some(&leaves[at].conditions)
+    });
+    wanted.flatten().copied().collect()
+}
+
+/// What a side needs that begins at this position.
+fn conditions_after(tokens: &[Token], side: usize) -> impl Iterator<Item = Condition> + '_ {
+    tokens[side + 1..].iter().map_while(|token| match token {
+        Token::Given(condition) => Some(*condition),
+        _ => None,
+    })
 }
 
 /// A choice whose sides are being compiled.

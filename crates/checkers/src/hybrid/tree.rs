@@ -4,7 +4,7 @@
 //! the same lock, a choice has sides that exclude each other. Locks need not be released in the reverse order of their
 //! acquisition, so their sections are intervals and not always nested.
 
-use events::{Branch, Mode, ObjectId, SiteId, Variable};
+use events::{Branch, Condition, Mode, ObjectId, SiteId, Variable};
 
 /// A side of a branch that was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +54,8 @@ pub(super) enum Token {
     /// A side begins: one that was not taken, or the one that was.
     Side(Option<UntakenSide>),
     SideEnd,
+    /// The innermost side needs a condition. Numbers count the conditions of the tree from 0.
+    Given(Condition),
     Rejoin,
     /// The thread sent or received order in the middle of the unit.
     Boundary,
@@ -77,6 +79,8 @@ pub(super) struct Leaf {
     pub(super) sides: Box<[SideNumber]>,
     /// The innermost side that was not taken, if it is on one.
     pub(super) untaken: Option<UntakenSide>,
+    /// What these sides need.
+    pub(super) conditions: Box<[Condition]>,
     /// How many boundaries come before it.
     pub(super) boundaries: u32,
 }
@@ -86,7 +90,7 @@ impl Leaf {
     pub(super) fn is_compatible(&self, other: &Leaf) -> bool {
         self.sides.iter().all(|(choice, side)| {
             other.sides.iter().all(|(others, it)| choice != others || side == it)
-        })
+        }) && !self.conditions.iter().any(|it| contradicts(*it, &other.conditions))
     }
 
     /// Whether the accesses are to the same variable, and one of them is a write.
@@ -94,6 +98,11 @@ impl Leaf {
         self.access.variable == other.access.variable
             && (self.access.is_write || other.access.is_write)
     }
+}
+
+/// Whether a condition cannot be so when these are.
+pub(super) fn contradicts(condition: Condition, others: &[Condition]) -> bool {
+    others.iter().any(|it| it.number == condition.number && it.holds != condition.holds)
 }
 
 /// A complete tree.
@@ -146,21 +155,27 @@ struct OpenChoice {
     sides: u32,
     side: u32,
     untaken: Option<UntakenSide>,
+    /// How many conditions hold outside of it.
+    conditions: usize,
 }
 
 fn leaves_of(tokens: &[Token]) -> (Vec<Leaf>, bool) {
     let mut leaves = Vec::new();
     let mut sections: Vec<(LockToken, u32)> = Vec::new();
     let mut choices: Vec<OpenChoice> = Vec::new();
+    let mut conditions: Vec<Condition> = Vec::new();
     let (mut boundaries, mut has_locks) = (0, false);
     for (position, token) in (0..).zip(tokens) {
         match *token {
+            // Nobody comes to a side whose conditions exclude each other.
+            Token::Access(_) if conditions.iter().any(|it| contradicts(*it, &conditions)) => {}
             Token::Access(access) => leaves.push(Leaf {
                 position,
                 access,
                 sections: sections.iter().map(|(_, at)| *at).collect(),
                 sides: choices.iter().map(|choice| (choice.position, choice.side)).collect(),
                 untaken: choices.iter().rev().find_map(|choice| choice.untaken),
+                conditions: conditions.as_slice().into(),
                 boundaries,
             }),
             Token::Acquire(lock) => {
@@ -175,7 +190,8 @@ fn leaves_of(tokens: &[Token]) -> (Vec<Leaf>, bool) {
                 }
             }
             Token::Choice { .. } => {
-                choices.push(OpenChoice { position, sides: 0, side: 0, untaken: None });
+                let conditions = conditions.len();
+                choices.push(OpenChoice { position, sides: 0, side: 0, untaken: None, conditions });
             }
             Token::Side(untaken) => {
                 if let Some(choice) = choices.last_mut() {
@@ -187,8 +203,10 @@ fn leaves_of(tokens: &[Token]) -> (Vec<Leaf>, bool) {
             Token::SideEnd => {
                 if let Some(choice) = choices.last_mut() {
                     choice.untaken = None;
+                    conditions.truncate(choice.conditions);
                 }
             }
+            Token::Given(condition) => conditions.push(condition),
             Token::Rejoin => {
                 choices.pop();
             }

@@ -722,6 +722,7 @@ impl Checker for Velodrome {
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
+            | Action::Given(_)
             | Action::Missed => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Random forests of hybrid trees: the checker `hybrid` against all sides of all branches and all interleavings.
 //!
-//! The oracle executes small forests in every way that sides, locks, starts and joins allow. Executions in which
+//! The oracle executes small forests in every way that sides, their conditions, locks, starts and joins allow. Executions in which
 //! conflicting accesses have the same order are equivalent; of each class one is looked at. A block is split iff in some
 //! execution an operation of it depends, through operations of others, on an earlier operation of it; blocks are
 //! split together iff in some execution blocks depend on one another in a cycle. An operation depends on the
@@ -24,7 +24,9 @@ use std::fmt::Write;
 
 use checkers::Checker;
 use checkers::hybrid::{Config, Hybrid};
-use events::{Action, Branch, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable};
+use events::{
+    Action, Branch, Condition, Epoch, Event, FieldId, Mode, ObjectId, SiteId, ThreadId, Variable,
+};
 
 use crate::random::{Random, number_from};
 
@@ -40,10 +42,12 @@ enum Item {
         mode: Mode,
         items: Vec<Item>,
     },
-    /// The sides, and the one that was taken.
+    /// The sides, and the one that was taken. With a condition, the first side is the one on which it holds, and there are
+    /// two.
     Choice {
         sides: Vec<Vec<Item>>,
         taken: usize,
+        condition: Option<usize>,
     },
 }
 
@@ -79,10 +83,20 @@ enum Op {
 const LOCKS: usize = 3;
 const VARIABLES: usize = 3;
 
+/// How many conditions there are in a unit by which several choices decide.
+const CONDITIONS: usize = 2;
+
+/// What each of them is, where that is known.
+type Conditions = [Option<bool>; CONDITIONS];
+
 struct Bounds {
+    /// What the conditions are in the execution that is told.
+    conditions: [bool; CONDITIONS],
     locks: usize,
     variables: usize,
     size: usize,
+    /// How many items of a hundred are choices.
+    choices: usize,
 }
 
 fn items(
@@ -95,13 +109,14 @@ fn items(
     let mut items = Vec::new();
     while *budget > 0 && !random.percent(if items.is_empty() { 5 } else { 25 }) {
         let kind = random.below(100);
-        if kind < 60 || depth > 2 {
+        let is_choice = random.percent(bounds.choices);
+        if depth > 2 || (kind < 70 && !is_choice) {
             *budget -= 1;
             items.push(Item::Access {
                 variable: random.below(bounds.variables),
                 is_write: random.percent(50),
             });
-        } else if kind < 85 {
+        } else if !is_choice {
             let lock = random.below(bounds.locks);
             if held.contains(&lock) {
                 continue;
@@ -119,19 +134,35 @@ fn items(
             for _ in 0..count {
                 sides.push(self::items(random, bounds, held, budget, depth + 1));
             }
-            let taken = random.below(count);
-            items.push(Item::Choice { sides, taken });
+            let mut taken = random.below(count);
+            // Of locks on sides that exclude each other the checker knows too little.
+            let may_repeat = count == 2 && !sides.iter().any(|side| has_sections(side));
+            let condition = (may_repeat && random.percent(60)).then(|| random.below(CONDITIONS));
+            if let Some(condition) = condition {
+                taken = usize::from(!bounds.conditions[condition]);
+            }
+            items.push(Item::Choice { sides, taken, condition });
         }
     }
     items
 }
 
+fn has_sections(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::Access { .. } => false,
+        Item::Section { .. } => true,
+        Item::Choice { sides, .. } => sides.iter().any(|side| has_sections(side)),
+    })
+}
+
 impl Program {
     fn random(random: &mut Random) -> Program {
-        let bounds = Bounds {
+        let mut bounds = Bounds {
+            conditions: [false; CONDITIONS],
             locks: 1 + random.below(LOCKS),
             variables: 1 + random.below(VARIABLES),
             size: 2 + random.below(4),
+            choices: if random.percent(30) { 50 } else { 15 },
         };
         let count = 2 + usize::from(random.percent(40)) + usize::from(random.percent(10));
         let mut units = 0;
@@ -141,6 +172,7 @@ impl Program {
             let here = 1 + usize::from(random.percent(30) && units + count - thread < 4);
             for _ in 0..here {
                 let mut budget = bounds.size;
+                bounds.conditions = std::array::from_fn(|_| random.percent(50));
                 let items = items(random, &bounds, &mut Vec::new(), &mut budget, 0);
                 units += 1;
                 let block = random.percent(70).then_some(units as u32);
@@ -185,7 +217,7 @@ impl Program {
                     Deed::Unit(unit) => {
                         let tails = sequences(&unit.items, number);
                         number += 1;
-                        tails
+                        tails.into_iter().map(|(tail, _)| tail).collect()
                     }
                     Deed::Fork(child) => vec![vec![Op::Fork(*child)]],
                     Deed::Join(child) => vec![vec![Op::Join(*child)]],
@@ -213,7 +245,7 @@ impl Program {
     fn events(&self, random: &mut Random) -> Vec<Event> {
         let mut next = vec![0; self.0.len()];
         let mut may_run: Vec<bool> = (0..self.0.len()).map(|it| !self.is_forked(it)).collect();
-        let mut writer = EventWriter { events: Vec::new(), thread: 0, site: 100 };
+        let mut writer = EventWriter { events: Vec::new(), thread: 0, site: 100, conditions: 0 };
         let mut number = 0;
         let bases: Vec<usize> = self
             .0
@@ -297,7 +329,10 @@ fn write_items(items: &[Item], text: &mut String) {
                 write_items(items, text);
                 text.push_str("} ");
             }
-            Item::Choice { sides, taken } => {
+            Item::Choice { sides, taken, condition } => {
+                if let Some(condition) = condition {
+                    let _ = write!(text, "?{condition} ");
+                }
                 for (number, side) in sides.iter().enumerate() {
                     text.push_str(if number == *taken { "if* ( " } else { "if ( " });
                     write_items(side, text);
@@ -308,39 +343,66 @@ fn write_items(items: &[Item], text: &mut String) {
     }
 }
 
-/// All ways through the items.
-fn sequences(items: &[Item], unit: usize) -> Vec<Vec<Op>> {
-    let mut ways = vec![Vec::new()];
+/// All ways through the items, with what they need.
+fn sequences(items: &[Item], unit: usize) -> Vec<(Vec<Op>, Conditions)> {
+    let mut ways = vec![(Vec::new(), [None; CONDITIONS])];
     for item in items {
         let tails = match item {
             Item::Access { variable, is_write } => {
-                vec![vec![Op::Access { variable: *variable, is_write: *is_write, unit }]]
+                let access = Op::Access { variable: *variable, is_write: *is_write, unit };
+                vec![(vec![access], [None; CONDITIONS])]
             }
             Item::Section { lock, mode, items } => sequences(items, unit)
                 .into_iter()
-                .map(|inner| {
+                .map(|(inner, needed)| {
                     let mut all = vec![Op::Acquire { lock: *lock, mode: *mode }];
                     all.extend(inner);
                     all.push(Op::Release { lock: *lock, mode: *mode });
-                    all
+                    (all, needed)
                 })
                 .collect(),
-            Item::Choice { sides, .. } => {
-                sides.iter().flat_map(|side| sequences(side, unit)).collect()
+            Item::Choice { sides, condition, .. } => {
+                let of_side = |(number, side): (usize, &Vec<Item>)| {
+                    let mut needed = [None; CONDITIONS];
+                    if let Some(condition) = condition {
+                        needed[*condition] = Some(number == 0);
+                    }
+                    let ways = sequences(side, unit).into_iter();
+                    let ways = ways.filter_map(|(way, it)| Some((way, together(needed, it)?)));
+                    ways.collect::<Vec<_>>()
+                };
+                sides.iter().enumerate().flat_map(of_side).collect()
             }
         };
-        ways = ways
-            .iter()
-            .flat_map(|way: &Vec<Op>| tails.iter().map(|tail| [&way[..], tail].concat()))
-            .collect();
+        let longer = |(way, needed): &(Vec<Op>, Conditions)| {
+            let tails = tails.iter().filter_map(|(tail, it)| {
+                Some(([&way[..], tail].concat(), together(*needed, *it)?))
+            });
+            tails.collect::<Vec<_>>()
+        };
+        ways = ways.iter().flat_map(longer).collect();
     }
     ways
+}
+
+/// What both need, unless they exclude each other.
+fn together(one: Conditions, other: Conditions) -> Option<Conditions> {
+    let mut both = one;
+    for (it, other) in both.iter_mut().zip(other) {
+        if it.is_some() && other.is_some() && *it != other {
+            return None;
+        }
+        *it = it.or(other);
+    }
+    Some(both)
 }
 
 struct EventWriter {
     events: Vec<Event>,
     thread: u32,
     site: u32,
+    /// The number of the first condition of the unit.
+    conditions: u32,
 }
 
 impl EventWriter {
@@ -353,6 +415,7 @@ impl EventWriter {
 
     fn unit(&mut self, unit: &Unit, site: u32) {
         self.site = site;
+        self.conditions += CONDITIONS as u32;
         if let Some(block) = unit.block {
             self.site = block - 1;
             self.push(Action::Begin);
@@ -390,16 +453,24 @@ impl EventWriter {
                         (true, Mode::Shared) => Action::WouldReleaseShared(lock),
                     });
                 }
-                Item::Choice { sides, taken } => {
+                Item::Choice { sides, taken, condition } => {
+                    let given = |first: u32, side: usize| {
+                        let number = |condition: &usize| first + *condition as u32;
+                        let condition = condition.as_ref().map(number);
+                        condition
+                            .map(|number| Action::Given(Condition { number, holds: side == 0 }))
+                    };
                     self.push(Action::Choice);
                     for (number, side) in sides.iter().enumerate() {
                         if would || number != *taken {
                             self.push(Action::Untaken(Branch::Case(number as i32)));
+                            given(self.conditions, number).into_iter().for_each(|it| self.push(it));
                             self.items(side, true);
                             self.push(Action::UntakenEnd);
                         }
                     }
                     if !would {
+                        given(self.conditions, *taken).into_iter().for_each(|it| self.push(it));
                         self.items(&sides[*taken], false);
                     }
                     self.push(Action::Rejoin);

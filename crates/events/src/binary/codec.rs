@@ -8,8 +8,8 @@
 use agent_protocol::VariableForm;
 
 use crate::{
-    Action, Branch, ClassId, Epoch, Event, FieldId, Kind, ObjectId, Operand, OperandKind, SiteId,
-    ThreadId, Variable,
+    Action, Branch, ClassId, Condition, Epoch, Event, FieldId, Kind, ObjectId, Operand,
+    OperandKind, SiteId, ThreadId, Variable,
 };
 
 /// Room for the longest event: overlap 7, opcode 2, thread 5, epoch 10, site 5, object 10, field 5.
@@ -39,6 +39,7 @@ const fn forms(operand: OperandKind) -> u8 {
     match operand {
         OperandKind::Variable => VariableForm::ALL.len() as u8,
         OperandKind::Branch => 3,
+        OperandKind::Condition => 2,
         OperandKind::None
         | OperandKind::Object
         | OperandKind::Thread
@@ -58,6 +59,7 @@ fn form_of(operand: Operand) -> u8 {
         Operand::Branch(Branch::Taken) => TAKEN,
         Operand::Branch(Branch::NotTaken) => NOT_TAKEN,
         Operand::Branch(Branch::Case(_)) => CASE,
+        Operand::Condition(Condition { holds, .. }) => u8::from(holds),
         Operand::None
         | Operand::Object(_)
         | Operand::Thread(_)
@@ -185,6 +187,7 @@ impl CodecState {
                 out.put_declared(slot, class.0);
             }
             Operand::Branch(Branch::Case(case)) => out.put_signed(i64::from(case)),
+            Operand::Condition(condition) => out.put(u64::from(condition.number)),
         }
         let length = out.at;
         room[first % EVENT_ROOM] |= flags;
@@ -252,6 +255,9 @@ impl CodecState {
                     i32::try_from(input.signed()?).map_err(|_| "a case that is too large")?,
                 ),
             }),
+            OperandKind::Condition => {
+                Operand::Condition(Condition { number: input.narrow()?, holds: form == 1 })
+            }
         };
         let action = Action::of_kind(kind, operand).ok_or("an opcode that is not known")?;
         Ok(Event {

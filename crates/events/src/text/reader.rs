@@ -8,9 +8,9 @@ use thiserror::Error;
 
 use super::{ALL, EPOCH, FRAME, OVERLAPS, file_and_line, stem};
 use crate::{
-    Action, Branch, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry, FieldId, Kind,
-    MAX_FRAMES, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry,
-    ThreadId, Variable,
+    Action, Branch, ClassEntry, ClassId, Condition, Context, Epoch, Event, FieldEntry, FieldId,
+    Kind, MAX_FRAMES, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables,
+    ThreadEntry, ThreadId, Variable,
 };
 
 /// Why a text is no trace.
@@ -357,6 +357,7 @@ impl Names {
                 Operand::ObjectOfClass(object, self.class(line)?)
             }
             OperandKind::Branch => Operand::Branch(branch(line)?),
+            OperandKind::Condition => Operand::Condition(condition(line)?),
         };
         // Blocks are named by their sites: `begin deposit` is `begin @ deposit`.
         let may_be_named = matches!(kind, Kind::Begin | Kind::End);
@@ -551,6 +552,20 @@ fn object_number(name: &str) -> Option<u64> {
     let digits = name.strip_prefix('o')?;
     let is_plain = digits == "0" || digits.starts_with(|first: char| matches!(first, '1'..='9'));
     digits.parse().ok().filter(|_| is_plain)
+}
+
+fn condition(line: &mut Line<'_>) -> Result<Condition, TextError> {
+    let number = line.number("the number of a condition")?;
+    let token = line.take("whether the condition holds")?;
+    match token.text.as_str() {
+        "true" => Ok(Condition { number, holds: true }),
+        "false" => Ok(Condition { number, holds: false }),
+        other => {
+            let nearest = did_you_mean(other, ["true", "false"]);
+            let message = format!("`{other}` is neither `true` nor `false`{nearest}");
+            Err(line.fail(token, message))
+        }
+    }
 }
 
 fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {

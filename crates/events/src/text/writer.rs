@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::{ALL, EPOCH, FRAME, OVERLAPS};
 use crate::{
-    Branch, ClassId, Epoch, Event, FieldId, Kind, MAX_FRAMES, ObjectId, Operand, Sink, SiteEntry,
-    SiteId, Tables, ThreadId, Variable,
+    Branch, ClassId, Condition, Epoch, Event, FieldId, Kind, MAX_FRAMES, ObjectId, Operand, Sink,
+    SiteEntry, SiteId, Tables, ThreadId, Variable,
 };
 
 /// Writes a text trace that holds everything: rows of tables are defined as they come, under names
@@ -144,6 +144,9 @@ impl<W: Write> Writer<W> {
             Operand::Branch(Branch::Taken) => self.output.write_all(b" taken")?,
             Operand::Branch(Branch::NotTaken) => self.output.write_all(b" not-taken")?,
             Operand::Branch(Branch::Case(case)) => write!(self.output, " case {case}")?,
+            Operand::Condition(Condition { number, holds }) => {
+                write!(self.output, " {number} {holds}")?;
+            }
         }
         if event.site != SiteId(0) {
             let sign = if matches!(kind, Kind::Begin | Kind::End) { " " } else { " @ " };

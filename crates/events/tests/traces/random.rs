@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use events::{
-    Action, Branch, CONTEXT_BLOCKS, ClassEntry, ClassId, Context, Epoch, Event, FieldEntry,
-    FieldId, Kind, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables,
-    ThreadEntry, ThreadId, Variable,
+    Action, Branch, CONTEXT_BLOCKS, ClassEntry, ClassId, Condition, Context, Epoch, Event,
+    FieldEntry, FieldId, Kind, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry,
+    Tables, ThreadEntry, ThreadId, Variable,
 };
 use findings::Site;
 use proptest::collection::vec;
@@ -51,6 +51,9 @@ fn action() -> impl Strategy<Value = Action> {
             OperandKind::Class => Operand::Class(ClassId(number)),
             OperandKind::ObjectOfClass => Operand::ObjectOfClass(ObjectId(object), ClassId(number)),
             OperandKind::Branch => Operand::Branch(branch),
+            OperandKind::Condition => {
+                Operand::Condition(Condition { number, holds: branch == Branch::Taken })
+            }
         };
         Action::of_kind(kind, operand).expect("the operand is of the kind that is asked for")
     })
@@ -146,6 +149,10 @@ pub(crate) fn one_of_each() -> (Vec<Event>, Tables) {
             OperandKind::ObjectOfClass => vec![Operand::ObjectOfClass(object, ClassId(0))],
             OperandKind::Branch => {
                 [Branch::Taken, Branch::NotTaken, Branch::Case(-1)].map(Operand::Branch).to_vec()
+            }
+            OperandKind::Condition => {
+                let conditions = [true, false].map(|holds| Condition { number: 3, holds });
+                conditions.map(Operand::Condition).to_vec()
             }
         };
         actions.extend(operands.into_iter().map(|it| Action::of_kind(*kind, it).unwrap()));

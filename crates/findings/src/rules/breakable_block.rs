@@ -57,7 +57,9 @@ super::rule! {
     /// ## How to enable it
     ///
     /// The checker is off by default: `scission run --monitor hybrid` enables it, alone or together with others. With
-    /// `--no-speculation`, sides of branches that were not taken are not considered.
+    /// `--no-speculation`, sides of branches that were not taken are not considered. With `--all-branches`, those are
+    /// considered, too, that cannot be taken: because constants, final fields, the type of an object or another branch
+    /// on the same condition rule them out. Without it they are counted (`infeasible_sides` of a report in JSON, or with `-v`).
     ///
     /// ## How findings are graded
     ///
@@ -70,8 +72,8 @@ super::rule! {
     ///
     /// ## Limitations
     ///
-    /// Branches are taken to be independent of one another, and values are not considered: what is reported may be
-    /// excluded by a condition. Order through a volatile flag or a queue is not order here, because another run may
+    /// Branches are taken to be independent of one another, unless they decide by the same condition on variables of the
+    /// method and final fields; other values are not considered: what is reported may be excluded by a condition. Order through a volatile flag or a queue is not order here, because another run may
     /// have another. Where the locks of the blocks can be acquired in a cycle, the finding says so: the blocks may then
     /// deadlock before they are split. Of very long blocks, very many different blocks and very large cycles not everything
     /// is considered; how much was left out is in the report.

@@ -11,8 +11,8 @@ use events::SiteId;
 use models::{Effect, Mode, Operand, Outcome};
 use rustc_hash::FxHashMap;
 use summary_trees::{
-    BranchSummary, Config, FieldRef, MethodRef, Names, RootKind, Step, StepKind, encode,
-    encode_operand, summarize_branches, summarize_method,
+    BranchSummary, Config, FieldRef, MethodRef, Names, RepeatedCondition, RootKind, Step, StepKind,
+    encode, encode_operand, repeated_conditions, summarize_branches, summarize_method,
 };
 
 use crate::error::InstrumentError;
@@ -27,6 +27,7 @@ const REFERENCES: usize = 3;
 struct TreeNames<'n, 'p, 'a> {
     plan: &'n mut MethodPlan<'p, 'a>,
     sites: &'n mut FxHashMap<u32, i32>,
+    conditions: &'n FxHashMap<u32, RepeatedCondition>,
 }
 
 impl Names for TreeNames<'_, '_, '_> {
@@ -62,6 +63,24 @@ impl Names for TreeNames<'_, '_, '_> {
         self.sites.insert(offset, site);
         site
     }
+
+    fn site_of_field(&mut self, field: &FieldRef) -> i32 {
+        let pool = &self.plan.planner.file.pool;
+        let read = self.plan.instructions.iter().find(|(_, instruction)| match instruction {
+            Instruction::GetField(index) | Instruction::GetStatic(index) => {
+                pool.member_ref(*index).is_ok_and(|it| {
+                    (it.class, it.name, it.descriptor)
+                        == (&field.owner, &field.name, &field.descriptor)
+                })
+            }
+            _ => false,
+        });
+        read.map(|(offset, _)| *offset).map_or(0, |offset| self.site(offset))
+    }
+
+    fn condition(&self, offset: u32) -> Option<RepeatedCondition> {
+        self.conditions.get(&offset).copied()
+    }
 }
 
 impl<'p, 'a> MethodPlan<'p, 'a> {
@@ -75,17 +94,20 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
             return Ok(None);
         }
         let mut sites = std::mem::take(&mut self.field_sites);
-        self.keep_method_tree(&mut sites);
         let (file, method) = (self.planner.file, self.method);
-        let summaries = summarize_branches(file, method, file, &Config::default());
-        let mut trees = Vec::new();
-        for mut branch in summaries.branches {
+        let mut summaries = summarize_branches(file, method, file, &Config::default());
+        for branch in &mut summaries.branches {
             for side in branch.sides.iter_mut().filter(|side| !self.tells(&side.steps)) {
                 side.steps.clear();
             }
-            if branch.sides.iter().any(|side| !side.steps.is_empty()) {
-                trees.extend(self.tell_sides_of(&branch, &mut sites)?);
-            }
+        }
+        summaries.branches.retain(|branch| branch.sides.iter().any(|it| !it.steps.is_empty()));
+        let offsets: Vec<u32> = summaries.branches.iter().map(|branch| branch.offset).collect();
+        let conditions = repeated_conditions(file, method, file, &offsets);
+        self.keep_method_tree(&mut sites, &conditions);
+        let mut trees = Vec::new();
+        for branch in &summaries.branches {
+            trees.extend(self.tell_sides_of(branch, &mut sites, &conditions)?);
         }
         let Some((first, _)) = trees.first() else { return Ok(None) };
         let first = *first;
@@ -123,7 +145,11 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
     }
 
     /// Keeps what the method does, for calls of it on sides that are not taken. An empty tree says that nobody knows.
-    fn keep_method_tree(&mut self, sites: &mut FxHashMap<u32, i32>) {
+    fn keep_method_tree(
+        &mut self,
+        sites: &mut FxHashMap<u32, i32>,
+        conditions: &FxHashMap<u32, RepeatedCondition>,
+    ) {
         let (file, method) = (self.planner.file, self.method);
         let summary = summarize_method(file, method, file, &Config::default());
         let mut tree = Vec::new();
@@ -132,7 +158,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
             let is_synchronized = i32::from(summary.is_synchronized);
             tree.extend([summary.register_count.cast_signed(), parameters, is_synchronized]);
             tree.extend(encode_operand(summary.result));
-            tree.extend(encode(&summary.steps, &mut TreeNames { plan: self, sites }));
+            tree.extend(encode(&summary.steps, &mut TreeNames { plan: self, sites, conditions }));
         } else {
             tree.push(0);
         }
@@ -149,6 +175,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         &mut self,
         branch: &BranchSummary,
         sites: &mut FxHashMap<u32, i32>,
+        conditions: &FxHashMap<u32, RepeatedCondition>,
     ) -> Result<Option<(i32, Vec<i32>)>, InstrumentError> {
         let Ok(at) = self.instructions.binary_search_by_key(&branch.offset, |(offset, _)| *offset)
         else {
@@ -223,7 +250,11 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         ];
         // Without its opcode and its site, the step is the sides.
         sites.insert(branch.offset, site);
-        let steps = encode(std::slice::from_ref(&sides), &mut TreeNames { plan: self, sites });
+        let mut names = TreeNames { plan: self, sites, conditions };
+        let fields = branch.fixed_if_final.as_ref();
+        tree.push(fields.map_or(-1, |fields| i32::try_from(fields.len()).unwrap_or(-1)));
+        tree.extend(fields.into_iter().flatten().map(|offset| names.site(*offset)));
+        let steps = encode(std::slice::from_ref(&sides), &mut names);
         tree.extend(steps.into_iter().skip(2));
         Ok(Some((site, tree)))
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use summary_trees::{FieldRef, MethodRef, Names, Step, StepKind, TreeWord, encode};
+use summary_trees::{
+    FieldRef, MethodRef, Names, RepeatedCondition, Step, StepKind, TreeWord, encode,
+};
 
 use crate::java::Compiled;
 
@@ -38,6 +40,14 @@ impl Names for Table {
 
     fn site(&mut self, offset: u32) -> i32 {
         1000 + offset as i32
+    }
+
+    fn site_of_field(&mut self, field: &FieldRef) -> i32 {
+        self.field(field)
+    }
+
+    fn condition(&self, _: u32) -> Option<RepeatedCondition> {
+        None
     }
 }
 
@@ -101,6 +111,7 @@ impl Reader<'_> {
                 self.skip(2 * count);
             }
             TreeWord::StepChoice => {
+                self.skip(2);
                 for _ in 0..self.next() {
                     let ways = self.next() as usize;
                     self.skip(2 * ways);

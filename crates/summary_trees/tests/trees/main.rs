@@ -1,5 +1,6 @@
 //! Summary trees of code written for them, of random methods against an interpreter, and of the JDK.
 
+mod conditions;
 mod encoded;
 mod generator;
 mod interpreter;

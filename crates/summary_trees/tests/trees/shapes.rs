@@ -88,8 +88,8 @@ fn results_are_named() {
 #[test]
 fn a_return_leaves_the_monitor() {
     let compiled = account();
-    let expected = "r2 = r0.lock\nenter r2\nchoice\n  taken:\n    write r0.checking\n  not taken:\n    \
-                    leave 2 return\nexit r2\nread r0.saving\n";
+    let expected = "r2 = r0.lock\nenter r2\nchoice\n  taken if r1 Eq 0:\n    write r0.checking\n  not taken \
+                    if r1 Ne 0:\n    leave 2 return\nexit r2\nread r0.saving\n";
     assert_eq!(summary_text(compiled.class("Account"), &compiled, "returnInLock"), expected);
 }
 
