@@ -71,6 +71,7 @@ impl ReadFinding {
             witnesses: self.witnesses.into_iter().map(ReadWitness::witness).collect(),
             distance: self.distance,
             fingerprint: self.fingerprint,
+            also: Vec::new(),
         })
     }
 }

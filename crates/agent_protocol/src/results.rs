@@ -238,6 +238,7 @@ mod tests {
             witnesses: vec![Witness::new("velodrome", vec![step])],
             distance: 2,
             fingerprint: None,
+            also: Vec::new(),
         };
         Results {
             process,

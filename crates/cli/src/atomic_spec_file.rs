@@ -212,6 +212,7 @@ mod tests {
             witnesses: vec![Witness { analysis: "velodrome", steps, cycle: Some(cycle) }],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 

@@ -196,6 +196,7 @@ mod tests {
             witnesses: vec![findings::Witness::new("m", vec![step("first")])],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 

@@ -114,6 +114,7 @@ fn finding(method: &str) -> Finding {
         witnesses: vec![Witness::new("happens-before", vec![step("first", 1), step("second", 2)])],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
     }
 }
 

@@ -10,6 +10,7 @@ mod gap;
 mod graph;
 mod nearest;
 pub mod rules;
+mod same_defect;
 mod site;
 
 pub use finding::{

@@ -581,6 +581,7 @@ impl HappensBefore {
             )],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 }
