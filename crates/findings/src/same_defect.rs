@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Finding, Site, Step};
+use crate::{Evidence, Finding, Site, Step};
 
 /// Where findings of a rule say what their block uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,29 @@ pub(crate) fn unite(findings: Vec<Finding>) -> Vec<Finding> {
         }
     }
     united
+}
+
+/// Puts what was suspected before a run under the findings of the run that are about the same defect; the rest is
+/// dropped. How many of the suspicions were observed.
+pub fn put_under(findings: &mut [Finding], suspicions: Vec<Finding>) -> usize {
+    let mut observed = 0;
+    for suspicion in suspicions {
+        let block = block_key(&suspicion.blame);
+        let Some(uses) = Uses::of(&suspicion) else { continue };
+        let is_it = |finding: &&mut Finding| {
+            PAIRS.contains(&(finding.rule, suspicion.rule))
+                && block_key(&finding.blame) == block
+                && Uses::of(finding).is_some_and(|found| found.are_same(&uses))
+        };
+        let Some(finding) = findings.iter_mut().find(is_it) else { continue };
+        observed += usize::from(finding.evidence == Evidence::Observed);
+        // The run may have predicted the same again.
+        if finding.also.iter().all(|known| known.fingerprint != suspicion.fingerprint) {
+            finding.severity = finding.severity.max(suspicion.severity);
+            finding.also.push(suspicion);
+        }
+    }
+    observed
 }
 
 type BlockKey = (String, String, String, Option<u32>);
@@ -134,8 +157,11 @@ fn names(step: &Step, other: &Step) -> Option<BTreeSet<String>> {
     let as_lock =
         |name: &str, site: &Site| format!("{name} in {}{}", site.method_name(), site.descriptor);
     let sections = step.held_locks.iter().filter(|held| !other.held_locks.contains(held));
-    let mut names: BTreeSet<String> =
-        sections.map(|held| as_lock(&without_numbers(&held.lock), &held.taken_at)).collect();
+    // On a side that was not taken, the lock of a synchronized method is acquired where it would be called.
+    let mut names: BTreeSet<String> = sections
+        .flat_map(|held| [&held.taken_at, &step.site].map(|at| (without_numbers(&held.lock), at)))
+        .map(|(lock, at)| as_lock(&lock, at))
+        .collect();
     names.insert(as_lock(&used, &step.site));
     names.insert(used);
     Some(names)
@@ -176,7 +202,7 @@ fn last_name(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Evidence, HeldLock, Severity, ThreadAction, Witness, merge_and_rank};
+    use crate::{HeldLock, Severity, ThreadAction, Witness, merge_and_rank};
 
     fn site(method: &str, offset: Option<u32>) -> Site {
         let (class, descriptor) = ("bank.Account".into(), "(I)V".into());
@@ -255,7 +281,12 @@ mod tests {
         later.site = site("setBalance", Some(2));
         let mut seen = seen;
         seen.witnesses[0].steps[1].site = site("setBalance", None);
-        assert_eq!(united(vec![predicted(first, later), seen]), [ONE]);
+        assert_eq!(united(vec![predicted(first.clone(), later.clone()), seen.clone()]), [ONE]);
+        let mut untaken = later;
+        untaken.held_locks[0].taken_at = site("deposit", Some(14));
+        assert_eq!(united(vec![predicted(first.clone(), untaken.clone()), seen.clone()]), [ONE]);
+        untaken.site = site("other", Some(2));
+        assert_eq!(united(vec![predicted(first, untaken), seen]).len(), 2);
     }
 
     #[test]
@@ -299,6 +330,20 @@ mod tests {
         let merged = merge_and_rank(vec![seen, high]);
         assert_eq!((merged[0].rule, merged[0].severity), ("not-serializable", Severity::High));
         assert_eq!(merged[0].also[0].fingerprint, alone[0].fingerprint);
+    }
+
+    #[test]
+    fn suspicions_stand_under_what_a_run_shows_or_are_dropped() {
+        let earlier = |name: &str| {
+            let steps = (using("first", name, &[]), using("second", name, &[]));
+            merge_and_rank(vec![predicted(steps.0, steps.1)]).remove(0)
+        };
+        let mut found = merge_and_rank(vec![observed("A#1.x", "A#1.x")]);
+        assert_eq!(put_under(&mut found, vec![earlier("A#4.x"), earlier("A#4.y")]), 1);
+        assert_eq!(found[0].also.len(), 1);
+        // Known already: it counts, and is not said twice.
+        assert_eq!(put_under(&mut found, vec![earlier("A#4.x")]), 1);
+        assert_eq!(found[0].also.len(), 1);
     }
 
     #[test]

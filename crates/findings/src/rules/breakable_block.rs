@@ -59,6 +59,14 @@ super::rule! {
     /// The checker is off by default: `scission run --monitor hybrid` enables it, alone or together with others. With
     /// `--no-speculation`, sides of branches that were not taken are not considered.
     ///
+    /// ## From prediction to observation
+    ///
+    /// `scission run --adversarial --suspicions REPORT` takes the report of such a run in JSON, and delays threads between the
+    /// first use and the second. If [`not-serializable`](not-serializable.md) then reports the same block and variables,
+    /// because a checker observed it in that run or in the same one, the two are one finding: the observed one leads,
+    /// and the prediction stands under it. In the same way `inconsistent-method` and `stale-value`, which
+    /// `scission check` finds, stand under a prediction or an observation.
+    ///
     /// ## How findings are graded
     ///
     /// - `high`: all of it happened, though not in this order: a method of the block read a variable under a lock, gave the
