@@ -47,7 +47,7 @@ pub(crate) fn unite(findings: Vec<Finding>) -> Vec<Finding> {
         let uses = Uses::of(&finding);
         let leads = |leader: &Finding| {
             PAIRS.contains(&(leader.rule, finding.rule))
-                && matches!((Uses::of(leader), &uses), (Some(one), Some(other)) if one.are_same(other))
+                && uses.as_ref().is_some_and(|uses| uses.are_those_of(leader))
         };
         let mut of_block = leaders.get(&block).into_iter().flatten();
         match of_block.find(|leader| leads(&united[**leader])) {
@@ -69,20 +69,25 @@ pub(crate) fn unite(findings: Vec<Finding>) -> Vec<Finding> {
 
 /// Puts what was suspected before a run under the findings of the run that are about the same defect; the rest is
 /// dropped. How many of the suspicions were observed.
-pub fn put_under(findings: &mut [Finding], suspicions: Vec<Finding>) -> usize {
+pub fn put_under(findings: &mut [Finding], mut suspicions: Vec<Finding>) -> usize {
     let mut observed = 0;
+    // What rules know more of leads to what others know less of.
+    suspicions.sort_by_key(|it| RULES.iter().position(|(rule, _)| *rule == it.rule));
     for suspicion in suspicions {
         let block = block_key(&suspicion.blame);
         let Some(uses) = Uses::of(&suspicion) else { continue };
         let is_it = |finding: &&mut Finding| {
             PAIRS.contains(&(finding.rule, suspicion.rule))
                 && block_key(&finding.blame) == block
-                && Uses::of(finding).is_some_and(|found| found.are_same(&uses))
+                && uses.are_those_of(finding)
         };
         let Some(finding) = findings.iter_mut().find(is_it) else { continue };
         observed += usize::from(finding.evidence == Evidence::Observed);
         // The run may have predicted the same again.
-        if finding.also.iter().all(|known| known.fingerprint != suspicion.fingerprint) {
+        let is_known = |known: &Finding| {
+            (known.rule, known.fingerprint) == (suspicion.rule, suspicion.fingerprint)
+        };
+        if !finding.also.iter().any(is_known) {
             finding.severity = finding.severity.max(suspicion.severity);
             finding.also.push(suspicion);
         }
@@ -104,8 +109,8 @@ fn block_key(blame: &Site) -> BlockKey {
 enum Uses {
     /// Before and after it is split: what each use can be called.
     Pair([BTreeSet<String>; 2]),
-    /// Fields, whichever comes first.
-    Fields(BTreeSet<String>),
+    /// Fields, whichever comes first, and the synchronized methods under whose locks they are used, before and after.
+    Fields(BTreeSet<String>, [BTreeSet<String>; 2]),
     /// A field of whatever class.
     Field(String),
 }
@@ -123,7 +128,13 @@ impl Uses {
             }
             Naming::Fields(subject) => {
                 let quoted = finding.subjects.get(subject)?.split('`').skip(1).step_by(2);
-                Some(Uses::Fields(quoted.map(str::to_string).collect()))
+                let steps = finding.witnesses.first().map_or(&[][..], |witness| &witness.steps);
+                let locks = ["first", "second"].map(|role| {
+                    let steps = steps.iter().filter(|step| step.role == role);
+                    let held = steps.flat_map(|step| &step.held_locks);
+                    held.filter_map(|held| lock_of_method(&held.taken_at)).collect()
+                });
+                Some(Uses::Fields(quoted.map(str::to_string).collect(), locks))
             }
             Naming::Expression(subject) => {
                 Some(Uses::Field(last_name(finding.subjects.get(subject)?).to_string()))
@@ -131,21 +142,32 @@ impl Uses {
         }
     }
 
+    /// Whether a finding is about them, or one that stands under it.
+    fn are_those_of(&self, finding: &Finding) -> bool {
+        finding.with_also().filter_map(Uses::of).any(|known| known.are_same(self))
+    }
+
     fn are_same(&self, other: &Uses) -> bool {
+        let meet = |one: &BTreeSet<String>, other: &BTreeSet<String>| !one.is_disjoint(other);
         match (self, other) {
             (Uses::Pair([first, second]), Uses::Pair([other_first, other_second])) => {
-                let meet = |one: &BTreeSet<String>, other| !one.is_disjoint(other);
                 (meet(first, other_first) && meet(second, other_second))
                     || (meet(first, other_second) && meet(second, other_first))
             }
-            (Uses::Pair(pair), Uses::Fields(fields)) | (Uses::Fields(fields), Uses::Pair(pair)) => {
-                pair.iter().all(|names| !names.is_disjoint(fields))
-                    && fields.iter().all(|field| pair.iter().any(|names| names.contains(field)))
+            (Uses::Pair(pair), Uses::Fields(fields, locks))
+            | (Uses::Fields(fields, locks), Uses::Pair(pair)) => {
+                let are_fields = pair.iter().all(|names| meet(names, fields))
+                    && fields.iter().all(|field| pair.iter().any(|names| names.contains(field)));
+                are_fields || (meet(&pair[0], &locks[0]) && meet(&pair[1], &locks[1]))
             }
             (Uses::Pair(pair), Uses::Field(field)) | (Uses::Field(field), Uses::Pair(pair)) => {
                 pair.iter().all(|names| names.iter().any(|name| last_name(name) == field))
             }
-            (Uses::Fields(_) | Uses::Field(_), Uses::Fields(_) | Uses::Field(_)) => false,
+            (Uses::Fields(fields, _), Uses::Field(field))
+            | (Uses::Field(field), Uses::Fields(fields, _)) => {
+                fields.iter().all(|name| last_name(name) == field)
+            }
+            (Uses::Fields(..), Uses::Fields(..)) | (Uses::Field(_), Uses::Field(_)) => false,
         }
     }
 }
@@ -156,15 +178,23 @@ fn names(step: &Step, other: &Step) -> Option<BTreeSet<String>> {
     let used = without_numbers(&step.action.as_ref()?.subject);
     let as_lock =
         |name: &str, site: &Site| format!("{name} in {}{}", site.method_name(), site.descriptor);
-    let sections = step.held_locks.iter().filter(|held| !other.held_locks.contains(held));
-    // On a side that was not taken, the lock of a synchronized method is acquired where it would be called.
-    let mut names: BTreeSet<String> = sections
-        .flat_map(|held| [&held.taken_at, &step.site].map(|at| (without_numbers(&held.lock), at)))
-        .map(|(lock, at)| as_lock(&lock, at))
-        .collect();
+    let mut names = BTreeSet::new();
+    for held in step.held_locks.iter().filter(|held| !other.held_locks.contains(held)) {
+        let lock = without_numbers(&held.lock);
+        // On a side that was not taken, the lock of a synchronized method is acquired where it would be called.
+        names.extend([&held.taken_at, &step.site].map(|at| as_lock(&lock, at)));
+        names.extend(lock_of_method(&held.taken_at));
+    }
+    names.extend(lock_of_method(&step.site));
     names.insert(as_lock(&used, &step.site));
     names.insert(used);
     Some(names)
+}
+
+/// What the lock of a synchronized method is called, where a site is the method as a whole.
+fn lock_of_method(site: &Site) -> Option<String> {
+    let is_method = site.offset.is_none_or(|offset| offset == 0);
+    is_method.then(|| format!("the lock of {}{}", site.method_name(), site.descriptor))
 }
 
 /// `Account.balance` for `Account#3.balance`, `int[]` for `int[]#2[7]`.
@@ -316,6 +346,27 @@ mod tests {
             [["not-serializable", "stale-value"]]
         );
         assert_eq!(united(vec![stale("this.checking"), method(both)]).len(), 2);
+        // Of a method that calls two synchronized ones, the locks were observed; their fields are known from the code.
+        let held = |role, section: &str, offset| {
+            let taken_at = site(section, offset);
+            Step {
+                held_locks: vec![HeldLock { lock: "bank.Account".into(), taken_at }],
+                ..Step::at(role, site("deposit", Some(9)))
+            }
+        };
+        let mut locked = method("`Account.checking`");
+        locked.witnesses[0].steps =
+            vec![held("first", "checking", Some(0)), held("second", "setChecking", Some(0))];
+        let mut seen = observed("Account#1", "Account#1");
+        seen.witnesses[0].steps[0].site = site("checking", None);
+        seen.witnesses[0].steps[1].site = site("setChecking", None);
+        let mut found = vec![seen];
+        assert_eq!(put_under(&mut found, vec![stale("this.checking"), locked.clone()]), 2);
+        let rules: Vec<_> = found[0].with_also().map(|finding| finding.rule).collect();
+        assert_eq!(rules, ["not-serializable", "inconsistent-method", "stale-value"]);
+        found[0].also.clear();
+        found[0].witnesses[0].steps[1].site = site("setSaving", None);
+        assert_eq!(put_under(&mut found, vec![stale("this.checking"), locked]), 0);
     }
 
     #[test]
