@@ -9,7 +9,7 @@ use checkers::NeededAccesses;
 use findings::{Gap, GapKind};
 use instrument::library_order::{self, LibraryOrder};
 use instrument::{
-    ClassHierarchy, Config, DroppedLock, InstrumentError, NotALock, Outcome, WatchList,
+    ClassHierarchy, Config, DroppedLock, FieldList, InstrumentError, NotALock, Outcome, WatchList,
 };
 use models::{AtomicSpec, Models, Pattern, language};
 
@@ -21,6 +21,7 @@ use crate::names::{Names, Sites};
 use crate::natives;
 use crate::running_library::RunningLibrary;
 use crate::stacks::Stacks;
+use crate::suspects::Suspects;
 
 static AGENT_STATE: OnceLock<AgentState> = OnceLock::new();
 
@@ -49,6 +50,8 @@ pub(crate) struct AgentState {
     pub(crate) names: Names,
     pub(crate) stacks: Stacks,
     config: Config,
+    /// Where threads are held back from the start.
+    suspects: Suspects,
     library_order: LibraryOrder,
     /// The classes of the library that is running, once somebody asks for one.
     running_library: OnceLock<RunningLibrary>,
@@ -110,6 +113,8 @@ impl AgentState {
         let patterns =
             |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Vec<_>>();
         let watch = options.watch_list.as_deref().map(read_watch_list).transpose()?;
+        let shared_fields = options.shared_fields.as_deref().map(read_shared_fields).transpose()?;
+        let suspects = options.suspects.as_deref().map(Suspects::read).transpose()?;
         let config = Config {
             include: patterns(&options.include),
             exclude: patterns(&options.exclude),
@@ -126,6 +131,7 @@ impl AgentState {
             models: read_models(&options.models)?,
             hierarchy: ClassHierarchy::default(),
             watch,
+            shared_fields,
             adversarial: options.adversarial,
             dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,
         };
@@ -136,6 +142,7 @@ impl AgentState {
             names: Names::default(),
             stacks: Stacks::default(),
             config,
+            suspects: suspects.unwrap_or_default(),
             library_order: LibraryOrder::default(),
             running_library: OnceLock::new(),
             observes_order: AtomicBool::new(false),
@@ -225,9 +232,19 @@ impl AgentState {
         })
     }
 
+    /// Gives numbers to the sites of a class.
+    fn sites(&self) -> Sites<'_> {
+        Sites {
+            names: &self.names,
+            suspects: &self.suspects,
+            memory: &self.memory,
+            holds_per_site: self.options.holds_per_site,
+        }
+    }
+
     /// A library class with hooks for what it orders, and for the calls that it reports.
     fn rewrite_observed(&self, name: &str, bytes: &[u8]) -> Result<Outcome, InstrumentError> {
-        let sites = &mut Sites(&self.names);
+        let sites = &mut self.sites();
         match instrument::report_from_library(bytes, name, &self.config, sites)? {
             Outcome::Unchanged => self.rewrite_library(bytes, None),
             Outcome::Rewritten(reporting) => match self.rewrite_library(&reporting.bytes, None)? {
@@ -288,8 +305,15 @@ impl AgentState {
         let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self));
         let mut results = Results { ending: Ending::Complete, ..self.results() };
         if let Some(consumed) = consumed {
-            let Consumed { events, lost_events, recording, findings, uncertain_violations } =
-                consumed;
+            let Consumed {
+                events,
+                lost_events,
+                recording,
+                findings,
+                uncertain_violations,
+                shared_fields,
+            } = consumed;
+            results.shared_fields = shared_fields;
             results.events = events;
             results.lost_events = lost_events;
             results.recording = recording;
@@ -364,7 +388,7 @@ impl AgentState {
         }
         let place = || name.replace('/', ".");
         let outcome = if self.config.watches(name) {
-            instrument::instrument(bytes, &self.config, &mut Sites(&self.names))
+            instrument::instrument(bytes, &self.config, &mut self.sites())
         } else if self.observes_order.load(Ordering::Acquire)
             && library_order::is_observed(self.models(), name)
         {
@@ -501,6 +525,15 @@ fn read_watch_list(path: &Path) -> Result<WatchList, String> {
     agent_protocol::read_watch_list(&text)
         .map(|sites| sites.iter().collect())
         .map_err(|error| format!("the watch list cannot be read: {error}"))
+}
+
+/// Reads a list of fields to watch.
+fn read_shared_fields(path: &Path) -> Result<FieldList, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("the list of shared fields cannot be read: {error}"))?;
+    agent_protocol::read_shared_fields(&text)
+        .map(|fields| fields.iter().collect())
+        .map_err(|error| format!("the list of shared fields cannot be read: {error}"))
 }
 
 fn dropped_lock(text: &str) -> Result<DroppedLock, String> {

@@ -2,6 +2,7 @@
 //!
 //! It is no thread of the JVM and never calls into it, so that it runs whatever the JVM does.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use agent_protocol::Recording;
+use agent_protocol::{Recording, SharedField};
 use checkers::{Checker, NeededAccesses};
 use events::binary::{Header, Writer};
 use events::{Event, Sink, Tables};
@@ -18,6 +19,7 @@ use output_file::Stream;
 
 use crate::agent_state::AgentState;
 use crate::record::Record;
+use crate::shared_fields::SharedFields;
 
 /// How many events are taken before they are handed on.
 const BATCH: usize = 4096;
@@ -41,6 +43,8 @@ pub(crate) struct Consumed {
     pub(crate) findings: Vec<Finding>,
     /// Violations that are not reported because the order of operations is not known.
     pub(crate) uncertain_violations: u64,
+    /// The fields that more than one thread used, if anybody wants to know.
+    pub(crate) shared_fields: Option<BTreeSet<SharedField>>,
 }
 
 /// The running thread.
@@ -77,6 +81,7 @@ impl Consumer {
                 recording: None,
                 findings: Vec::new(),
                 uncertain_violations: 0,
+                shared_fields: None,
             }
         })
     }
@@ -88,6 +93,7 @@ struct Work {
     tables: Tables,
     recorder: Option<Recorder>,
     checkers: Vec<Running>,
+    shared_fields: Option<SharedFields>,
     events: u64,
     /// Records that no hook can have written.
     unreadable: u64,
@@ -138,6 +144,7 @@ impl Work {
             tables: Tables::default(),
             recorder,
             checkers,
+            shared_fields: agent.options.lists_shared_fields.then(SharedFields::default),
             events: 0,
             unreadable: 0,
         }
@@ -203,6 +210,9 @@ impl Work {
         if !self.checkers.is_empty() {
             batch.iter().for_each(|event| self.tables.note(event));
         }
+        if let Some(shared_fields) = &mut self.shared_fields {
+            batch.iter().for_each(|event| shared_fields.note(event));
+        }
         for Running { checker, .. } in &mut self.checkers {
             for event in batch.iter() {
                 checker.event(event);
@@ -236,7 +246,15 @@ impl Work {
             }
         }
         let lost_events = self.ring.lost() + self.unreadable;
-        Consumed { events: self.events, lost_events, recording, findings, uncertain_violations }
+        let shared_fields = self.shared_fields.take().map(|fields| fields.named(tables));
+        Consumed {
+            events: self.events,
+            lost_events,
+            recording,
+            findings,
+            uncertain_violations,
+            shared_fields,
+        }
     }
 }
 

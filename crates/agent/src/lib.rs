@@ -18,7 +18,9 @@ mod names;
 mod natives;
 mod record;
 mod running_library;
+mod shared_fields;
 mod stacks;
+mod suspects;
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};

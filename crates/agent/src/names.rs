@@ -11,6 +11,9 @@ use agent_protocol::layout::SITES;
 use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry};
 use instrument::{NewSite, SiteTable, SiteTarget, TreeMethod};
 
+use crate::memory::Memory;
+use crate::suspects::Suspects;
+
 /// All names that were given out, and those that the consumer has not seen yet.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
@@ -150,11 +153,17 @@ impl Names {
 }
 
 /// Gives sites their numbers. One is made for each class that is rewritten.
-pub(crate) struct Sites<'a>(pub(crate) &'a Names);
+pub(crate) struct Sites<'a> {
+    pub(crate) names: &'a Names,
+    pub(crate) suspects: &'a Suspects,
+    pub(crate) memory: &'a Memory,
+    /// How often threads are held back at a site that is suspected.
+    pub(crate) holds_per_site: i8,
+}
 
 impl SiteTable for Sites<'_> {
     fn add(&mut self, site: NewSite) -> Option<SiteId> {
-        let mut inner = self.0.lock();
+        let mut inner = self.names.lock();
         if inner.targets.len() + 1 >= SITES {
             return None;
         }
@@ -173,21 +182,26 @@ impl SiteTable for Sites<'_> {
         if let SiteTarget::Reference { owner, name } = &site.target {
             inner.references.insert((owner.clone(), name.clone()));
         }
+        let is_suspect = self.suspects.contains(&site.entry.site, &site.target);
         inner.targets.push(site.target);
         inner.fresh.sites.push(site.entry);
-        Some(SiteId(inner.targets.len() as u32))
+        let number = SiteId(inner.targets.len() as u32);
+        if is_suspect {
+            self.memory.suspect(number, self.holds_per_site);
+        }
+        Some(number)
     }
 
     fn keep_branch(&mut self, site: SiteId, tree: Vec<i32>) {
-        self.0.lock().trees.insert(site.0, counted(tree));
+        self.names.lock().trees.insert(site.0, counted(tree));
     }
 
     fn keep_method(&mut self, method: TreeMethod, tree: Vec<i32>) {
-        self.0.lock().method_trees.insert(method, counted(tree));
+        self.names.lock().method_trees.insert(method, counted(tree));
     }
 
     fn number_in_tree(&mut self, named: TreeMethod) -> i32 {
-        let mut inner = self.0.lock();
+        let mut inner = self.names.lock();
         if let Some(known) = inner.numbers_in_trees.get(&named) {
             return *known;
         }

@@ -1,15 +1,10 @@
 //! Findings as they are read back.
-//!
-//! In a program, the names that a finding is made of are constants of the part that made it. What is
-//! read from a file has no constants, so each name is kept once for the life of the process. They are few:
-//! roles, subjects and monitors.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
 
 use findings::{
     Cycle, Evidence, Finding, Fingerprint, HeldLock, Severity, Site, Stack, Step, ThreadAction,
-    Witness, rules,
+    Witness, kept_name, rules,
 };
 use serde::{Deserialize, Deserializer, de};
 
@@ -71,6 +66,7 @@ impl ReadFinding {
             witnesses: self.witnesses.into_iter().map(ReadWitness::witness).collect(),
             distance: self.distance,
             fingerprint: self.fingerprint,
+            also: Vec::new(),
         })
     }
 }
@@ -78,7 +74,7 @@ impl ReadFinding {
 impl ReadWitness {
     fn witness(self) -> Witness {
         let steps = self.steps.into_iter().map(ReadStep::step).collect();
-        Witness { analysis: kept(&self.analysis), steps, cycle: self.cycle }
+        Witness { analysis: kept_name(&self.analysis), steps, cycle: self.cycle }
     }
 }
 
@@ -86,7 +82,7 @@ impl ReadStep {
     fn step(self) -> Step {
         let held = |ReadHeldLock { lock, taken_at }| HeldLock { lock, taken_at };
         Step {
-            role: kept(&self.role),
+            role: kept_name(&self.role),
             site: self.site,
             call_chain: self.call_chain,
             held_locks: self.held_locks.into_iter().map(held).collect(),
@@ -98,17 +94,5 @@ impl ReadStep {
 }
 
 fn with_kept_names(subjects: BTreeMap<String, String>) -> BTreeMap<&'static str, String> {
-    subjects.into_iter().map(|(name, subject)| (kept(&name), subject)).collect()
-}
-
-/// The one copy of a name that lives as long as the process.
-fn kept(name: &str) -> &'static str {
-    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = all.get(name) {
-        return known;
-    }
-    let name: &'static str = Box::leak(name.into());
-    all.insert(name);
-    name
+    subjects.into_iter().map(|(name, subject)| (kept_name(&name), subject)).collect()
 }

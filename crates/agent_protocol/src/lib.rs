@@ -22,6 +22,8 @@ mod memory_operations;
 mod options;
 mod order_hooks;
 mod results;
+mod shared_fields;
+mod suspect_list;
 mod watch_list;
 
 pub use events::{EventKind, OperandKind, event_documentation};
@@ -36,4 +38,6 @@ pub use options::{
 };
 pub use order_hooks::{ORDER_CLASS, OrderHook, OrderMode};
 pub use results::{Ending, ReadError, Recording, Results, read_directory};
+pub use shared_fields::{SharedField, SharedFieldsError, read_shared_fields, shared_fields_text};
+pub use suspect_list::{SuspectPart, SuspectPlace, read_suspect_list};
 pub use watch_list::{WatchListError, read_watch_list, watch_list_line};

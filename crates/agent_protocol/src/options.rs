@@ -248,6 +248,13 @@ options! {
     watch_list: Option<PathBuf> = None, "watch-list" holds path,
         shown flag Value "watch-list" "FILE" "Watch only the accesses that this file lists; `scission check --watch-list` writes it";
 
+    /// A file that lists the only fields to watch.
+    shared_fields: Option<PathBuf> = None, "shared-fields" holds path,
+        shown flag Value "shared-fields" "FILE" "Watch only the fields that this file lists; if there is no such file, write those to it that more than one thread used in this run";
+
+    /// Whether the fields that more than one thread uses are listed in the results.
+    lists_shared_fields: bool = false, "list-shared-fields" holds switch;
+
     /// Whether array elements are watched.
     arrays: bool = false, "arrays" holds switch,
         shown flag TurnsOn "arrays" "" "Also watch the elements of arrays",
@@ -302,6 +309,9 @@ options! {
     adversarial: bool = false, "adversarial" holds switch,
         shown flag TurnsOn "adversarial" "" "Delay threads where they could complete a violation, so that other threads can interleave; finds more, takes longer, and still reports only what happened",
         key "delay threads where they could complete a violation";
+
+    /// A file that lists places where something is suspected before the run begins.
+    suspects: Option<PathBuf> = None, "suspects" holds path;
 
     /// What decides by chance whom to hold back.
     seed: u64 = 0, "seed" holds number in 0..=u64::MAX,

@@ -3,6 +3,7 @@
 //! The file is there from the moment the agent begins its work, and is written anew at the end. A process
 //! that was killed leaves the first one, so that whoever reads the directory knows that it has been there.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use findings::{Finding, Gap};
 use serde::{Deserialize, Serialize};
+
+use crate::SharedField;
 
 /// What the file says it is.
 const FORMAT: &str = "scission-results";
@@ -85,6 +88,9 @@ pub struct Results {
     pub holds: u64,
     /// How long, in slices of a millisecond; a hold that ends early has few.
     pub hold_slices: u64,
+    /// The fields that more than one thread used, where they were asked for and are known to the end.
+    #[serde(default)]
+    pub shared_fields: Option<BTreeSet<SharedField>>,
     /// What was recorded, where that was asked for.
     pub recording: Option<Recording>,
     /// What the user should know, one sentence each, without the directories of this machine.
@@ -244,6 +250,7 @@ mod tests {
             witnesses: vec![Witness::new("velodrome", vec![step])],
             distance: 2,
             fingerprint: None,
+            also: Vec::new(),
         };
         Results {
             process,
@@ -263,6 +270,10 @@ mod tests {
             seed: Some(7),
             holds: 4,
             hold_slices: 80,
+            shared_fields: Some(BTreeSet::from([SharedField {
+                class: "p.A".into(),
+                name: "x".into(),
+            }])),
             recording: Some(Recording {
                 file: "t.trace".into(),
                 events: 5,

@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use findings::{Finding, Severity, Site};
+use findings::{Cycle, Finding, Severity, Site};
 use models::Pattern;
 
 use crate::config::{parse_exclusions, why_unreadable};
@@ -119,7 +119,14 @@ impl LearnedSpec {
 }
 
 fn refutes(finding: &Finding) -> bool {
-    finding.rule == RULE && finding.severity == Severity::High
+    // What stands under a finding may have raised its severity, and was not observed.
+    let mut cycles = finding.witnesses.iter().filter_map(|witness| witness.cycle.as_ref());
+    let is_blamed = |cycle: &Cycle| {
+        cycle.benign.is_none() && cycle.transactions.iter().any(|transaction| transaction.is_blamed)
+    };
+    finding.rule == RULE
+        && finding.severity == Severity::High
+        && (finding.also.is_empty() || cycles.any(is_blamed))
 }
 
 /// What a run has shown: where the block was split.
@@ -180,7 +187,7 @@ fn comments(text: &str) -> BTreeMap<String, Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use findings::{Cycle, Evidence, Step, Witness};
+    use findings::{Evidence, Step, Witness};
 
     fn site(method: &str, line: u32) -> Site {
         Site {
@@ -212,6 +219,7 @@ mod tests {
             witnesses: vec![Witness { analysis: "velodrome", steps, cycle: Some(cycle) }],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 
@@ -226,6 +234,8 @@ mod tests {
             finding("cycle", Severity::Medium, &[]),
             finding("waits", Severity::Low, &[]),
         ];
+        let raised = Finding { also: vec![finding("x", Severity::High, &[])], ..found[0].clone() };
+        assert_eq!(spec.learn([raised].iter()), 0);
         assert_eq!(spec.learn(found.iter()), 2);
         spec.write().unwrap();
         let written = fs::read_to_string(&path).unwrap();

@@ -138,6 +138,11 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
 
+    /// Findings of an earlier `check` or `run`, as a report in JSON: what this run observes of them is one finding with
+    /// them; with `--adversarial`, threads are delayed where they could complete them
+    #[arg(long, value_name = "REPORT")]
+    pub(crate) suspicions: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) agent_options: AgentFlags,
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use findings::Results;
+use findings::{Finding, Results};
 
 use crate::output;
 
@@ -10,7 +10,7 @@ use crate::output;
 /// runs left there stays.
 pub(crate) fn write(results: &Results, directory: &Path) -> anyhow::Result<()> {
     output::make_directory(directory)?;
-    for finding in &results.findings {
+    for finding in results.findings.iter().flat_map(Finding::with_also) {
         if let Some(name) = report::graph_name(finding) {
             let write = |writer: &mut dyn std::io::Write| report::render_graph(finding, writer);
             output::write_file(&directory.join(name), write)?;

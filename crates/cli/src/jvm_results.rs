@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use agent_protocol::{Ending, Recording};
+use agent_protocol::{Ending, Recording, SharedField};
 use findings::{Finding, Gap, GapKind, Results, merge_gaps};
 
 /// The recordings of processes in the directory of the results.
@@ -15,6 +15,8 @@ pub(crate) struct JvmResults {
     pub(crate) findings: Vec<Finding>,
     /// Gaps, remarks and counters.
     pub(crate) results: Results,
+    /// The fields that more than one thread used, in any of the JVMs; nothing if that is not known of one of them.
+    pub(crate) shared_fields: Option<BTreeSet<SharedField>>,
     /// How many JVMs wrote results, readable or not.
     pub(crate) jvms: usize,
     /// Why a recording is not where it should be, or not whole: the work is not done then.
@@ -85,6 +87,10 @@ pub(crate) fn read_jvm_results(
         ("recorded_events", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.events))),
         ("recorded_bytes", sum(|jvm| jvm.recording.as_ref().map_or(0, |it| it.bytes))),
     ];
+    let shared_fields: Option<Vec<BTreeSet<SharedField>>> =
+        all.iter_mut().map(|jvm| jvm.shared_fields.take()).collect();
+    let shared_fields = shared_fields.filter(|_| unreadable.is_empty());
+    let shared_fields = shared_fields.map(|jvms| jvms.into_iter().flatten().collect());
     let lost = all.iter().filter_map(lost_events);
     let gaps = all.iter().flat_map(|jvm| jvm.gaps.iter().cloned()).chain(lost).collect();
     let results = Results {
@@ -93,7 +99,13 @@ pub(crate) fn read_jvm_results(
         stats,
         ..Results::default()
     };
-    Ok(JvmResults { findings, results, jvms: all.len() + unreadable.len(), not_recorded })
+    Ok(JvmResults {
+        findings,
+        results,
+        shared_fields,
+        jvms: all.len() + unreadable.len(),
+        not_recorded,
+    })
 }
 
 /// What the events that a JVM lost may hide.
@@ -198,6 +210,7 @@ mod tests {
             witnesses: vec![findings::Witness::new("m", vec![step("first")])],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 
@@ -212,6 +225,10 @@ mod tests {
             notes: vec!["the disk is full".into()],
             gaps: vec![Gap::new(GapKind::Limit, "p.A.m()V", "too large")],
             findings: vec![finding(lock)],
+            shared_fields: Some(BTreeSet::from([SharedField {
+                class: "p.A".into(),
+                name: lock.into(),
+            }])),
             ..agent_protocol::Results::default()
         }
     }
@@ -227,6 +244,7 @@ mod tests {
         let (one, other) = (jvm_results([1, 2]), jvm_results([2, 1]));
         assert_eq!(one.findings, other.findings);
         assert_eq!(one.jvms, 2);
+        assert_eq!(one.shared_fields.unwrap().len(), 2);
         assert_eq!(one.results.remarks, ["the disk is full"]);
         assert_eq!(one.results.gaps[0].count, 2);
         assert!(one.results.stats.contains(&("classes", 4)));
@@ -241,7 +259,9 @@ mod tests {
         let killed = agent_protocol::Results { ending: Ending::Running, ..jvm(1, "one") };
         killed.write(directory.path()).unwrap();
         fs::write(directory.path().join("2.json"), "{").unwrap();
-        let remarks = read_jvm_results(directory.path(), None, None).unwrap().results.remarks;
+        let jvm_results = read_jvm_results(directory.path(), None, None).unwrap();
+        assert_eq!(jvm_results.shared_fields, None);
+        let remarks = jvm_results.results.remarks;
         assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left no results")));
         assert!(remarks.iter().any(|it| it.contains("`2.json` are damaged")));
     }

@@ -250,6 +250,7 @@ mod tests {
             witnesses: Vec::new(),
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         };
         Results { findings: vec![finding], ..Results::default() }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use agent_protocol::Options;
 use anyhow::{anyhow, bail};
-use findings::Results;
+use findings::{Results, merge_and_rank};
 use report::Format;
 
 use crate::child::{self, Ended};
@@ -18,6 +18,8 @@ use crate::launch::{self, Agent};
 use crate::output::{self, Screen, Style};
 use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::RunSettings;
+use crate::shared_fields_file::{self, SharedFieldsFile};
+use crate::suspicions::Suspicions;
 use crate::{FAILED, Outcome};
 
 pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
@@ -32,13 +34,23 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
             graphs: flags.graphs.as_deref(),
         },
     )?;
+    let suspicions = flags.suspicions.as_deref().map(Suspicions::read).transpose()?;
+    let shared_fields = settings.options.shared_fields.take();
+    let shared_fields = shared_fields.as_deref().map(SharedFieldsFile::prepare).transpose()?;
     let learned = observed.learned_exclusions().into_iter().map(|pattern| pattern.to_string());
     settings.options.atomic_exclude.extend(learned);
-    let report = Report { flags, requires_agent: settings.options.require_agent, observed };
+    match &shared_fields {
+        Some(SharedFieldsFile::Read { path, .. }) => {
+            settings.options.shared_fields = Some(path.clone());
+        }
+        Some(SharedFieldsFile::Write(_)) => settings.options.lists_shared_fields = true,
+        None => {}
+    }
     let agent = Agent::find(flags.agent.as_deref());
     if flags.print_options {
-        return print_options(flags, &settings, agent);
+        return print_options(flags, &settings, suspicions.as_ref(), agent);
     }
+    let requires_agent = settings.options.require_agent;
     if flags.command.is_empty() {
         let Some(directory) = &flags.results else {
             bail!(
@@ -46,6 +58,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
                  what JVMs left there"
             );
         };
+        let report = Report { flags, requires_agent, observed, suspicions, shared_fields };
         return report.deliver(read_jvm_results(directory, None, None)?, 0);
     }
     let agent = agent.and_then(|agent| agent.is_for_this_machine(&flags.command).map(|()| agent));
@@ -55,8 +68,10 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
             ResultsDirectory::Temporary(tempfile::Builder::new().prefix("scission-").tempdir()?)
         }
     };
-    let options = options(flags, &settings, Some(results.path()))?;
+    let mut options = options(flags, &settings, Some(results.path()))?;
     output::make_directory(results.path())?;
+    write_suspects(suspicions.as_ref(), &mut options)?;
+    let report = Report { flags, requires_agent, observed, suspicions, shared_fields };
     let watched = match &agent {
         Ok(agent) => Some((agent, &options)),
         Err(why) if settings.options.require_agent => bail!("{why}"),
@@ -124,24 +139,39 @@ fn options(
         results: results.map(absolute).transpose()?,
         models: settings.models.iter().map(|path| as_text(path)).collect::<anyhow::Result<_>>()?,
         watch_list: options.watch_list.as_deref().map(absolute).transpose()?,
+        shared_fields: options.shared_fields.as_deref().map(absolute).transpose()?,
         ..options
     })
+}
+
+/// Leaves a list of where threads are to be held back beside the results, for the agents.
+fn write_suspects(suspicions: Option<&Suspicions>, options: &mut Options) -> anyhow::Result<()> {
+    let Some(suspicions) = suspicions.filter(|_| options.adversarial) else { return Ok(()) };
+    let Some(directory) = &options.results else {
+        bail!(
+            "`--suspicions` needs `--results DIR`, where the agents find the places to delay threads at"
+        );
+    };
+    options.suspects = Some(suspicions.write_places(directory)?);
+    Ok(())
 }
 
 /// Prints the line that does by hand what this command would do.
 fn print_options(
     flags: &RunFlags,
     settings: &RunSettings,
+    suspicions: Option<&Suspicions>,
     agent: Result<Agent, String>,
 ) -> anyhow::Result<Outcome> {
     if flags.results.is_none() && flags.record.is_none() {
         bail!("give `--results DIR` or `--record FILE`: JVMs need a place for their results");
     }
     let agent = agent.map_err(|why| anyhow!("{why}"))?;
-    let options = options(flags, settings, flags.results.as_deref())?;
+    let mut options = options(flags, settings, flags.results.as_deref())?;
     if let Some(directory) = &options.results {
         output::make_directory(directory)?;
     }
+    write_suspects(suspicions, &mut options)?;
     output::print(&format!("{}\n", launch::line_by_hand(&agent, &options)))?;
     Ok(Outcome::NothingFound)
 }
@@ -161,6 +191,10 @@ struct Report<'a> {
     /// Whether a run in which nobody could look is a failure.
     requires_agent: bool,
     observed: ObservedReport<'a>,
+    /// What this run was to observe.
+    suspicions: Option<Suspicions>,
+    /// Which fields were watched, or where those go that threads share.
+    shared_fields: Option<SharedFieldsFile>,
 }
 
 impl Report<'_> {
@@ -190,15 +224,27 @@ impl Report<'_> {
         let remarks = vec![format!("{why}: the program ran unwatched")];
         let results = Results { remarks, ..Results::default() };
         self.deliver(
-            JvmResults { findings: Vec::new(), results, jvms: 0, not_recorded: None },
+            JvmResults {
+                findings: Vec::new(),
+                results,
+                shared_fields: None,
+                jvms: 0,
+                not_recorded: None,
+            },
             ended.code,
         )
     }
 
     /// Reports, and decides on the exit code. That of the program is kept unless it is 0.
     fn deliver(self, jvm_results: JvmResults, code: u8) -> anyhow::Result<Outcome> {
-        let JvmResults { findings, results, not_recorded, .. } = jvm_results;
+        let listed = self.shared_fields.as_ref().map_or(Ok(None), |file| list(file, &jvm_results));
+        let JvmResults { mut findings, mut results, not_recorded, .. } = jvm_results;
         let flags = self.flags;
+        results.remarks.extend(self.shared_fields.as_ref().and_then(SharedFieldsFile::remark));
+        if let Some(suspicions) = self.suspicions {
+            findings = merge_and_rank(findings);
+            results.remarks.push(suspicions.compare(&mut findings));
+        }
         let screen = if flags.output.as_deref() == Some(Path::new("-")) {
             Screen::standard_output(flags.presentation.color)
         } else {
@@ -210,12 +256,31 @@ impl Report<'_> {
             (Ok(_), Some(why)) => Err(anyhow!(why)),
             (delivered, _) => delivered,
         };
+        let delivered = match (delivered, listed) {
+            (Ok(_), Err(error)) => Err(error),
+            (delivered, Ok(Some(note))) if !flags.presentation.quiet => {
+                anstream::eprintln!("note: {note}");
+                delivered
+            }
+            (delivered, _) => delivered,
+        };
         Ok(match (delivered, code) {
             (Err(error), code) => failed(&error, code),
             (Ok(Verdict::Findings), 0) => Outcome::Findings,
             (Ok(Verdict::Findings | Verdict::NoFindings), code) => Outcome::Program(code),
         })
     }
+}
+
+/// Writes the fields that threads share. A list that misses the fields of some JVM would hide accesses from the next run.
+fn list(file: &SharedFieldsFile, jvm_results: &JvmResults) -> anyhow::Result<Option<String>> {
+    let SharedFieldsFile::Write(path) = file else { return Ok(None) };
+    let why = match (jvm_results.jvms, &jvm_results.shared_fields) {
+        (0, _) => "no JVM was watched",
+        (_, None) => "a JVM left no list of them",
+        (_, Some(fields)) => return shared_fields_file::write(path, fields).map(Some),
+    };
+    bail!("the shared fields were not written to `{}`: {why}", path.display());
 }
 
 /// Reports an error of Scission; an exit code of the program that is not 0 takes precedence.

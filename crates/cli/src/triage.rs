@@ -75,7 +75,8 @@ pub(crate) fn triage(
     }
 }
 
-/// What suppresses a finding, and the reason. Every suppression that matches counts as used.
+/// What suppresses a finding, and the reason. Every suppression that matches counts as used, and so does one of a
+/// finding that stands under it; but only those of the finding itself suppress it, which has the best evidence.
 fn suppressed(
     finding: &Finding,
     program: Option<&Program>,
@@ -85,9 +86,13 @@ fn suppressed(
     let name = finding.blame.method_name();
     let mut first = None;
     for (suppression, has_matched) in suppressions.iter().zip(has_matched) {
-        let is_of_rule = suppression.rule.is_none_or(|rule| rule.name == finding.rule);
-        if is_of_rule && suppression.pattern.matches(&name) {
-            *has_matched = true;
+        if !suppression.pattern.matches(&name) {
+            continue;
+        }
+        let is_of =
+            |finding: &Finding| suppression.rule.is_none_or(|rule| rule.name == finding.rule);
+        *has_matched |= finding.with_also().any(is_of);
+        if is_of(finding) {
             first = first.or(Some(&suppression.reason));
         }
     }

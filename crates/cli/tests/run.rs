@@ -114,6 +114,7 @@ fn finding(method: &str) -> Finding {
         witnesses: vec![Witness::new("happens-before", vec![step("first", 1), step("second", 2)])],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
     }
 }
 
@@ -284,6 +285,14 @@ fn what_makes_no_sense_is_refused_before_the_program_runs() {
         (&[], "there is nothing to run"),
         (&["--monitor", "none", "--", "echo", "ran"], "`--monitor none` needs `--record FILE`"),
         (&["--watch-list", "no.txt", "--", "echo", "ran"], "there is no watch list `no.txt`"),
+        (
+            &["--shared-fields", "no/such", "--", "echo", "ran"],
+            "cannot write the shared fields to `no/such`: the directory `no` does not exist",
+        ),
+        (
+            &["--suspicions", "no.json", "--", "echo", "ran"],
+            "cannot use the suspicions in `no.json`: there is no such file",
+        ),
         (
             &["--monitor", "velodrom", "--", "echo", "ran"],
             "tip: a similar value exists: 'velodrome'",

@@ -158,5 +158,6 @@ fn finding(severity: Severity, class: &str, method: &str, file: &str, line: u32)
         )],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
     }
 }

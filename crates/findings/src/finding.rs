@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Gap, Site, rules};
+use crate::{Fingerprint, Gap, Site, rules, same_defect};
 
 /// How sure we are of a finding; the order is from weakest to strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -225,11 +225,18 @@ pub struct Finding {
     /// Calls between the blamed code and what it touches, added up: the fewer, the easier to see and
     /// the less likely to rest on a path that cannot happen.
     pub distance: u32,
-    /// Identity across runs; set by [`merge_and_rank`].
+    /// Identity across runs; set by [`merge_and_rank`], unless it is known.
     pub fingerprint: Option<Fingerprint>,
+    /// Findings of other rules about the same defect, best evidence first; set by [`merge_and_rank`].
+    pub also: Vec<Finding>,
 }
 
 impl Finding {
+    /// The finding, and those of other rules that stand under it.
+    pub fn with_also(&self) -> impl Iterator<Item = &Finding> {
+        std::iter::once(self).chain(&self.also)
+    }
+
     /// Adds what proves the finding too. What was observed again at the same places is only counted: other threads
     /// and objects make no other proof.
     fn add_witness(&mut self, witness: Witness) {
@@ -319,7 +326,8 @@ pub struct Results {
 }
 
 /// Gives every finding its fingerprint, merges findings that describe the same defect (same rule,
-/// same blame, same steps), and sorts: strongest evidence first, then severity, then distance, then place.
+/// same blame, same steps), puts those of other rules about the same block and variables under the one with the best
+/// evidence, and sorts: strongest evidence first, then severity, then distance, then place.
 #[must_use]
 pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| position_key(a).cmp(&position_key(b)));
@@ -339,17 +347,27 @@ pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
     mark_races(&mut merged);
     let mut seen: BTreeMap<Fingerprint, u32> = BTreeMap::new();
     for finding in &mut merged {
+        if finding.fingerprint.is_some() {
+            continue;
+        }
         let ordinal = seen.entry(Fingerprint::of(finding, 0)).or_insert(0);
         finding.fingerprint = Some(Fingerprint::of(finding, *ordinal));
         *ordinal += 1;
     }
-    merged.sort_by(|a, b| {
+    rank(&mut merged);
+    let mut united = same_defect::unite(merged);
+    // What stands under a finding may have made it matter more.
+    rank(&mut united);
+    united
+}
+
+fn rank(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| {
         (b.evidence, b.severity)
             .cmp(&(a.evidence, a.severity))
             .then_with(|| a.distance.cmp(&b.distance))
             .then_with(|| position_key(a).cmp(&position_key(b)))
     });
-    merged
 }
 
 /// Marks the edges of cycles that are about two accesses of which another finding says that they race.
@@ -419,6 +437,7 @@ mod tests {
             witnesses: vec![Witness::new("lock-pattern", vec![step("first"), step("second")])],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 

@@ -8,8 +8,10 @@ mod finding;
 mod fingerprint;
 mod gap;
 mod graph;
+mod kept_name;
 mod nearest;
 pub mod rules;
+mod same_defect;
 mod site;
 
 pub use finding::{
@@ -23,6 +25,8 @@ pub use graph::{
     Description, DescriptionForm, EdgeStyle, Graph, GraphEdge, GraphFont, GraphItem, GraphNode,
     Outline,
 };
+pub use kept_name::kept_name;
 pub use nearest::{did_you_mean, nearest_name};
 pub use rules::Rule;
+pub use same_defect::put_under;
 pub use site::Site;

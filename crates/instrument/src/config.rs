@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use agent_protocol::SharedField;
 use findings::Site;
 use models::{AtomicSpec, Models, Pattern, language};
 use rustc_hash::FxHashMap;
@@ -38,6 +39,8 @@ pub struct Config {
     /// The only accesses to watch, where somebody knows which matter. What synchronises is watched
     /// anyway.
     pub watch: Option<WatchList>,
+    /// The only fields to watch, where somebody knows which threads share. Volatile fields are watched anyway.
+    pub shared_fields: Option<FieldList>,
     /// Whether threads may be held back before what they do: every watched operation, and every call,
     /// then has a hook in front.
     pub adversarial: bool,
@@ -60,6 +63,7 @@ impl Default for Config {
             models: Models::built_in(),
             hierarchy: ClassHierarchy::default(),
             watch: None,
+            shared_fields: None,
             adversarial: false,
             dropped_lock: None,
         }
@@ -143,6 +147,35 @@ impl<'a> FromIterator<&'a Site> for WatchList {
         let mut list = WatchList::default();
         for site in sites {
             list.insert(site);
+        }
+        list
+    }
+}
+
+/// A list of fields.
+#[derive(Clone, Debug, Default)]
+pub struct FieldList {
+    /// The classes that declare a field with a name, with dots.
+    classes: FxHashMap<String, BTreeSet<String>>,
+}
+
+impl FieldList {
+    /// Whether a field of a class that declares it is listed; the class is named with dots.
+    pub(crate) fn contains(&self, class: &str, name: &str) -> bool {
+        self.classes.get(name).is_some_and(|classes| classes.contains(class))
+    }
+
+    /// Whether a field with a name is listed, of whatever class.
+    pub(crate) fn has_name(&self, name: &str) -> bool {
+        self.classes.contains_key(name)
+    }
+}
+
+impl<'a> FromIterator<&'a SharedField> for FieldList {
+    fn from_iter<T: IntoIterator<Item = &'a SharedField>>(fields: T) -> FieldList {
+        let mut list = FieldList::default();
+        for SharedField { class, name } in fields {
+            list.classes.entry(name.clone()).or_default().insert(class.clone());
         }
         list
     }

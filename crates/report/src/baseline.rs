@@ -59,7 +59,8 @@ struct File {
 }
 
 impl Baseline {
-    /// The baseline that these findings make.
+    /// The baseline that these findings make, with those that stand under them: the next run may find one without
+    /// the other.
     pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Baseline {
         let record = |finding: &Finding| BaselineEntry {
             blame: words::signature(&finding.blame),
@@ -67,7 +68,7 @@ impl Baseline {
             message: words::message(finding),
             fingerprint: words::fingerprint(finding),
         };
-        Baseline::new(findings.into_iter().map(record).collect())
+        Baseline::new(findings.into_iter().flat_map(Finding::with_also).map(record).collect())
     }
 
     /// The same with further findings, which are remembered as they were.
@@ -124,10 +125,10 @@ impl Baseline {
         writeln!(writer, "{end}]\n}}")
     }
 
-    /// Whether it has a finding.
+    /// Whether it has a finding, or one of another rule about the same defect.
     #[must_use]
     pub fn contains(&self, finding: &Finding) -> bool {
-        self.fingerprints.contains(&words::fingerprint(finding))
+        finding.with_also().any(|it| self.fingerprints.contains(&words::fingerprint(it)))
     }
 
     /// What it has that is not among these findings, sorted.
@@ -135,7 +136,8 @@ impl Baseline {
         &self,
         findings: impl IntoIterator<Item = &'a Finding>,
     ) -> Vec<BaselineEntry> {
-        let found: BTreeSet<Fingerprint> = findings.into_iter().map(words::fingerprint).collect();
+        let found = findings.into_iter().flat_map(Finding::with_also);
+        let found: BTreeSet<Fingerprint> = found.map(words::fingerprint).collect();
         let is_missing = |recorded: &&BaselineEntry| !found.contains(&recorded.fingerprint);
         self.recorded.iter().filter(is_missing).cloned().collect()
     }
@@ -164,6 +166,19 @@ mod tests {
         let empty = Baseline::default();
         assert_eq!(Baseline::read(&text(&empty)).unwrap(), empty);
         assert!(!empty.contains(&findings[0]));
+    }
+
+    #[test]
+    fn a_defect_is_known_by_whichever_rule_found_it() {
+        let predicted = findings::merge_and_rank(vec![samples::predicted_deposit()]);
+        let observed = vec![samples::account_deposit()];
+        let both = findings::merge_and_rank([predicted.clone(), observed.clone()].concat());
+        assert_eq!(both.len(), 1);
+        let baseline = Baseline::of(&both);
+        assert!(baseline.contains(&predicted[0]) && baseline.contains(&observed[0]));
+        assert!(Baseline::of(&predicted).contains(&both[0]));
+        assert!(baseline.missing_from(&both).is_empty());
+        assert_eq!(baseline.missing_from(&observed).len(), 1);
     }
 
     #[test]

@@ -53,6 +53,7 @@ struct JsonFinding<'a> {
     witness: Vec<JsonStep<'a>>,
     cycle: Option<JsonCycle<'a>>,
     other_witnesses: Vec<JsonWitness<'a>>,
+    also: Vec<JsonFinding<'a>>,
 }
 
 #[derive(Serialize)]
@@ -234,6 +235,7 @@ fn json_finding(finding: &Finding) -> JsonFinding<'_> {
                 cycle: other.cycle.as_ref().map(json_cycle),
             })
             .collect(),
+        also: finding.also.iter().map(json_finding).collect(),
     }
 }
 
@@ -424,12 +426,28 @@ mod tests {
         assert_eq!(check(&json(&samples::results())), Vec::<String>::new());
         assert_eq!(check(&json(&samples::triaged())), Vec::<String>::new());
         assert_eq!(check(&json(&cyclic())), Vec::<String>::new());
+        assert_eq!(check(&json(&united())), Vec::<String>::new());
         assert_eq!(check(&json(&Results::default())), Vec::<String>::new());
         let mut bare = samples::results();
         bare.findings[0].witnesses.clear();
         bare.findings[0].blame =
             Site { offset: None, file: None, line: None, ..bare.findings[0].blame.clone() };
         assert_eq!(check(&json(&bare)), Vec::<String>::new());
+    }
+
+    /// What was observed and was predicted.
+    fn united() -> Results {
+        let found = vec![samples::predicted_deposit(), samples::account_deposit()];
+        Results { findings: findings::merge_and_rank(found), ..Results::default() }
+    }
+
+    #[test]
+    fn what_another_rule_says_of_the_same_defect_is_whole() {
+        let value = json(&united());
+        assert_eq!(value["findings"].as_array().unwrap().len(), 1);
+        let also = &value["findings"][0]["also"][0];
+        assert_eq!(also["rule"], "breakable-block");
+        assert_eq!(also["witness"][3]["role"], "second");
     }
 
     /// A cycle with every kind of edge.

@@ -8,6 +8,7 @@ mod baseline;
 mod dot;
 mod json;
 mod observed;
+mod read;
 #[cfg(test)]
 mod samples;
 mod sarif;
@@ -23,6 +24,7 @@ use findings::Results;
 
 pub use baseline::{Baseline, BaselineError};
 pub use dot::{dot, graph_name, render_graph};
+pub use read::{ReportError, read_findings};
 pub use sources::Sources;
 pub use trace::TraceSummary;
 pub use words::message;

@@ -80,6 +80,7 @@ pub(crate) fn line_contains() -> Finding {
         }],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
     };
     merge_and_rank(vec![finding]).remove(0)
 }
@@ -141,6 +142,7 @@ pub(crate) fn vector_add_all() -> Finding {
         witnesses: vec![witness("lock-pattern"), witness("velodrome")],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
     };
     merge_and_rank(vec![finding]).remove(0)
 }
@@ -235,8 +237,21 @@ pub(crate) fn account_deposit() -> Finding {
         witnesses: vec![Witness { analysis: "velodrome", steps, cycle: Some(cycle) }],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
     };
     merge_and_rank(vec![finding]).remove(0)
+}
+
+/// What was observed of [`account_deposit`] was also predicted.
+pub(crate) fn predicted_deposit() -> Finding {
+    let mut finding = account_deposit();
+    finding.rule = "breakable-block";
+    finding.evidence = Evidence::Predicted;
+    finding.severity = Severity::Medium;
+    finding.subjects.insert("guard", "one lock".to_string());
+    finding.witnesses[0].analysis = "hybrid";
+    finding.fingerprint = None;
+    finding
 }
 
 pub(crate) fn results() -> Results {

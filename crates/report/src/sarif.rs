@@ -6,6 +6,7 @@
 //! How a finding maps: the location is the line where the block breaks, the steps are related
 //! locations, and each witness is a code flow. Call chains are nested in it; a cycle has one flow for each
 //! thread, numbered in the order of execution where the cycle has one, with the stacks at each place.
+//! A finding of another rule about the same defect is a property of the result, and its witnesses are further code flows.
 //! Gaps are notifications of the invocation, remarks on the configuration are notifications of the
 //! configuration. Suppressed findings are results with a suppression; where there is a baseline,
 //! every result has its state, and findings that are no longer found are results with the state `absent`.
@@ -147,8 +148,10 @@ fn result(finding: &Finding) -> Value {
     });
     if let Some(witness) = finding.witnesses.first() {
         result["relatedLocations"] = related_locations(finding, witness);
-        result["codeFlows"] =
-            finding.witnesses.iter().map(|witness| code_flow(finding, witness)).collect();
+        let of_all = finding.with_also().flat_map(|finding| {
+            finding.witnesses.iter().map(move |witness| code_flow(finding, witness))
+        });
+        result["codeFlows"] = of_all.collect();
         let stacks: Vec<Value> =
             witness.steps.iter().filter_map(|step| step_stack(finding, step)).collect();
         if !stacks.is_empty() {
@@ -158,7 +161,21 @@ fn result(finding: &Finding) -> Value {
             result["occurrenceCount"] = cycle.count.into();
         }
     }
+    if !finding.also.is_empty() {
+        result["properties"]["also"] = finding.also.iter().map(also).collect();
+    }
     result
+}
+
+/// A finding of another rule about the same defect.
+fn also(finding: &Finding) -> Value {
+    json!({
+        "ruleId": finding.rule,
+        "evidence": words::name(finding.evidence),
+        "severity": words::name(finding.severity),
+        "message": words::message(finding),
+        "fingerprint": words::fingerprint(finding).to_string(),
+    })
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -446,6 +463,22 @@ mod tests {
         let log = sarif(&results);
         let flow = &log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0];
         assert!(flow["locations"][0].get("executionOrder").is_none());
+    }
+
+    #[test]
+    fn what_another_rule_says_of_the_same_defect_is_a_property_and_a_flow() {
+        let found = vec![samples::predicted_deposit(), samples::account_deposit()];
+        let log =
+            sarif(&Results { findings: findings::merge_and_rank(found), ..Results::default() });
+        let results = log["runs"][0]["results"].as_array().unwrap();
+        assert_eq!(results.len(), 1);
+        assert_eq!(results[0]["ruleId"], "not-serializable");
+        let also = &results[0]["properties"]["also"][0];
+        assert_eq!(also["ruleId"], "breakable-block");
+        assert_eq!(also["evidence"], "predicted");
+        let flows = results[0]["codeFlows"].as_array().unwrap();
+        let by: Vec<_> = flows.iter().map(|flow| &flow["message"]["text"]).collect();
+        assert_eq!(by, ["found by velodrome", "found by hybrid"]);
     }
 
     #[test]

@@ -97,6 +97,7 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     for other in others {
         notes.push(other_witness_note(other));
     }
+    notes.extend(finding.also.iter().map(|also| also_note(also, options.detail)));
     notes.extend(similar_findings_note(primary, alike));
     if finding.evidence != Evidence::Possible || options.detail == Detail::Verbose {
         notes.push(format!("evidence: {}", words::name(finding.evidence)));
@@ -312,6 +313,22 @@ fn other_witness_note(witness: &Witness) -> String {
         .map(|step| format!("{} at {}", step.role, words::place(&step.site)))
         .collect();
     format!("also found by {}: {}", witness.analysis, places.join(", "))
+}
+
+/// A finding of another rule about the same defect.
+fn also_note(also: &Finding, detail: Detail) -> String {
+    let rule = also.rule;
+    let evidence = words::name(also.evidence);
+    let witness = also.witnesses.first();
+    let by = witness.map_or(String::new(), |witness| format!(" by {}", witness.analysis));
+    let steps = witness.map_or(&[][..], |witness| &witness.steps);
+    let places: Vec<String> =
+        steps.iter().map(|step| format!("{} at {}", step.role, words::place(&step.site))).collect();
+    let fingerprint = match detail {
+        Detail::Verbose => format!(", fingerprint {}", words::fingerprint(also)),
+        Detail::Normal | Detail::Quiet => String::new(),
+    };
+    format!("also `{rule}`, {evidence}{by}{fingerprint}: {}", places.join(", "))
 }
 
 /// `context, first and second`.
@@ -679,6 +696,28 @@ help: `--verbose` lists all of them
 1 finding (1 high; 1 observed), 0 gaps
 "#
         );
+    }
+
+    #[test]
+    fn what_another_rule_says_of_the_same_defect_stands_below() {
+        let sources = Sources::default();
+        let mut options = Options::new(&sources);
+        let found = vec![samples::predicted_deposit(), samples::account_deposit()];
+        let results = Results { findings: findings::merge_and_rank(found), ..Results::default() };
+        let told = text(&results, &options);
+        assert!(told.starts_with("error[not-serializable]: "), "{told}");
+        assert!(
+            told.contains(
+                "note: also `breakable-block`, predicted by hybrid: block at bank/Account.java:9, \
+                 first at bank/Account.java:10, interferes at bank/Account.java:14, second at \
+                 bank/Account.java:11\n"
+            ),
+            "{told}"
+        );
+        assert!(told.ends_with("1 finding (1 high; 1 observed), 0 gaps\n"), "{told}");
+        options.detail = Detail::Verbose;
+        let verbose = text(&results, &options);
+        assert!(verbose.contains("predicted by hybrid, fingerprint "), "{verbose}");
     }
 
     #[test]

@@ -591,6 +591,7 @@ impl<'a> Report<'a> {
             witnesses: vec![Witness::new(CLIENT.name, steps)],
             distance,
             fingerprint: None,
+            also: Vec::new(),
         })
     }
 }

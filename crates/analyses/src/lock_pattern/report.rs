@@ -260,6 +260,7 @@ fn finding(
         witnesses: vec![Witness::new(ANALYSIS.name, steps)],
         distance,
         fingerprint: None,
+        also: Vec::new(),
     })
 }
 

@@ -89,6 +89,7 @@ fn finding(
         distance: steps.iter().map(|step| step.call_chain.len() as u32).sum(),
         witnesses: vec![Witness::new(CLIENT.name, steps)],
         fingerprint: None,
+        also: Vec::new(),
     })
 }
 

@@ -196,5 +196,6 @@ fn finding(
         witnesses: vec![Witness::new(CLIENT.name, steps)],
         distance: race_facts.depth(escape.published) + race_facts.depth(escape.read),
         fingerprint: None,
+        also: Vec::new(),
     }
 }

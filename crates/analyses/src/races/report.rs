@@ -272,6 +272,7 @@ fn finding(
         witnesses: vec![Witness::new(CLIENT.name, steps)],
         distance: race_facts.depth(shown.first) + race_facts.depth(shown.second),
         fingerprint: None,
+        also: Vec::new(),
     })
 }
 

@@ -106,6 +106,7 @@ fn finding(
         witnesses: vec![Witness::new(ANALYSIS.name, steps)],
         distance: stale_value.distance,
         fingerprint: None,
+        also: Vec::new(),
     }
 }
 

@@ -95,6 +95,7 @@ fn finding(failure: &Failure, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
         witnesses: vec![Witness::new(super::CHECKER.name, steps)],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
         blame,
     }
 }

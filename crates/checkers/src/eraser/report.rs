@@ -101,5 +101,6 @@ fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
         witnesses: vec![Witness::new(super::CHECKER.name, steps)],
         distance: 0,
         fingerprint: None,
+        also: Vec::new(),
     }
 }

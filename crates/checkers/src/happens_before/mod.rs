@@ -586,6 +586,7 @@ impl HappensBefore {
             )],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 }

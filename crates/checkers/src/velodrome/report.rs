@@ -165,6 +165,7 @@ impl FindingBuilder<'_> {
             witnesses: vec![Witness { analysis: super::CHECKER.name, steps, cycle: Some(cycle) }],
             distance: 0,
             fingerprint: None,
+            also: Vec::new(),
         }
     }
 

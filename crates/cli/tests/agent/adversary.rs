@@ -10,7 +10,7 @@ use crate::jvm::{ProcessOutput, Run, torture_classes};
 use crate::setup::{Requirement, Setup};
 
 /// Any release will do; the torture tests hold threads back on all of them.
-const RELEASE: u32 = 17;
+pub(crate) const RELEASE: u32 = 17;
 
 /// Blocks of the program `Windows` that can be split.
 const SPLITTABLE: [&str; 5] =
@@ -43,18 +43,20 @@ pub(crate) fn cases() -> Vec<Case> {
     add("alone".to_string(), holds_end_when_nothing_else_can_run, "");
     add("interrupted".to_string(), interrupts_are_left_alone, "");
     add("budgets".to_string(), budgets_are_kept, "");
+    add("predicted/taken".to_string(), what_was_predicted_is_aimed_at, "add 1 1");
+    add("predicted/untaken".to_string(), what_was_predicted_is_aimed_at, "take 9 1");
     cases
 }
 
 /// The output of a watched run, and its report.
-struct AgentRun {
-    process_output: ProcessOutput,
-    report: Value,
+pub(crate) struct AgentRun {
+    pub(crate) process_output: ProcessOutput,
+    pub(crate) report: Value,
 }
 
 impl AgentRun {
-    /// Runs a program under `scission run`, with Velodrome alone.
-    fn run(setup: &Setup, flags: &[&str], program: &[&str]) -> Result<AgentRun, Failed> {
+    /// Runs a program under `scission run`, with Velodrome, and with what flags add.
+    pub(crate) fn run(setup: &Setup, flags: &[&str], program: &[&str]) -> Result<AgentRun, Failed> {
         let run = Run::new(env!("CARGO_BIN_EXE_scission").into())?;
         let file = run.folder.path().join("report.json");
         let run = run
@@ -83,20 +85,20 @@ impl AgentRun {
     }
 
     /// How many blocks were split.
-    fn findings(&self) -> usize {
+    pub(crate) fn findings(&self) -> usize {
         self.report["findings"].as_array().map_or(0, Vec::len)
     }
 
-    fn count(&self, name: &str) -> u64 {
+    pub(crate) fn count(&self, name: &str) -> u64 {
         self.report["stats"][name].as_u64().unwrap_or_default()
     }
 
-    fn remarks(&self) -> String {
+    pub(crate) fn remarks(&self) -> String {
         self.report["remarks"].to_string()
     }
 }
 
-fn assert(is_so: bool, what: impl Fn() -> String) -> Result<(), Failed> {
+pub(crate) fn assert(is_so: bool, what: impl Fn() -> String) -> Result<(), Failed> {
     if is_so { Ok(()) } else { Err(what().into()) }
 }
 
@@ -118,6 +120,44 @@ fn only_the_adversary_splits_it(setup: &Setup, window: &str) -> Result<(), Faile
     })?;
     assert(split.report["findings"][0]["rule"] == "not-serializable", || split.report.to_string())?;
     assert(split.remarks().contains("`--seed 7`"), || split.remarks())
+}
+
+/// What `hybrid` predicts of a block that each thread executes once is observed if threads are held where it says. The
+/// words are the block, and what it is called with when it is predicted and when it is observed: with 9, a side of
+/// a branch is not taken.
+fn what_was_predicted_is_aimed_at(setup: &Setup, words: &str) -> Result<(), Failed> {
+    let words: Vec<&str> = words.split(' ').collect();
+    let (before, program) =
+        (["torture.Rare", words[0], words[1]], ["torture.Rare", words[0], words[2]]);
+    let predicted = AgentRun::run(setup, &["--monitor", "hybrid"], &before)?;
+    assert(predicted.findings() == 1, || format!("predicted: {}", predicted.report))?;
+    let finding = &predicted.report["findings"][0];
+    assert(finding["rule"] == "breakable-block", || finding.to_string())?;
+    let would = finding["witness"].to_string().contains("would write");
+    assert(would == (words[1] != words[2]), || finding.to_string())?;
+
+    let folder = tempfile::tempdir()?;
+    let report = folder.path().join("predicted.json");
+    fs::write(&report, predicted.report.to_string())?;
+    let aimed = ["--suspicions", &report.to_string_lossy()];
+    // Nobody is held without `--adversarial`, and without the prediction nobody knows in time where.
+    let plain = AgentRun::run(setup, &aimed, &program)?;
+    assert(plain.findings() == 0 && plain.count("holds") == 0, || plain.report.to_string())?;
+    assert(plain.remarks().contains("was not observed in this run"), || plain.remarks())?;
+    let unaimed = AgentRun::run(setup, &ADVERSARIAL, &program)?;
+    assert(unaimed.findings() == 0, || format!("split without help: {}", unaimed.report))?;
+
+    let split = AgentRun::run(setup, &[&ADVERSARIAL[..], &aimed].concat(), &program)?;
+    let observed = &split.report["findings"][0];
+    assert(observed["rule"] == "not-serializable", || {
+        format!("not split, with {} holds: {}", split.count("holds"), split.report)
+    })?;
+    // It is one finding with what was predicted.
+    assert(observed["also"][0]["fingerprint"] == finding["fingerprint"], || observed.to_string())?;
+    assert(
+        split.remarks().contains("the suspicion in `predicted.json` was observed in this run"),
+        || split.remarks(),
+    )
 }
 
 fn nothing_splits_it(setup: &Setup, window: &str) -> Result<(), Failed> {

@@ -15,6 +15,7 @@ mod models;
 mod real;
 mod report_output;
 mod setup;
+mod sharing;
 mod splits;
 mod stacks;
 mod suspended;
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         report_output::cases(),
         endings::cases(),
         adversary::cases(),
+        sharing::cases(),
         suspended::cases(),
         splits::cases(),
     ];

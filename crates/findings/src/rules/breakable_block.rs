@@ -61,6 +61,14 @@ super::rule! {
     /// considered, too, that cannot be taken: because constants, final fields, the type of an object or another branch
     /// on the same condition rule them out. Without it they are counted (`infeasible_sides` of a report in JSON, or with `-v`).
     ///
+    /// ## From prediction to observation
+    ///
+    /// `scission run --adversarial --suspicions REPORT` takes the report of such a run in JSON, and delays threads between the
+    /// first use and the second. If [`not-serializable`](not-serializable.md) then reports the same block and variables,
+    /// because a checker observed it in that run or in the same one, the two are one finding: the observed one leads,
+    /// and the prediction stands under it. In the same way `inconsistent-method` and `stale-value`, which
+    /// `scission check` finds, stand under a prediction or an observation.
+    ///
     /// ## How findings are graded
     ///
     /// - `high`: all of it happened, though not in this order: a method of the block read a variable under a lock, gave the

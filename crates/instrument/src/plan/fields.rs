@@ -99,6 +99,20 @@ impl Planner<'_> {
         }
     }
 
+    /// Whether threads may share a field, by the list of those that they do. Code may name a subclass of the class that
+    /// declares a field; only of this class it is known what it declares. So elsewhere a name that is listed is enough.
+    pub(super) fn may_be_shared(&self, class: &str, name: &str, descriptor: &str) -> bool {
+        let Some(list) = &self.config.shared_fields else { return true };
+        let is_declared = || {
+            let mut fields = self.file.fields.iter();
+            fields.any(|field| *field.name == *name && *field.descriptor == *descriptor)
+        };
+        if *class == *self.file.name && is_declared() {
+            return list.contains(&self.class, name);
+        }
+        list.has_name(name)
+    }
+
     /// The declaration of a field, when it is in this class.
     fn declared(&self, field: &MemberRef<'_>) -> Option<&FieldInfo> {
         let is_own = field.class == &self.file.name;
@@ -283,7 +297,9 @@ impl<'a> MethodPlan<'_, 'a> {
         // An order that is no variable has no interval either.
         let may_be_volatile =
             !is_order && declared.is_none_or(|it| it.has_access(access::VOLATILE));
-        if !self.watches_access(offset) {
+        let may_be_shared =
+            is_volatile || self.planner.may_be_shared(field.class, field.name, field.descriptor);
+        if !self.watches_access(offset) || !may_be_shared {
             return None;
         }
         self.accesses += u32::from(!is_order);

@@ -97,6 +97,9 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         let (file, method) = (self.planner.file, self.method);
         let mut summaries = summarize_branches(file, method, file, &Config::default());
         for branch in &mut summaries.branches {
+            for side in &mut branch.sides {
+                self.drop_unshared(&mut side.steps);
+            }
             for side in branch.sides.iter_mut().filter(|side| !self.tells(&side.steps)) {
                 side.steps.clear();
             }
@@ -129,6 +132,32 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         Ok(Some(exit))
     }
 
+    /// Drops the accesses to fields that threads do not share, by the list of those that they do.
+    fn drop_unshared(&self, steps: &mut Vec<Step>) {
+        if self.planner.config.shared_fields.is_none() {
+            return;
+        }
+        steps.retain_mut(|step| match &mut step.kind {
+            StepKind::Read { field, .. }
+            | StepKind::Write { field, .. }
+            | StepKind::ReadStatic { field }
+            | StepKind::WriteStatic { field } => {
+                self.planner.may_be_shared(&field.owner, &field.name, &field.descriptor)
+            }
+            StepKind::Choice { sides } => {
+                for side in sides {
+                    self.drop_unshared(&mut side.steps);
+                }
+                true
+            }
+            StepKind::Twice { body } => {
+                self.drop_unshared(body);
+                true
+            }
+            _ => true,
+        });
+    }
+
     /// Whether a list has a step that is reported.
     fn tells(&self, steps: &[Step]) -> bool {
         steps.iter().any(|step| match &step.kind {
@@ -153,7 +182,8 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         let (file, method) = (self.planner.file, self.method);
         let summary = summarize_method(file, method, file, &Config::default());
         let mut tree = Vec::new();
-        if let Ok(Some(summary)) = summary {
+        if let Ok(Some(mut summary)) = summary {
+            self.drop_unshared(&mut summary.steps);
             let parameters = i32::try_from(summary.parameter_count).unwrap_or(i32::MAX);
             let is_synchronized = i32::from(summary.is_synchronized);
             tree.extend([summary.register_count.cast_signed(), parameters, is_synchronized]);
