@@ -621,7 +621,7 @@ const LEFT_OUT: &str = r#"
             it.callsUnknown(false);
             it.callsDeeply(false);
             it.isLong(false);
-            for (int round = 0; round < 1100; round++) { it.isTooOften(false); }
+            for (int round = 0; round < 40_000; round++) { it.isTooOften(false); }
         }
 
         public static void main(String[] arguments) throws Exception {
