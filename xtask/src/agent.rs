@@ -40,6 +40,11 @@ impl Mode {
         Mode::Atomizer,
     ];
 
+    /// Whether it only shows what older algorithms cost: no limit is about it, and it is slow.
+    pub(crate) fn is_for_comparison(self) -> bool {
+        matches!(self, Mode::Eraser | Mode::Atomizer)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::Plain => "plain",

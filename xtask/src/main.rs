@@ -10,7 +10,9 @@ mod debian;
 mod demo;
 mod dist;
 mod generated_run;
+mod hybrid_bench;
 mod jdk;
+mod judged_methods;
 mod jvms;
 mod languages;
 mod mutants;
@@ -54,6 +56,8 @@ usage: cargo xtask COMMAND
                  the cost of the agent in time and heap, in five rounds or in one
   bench checkers [--quick] [RUN]...
                  events per second of each checker, on generated runs of 100 or 10 million events
+  bench hybrid [--quick] [PROGRAM]...
+                 what the checker hybrid finds and costs, with and without sides that were not taken, in three rounds or in one
   bench mutants [PROGRAM]...
                  the share of removed locks that a single run detects
   bench order [--all-jvms] [tuned | blind | PROGRAM]...
@@ -86,6 +90,8 @@ fn main() -> ExitCode {
             checker_bench::measure(Length::Quick, names)
         }
         ["bench", "checkers", names @ ..] => checker_bench::measure(Length::Full, names),
+        ["bench", "hybrid", "--quick", names @ ..] => hybrid_bench::measure(Rounds::Quick, names),
+        ["bench", "hybrid", names @ ..] => hybrid_bench::measure(Rounds::Full, names),
         ["bench", "mutants", names @ ..] => mutants::measure(names),
         ["bench", "order", "--all-jvms", names @ ..] => order_bench::measure(Jvms::All, names),
         ["bench", "order", names @ ..] => order_bench::measure(Jvms::Own, names),

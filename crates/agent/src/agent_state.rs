@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use agent_protocol::{Ending, Options, Results};
+use checkers::NeededAccesses;
 use findings::{Gap, GapKind};
 use instrument::library_order::{self, LibraryOrder};
 use instrument::{
@@ -178,10 +179,16 @@ impl AgentState {
         names
     }
 
-    /// Whether a checker wants to know which locks are held at every access.
-    pub(crate) fn looks_at_locksets(&self) -> bool {
+    /// Which accesses to shared variables the checkers need.
+    pub(crate) fn accesses(&self) -> NeededAccesses {
         let running = self.checkers().into_iter().filter_map(checkers::named);
-        running.into_iter().any(|checker| checker.needs.locksets)
+        running.map(|checker| checker.needs.accesses).max().unwrap_or_default()
+    }
+
+    /// Whether blocks inside other blocks matter: to a checker, or to whoever reads the recording.
+    pub(crate) fn looks_at_nested_blocks(&self) -> bool {
+        let mut running = self.checkers().into_iter().filter_map(checkers::named);
+        self.options.record.is_some() || running.any(|checker| checker.needs.nested_blocks)
     }
 
     /// Has the library classes that are loaded already rewritten, and those that will be.

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use agent_protocol::Recording;
-use checkers::Checker;
+use checkers::{Checker, NeededAccesses};
 use events::binary::{Header, Writer};
 use events::{Event, Sink, Tables};
 use findings::Finding;
@@ -103,6 +103,7 @@ struct Stall {
 
 /// A checker at work.
 struct Running {
+    name: &'static str,
     checker: Box<dyn Checker + Send>,
     /// Whether it was asked for; otherwise it only says where threads are to be held back.
     is_reported: bool,
@@ -114,6 +115,7 @@ impl Work {
         for name in agent.checkers() {
             match checkers::named(name) {
                 Some(registration) => checkers.push(Running {
+                    name: registration.name,
                     checker: (registration.start)(checkers::Settings::default()),
                     is_reported: agent.options.monitors.iter().any(|asked| asked == name),
                 }),
@@ -227,6 +229,12 @@ impl Work {
         let findings = reported().flat_map(|running| running.checker.findings(tables)).collect();
         let uncertain_violations =
             reported().map(|running| running.checker.uncertain_violations()).sum();
+        for running in reported() {
+            for (detail, count) in running.checker.limits() {
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                self.agent.missed(running.name, detail, count);
+            }
+        }
         let lost_events = self.ring.lost() + self.unreadable;
         Consumed { events: self.events, lost_events, recording, findings, uncertain_violations }
     }
@@ -248,8 +256,10 @@ impl Recorder {
         let mut header = Header::default()
             .with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")))
             .with("java", &agent.java_version());
-        if agent.looks_at_locksets() {
-            header = header.with("locksets", "yes");
+        match agent.accesses() {
+            NeededAccesses::InOrder => {}
+            NeededAccesses::SinceWritten => header = header.with("accesses", "since-written"),
+            NeededAccesses::All => header = header.with("accesses", "all"),
         }
         let writer = output_file::open(&file)
             .and_then(|output| Writer::new(output, &header))

@@ -146,6 +146,8 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, env: *mut JNIEnv) {
             let (hooks, elements) = natives::failures(jni);
             agent.missed("hooks", "a hook had no memory or stack left for its work", hooks);
             agent.missed("array elements", "there was no memory left to watch them", elements);
+            let often = "they were executed so often that most executions were not looked at";
+            agent.missed("executions of blocks", often, natives::left_out_blocks(jni));
             agent.say_what_sides_lack(jni);
         }
         agent.finish();

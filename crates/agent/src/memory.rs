@@ -67,6 +67,7 @@ pub(crate) struct Memory {
     notes: &'static [AtomicI64],
     order_words: &'static [AtomicI64],
     suspects: &'static [AtomicI8],
+    told_branches: &'static [AtomicI32],
 }
 
 /// What may be made of zeros and changed by others.
@@ -119,6 +120,7 @@ impl Memory {
             notes: allocate(sizes.notes),
             order_words: allocate(sizes.order_words),
             suspects: allocate(sizes.sites),
+            told_branches: allocate(sizes.sites),
         };
         memory.owners[0].store(-1, Ordering::Relaxed);
         memory.counter(Counter::NextBlock).store(1, Ordering::Relaxed);
@@ -145,6 +147,7 @@ impl Memory {
             Part::Notes => self.notes.as_ptr() as i64,
             Part::OrderWords => self.order_words.as_ptr() as i64,
             Part::Suspects => self.suspects.as_ptr() as i64,
+            Part::ToldBranches => self.told_branches.as_ptr() as i64,
             Part::Counter(counter) => std::ptr::from_ref(self.counter(counter)) as i64,
         }
     }
@@ -173,6 +176,7 @@ pub(crate) enum Part {
     Notes,
     OrderWords,
     Suspects,
+    ToldBranches,
     Counter(Counter),
 }
 

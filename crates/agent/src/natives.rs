@@ -103,6 +103,13 @@ pub(crate) fn left_out_of_sides(jni: Jni) -> LeftOutOfSides {
     }
 }
 
+/// How many executions of blocks were left out so far.
+pub(crate) fn left_out_blocks(jni: Jni) -> u32 {
+    let class = jni.find(c"java/lang/ScissionBlocks");
+    let count = class.and_then(|class| jni.static_int(class, c"leftOut"));
+    count.map_or(0, i32::cast_unsigned)
+}
+
 /// Tells the Java half that a thread has ended.
 pub(crate) fn thread_ended(jni: Jni, thread: jobject) {
     if let Some(class) = jni.find(c"java/lang/ScissionEpochs") {
@@ -136,7 +143,8 @@ fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
         ConfigurationWord::Emits => agent.emits().into(),
         ConfigurationWord::OwnershipFilter => options.ownership_filter.into(),
         ConfigurationWord::EpochFilter => options.epoch_filter.into(),
-        ConfigurationWord::Locksets => agent.looks_at_locksets().into(),
+        ConfigurationWord::Accesses => agent.accesses() as jlong,
+        ConfigurationWord::NestedBlocks => agent.looks_at_nested_blocks().into(),
         ConfigurationWord::AllBranches => options.all_branches.into(),
         ConfigurationWord::Owners => address(Part::Owners),
         ConfigurationWord::Sites => address(Part::Sites),
@@ -147,6 +155,7 @@ fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
         ConfigurationWord::NextObject => address(Part::Counter(Counter::NextObject)),
         ConfigurationWord::Adversarial => agent.is_adversarial().into(),
         ConfigurationWord::Suspects => address(Part::Suspects),
+        ConfigurationWord::ToldBranches => address(Part::ToldBranches),
         ConfigurationWord::Holds => address(Part::Counter(Counter::Holds)),
         ConfigurationWord::Slices => address(Part::Counter(Counter::Slices)),
         ConfigurationWord::Seed => options.seed as jlong,

@@ -255,16 +255,16 @@ hooks! {
     BranchInts = branch(left: Value, right: Value, opcode: Opcode, site: Site);
     /// Before a branch on two references.
     BranchRefs = branch(left: Object, right: Object, opcode: Opcode, site: Site);
-    /// At the entry of a method whose branches have trees.
-    EnterSides = enterSides();
+    /// At the entry of a method whose branches have trees: the site of the first of them.
+    EnterSides = enterSides(site: Site);
     /// Before such a method ends, in whichever way.
-    LeaveSides = leaveSides();
-    /// Where sides of branches meet: how deep inside others.
-    Rejoin = rejoin(depth: Value);
-    /// Before [`Hook::Decide`]: a reference that its sides start from, and the register it belongs into.
-    RootRef = root(value: Object, register: Key);
+    LeaveSides = leaveSides(site: Site);
+    /// Where sides of branches meet: how deep inside others, and the site of the first branch of the method.
+    Rejoin = rejoin(depth: Value, site: Site);
+    /// Before [`Hook::Decide`]: a reference that its sides start from, the register it belongs into, and the site.
+    RootRef = root(value: Object, register: Key, site: Site);
     /// Before [`Hook::Decide`]: a number that its sides start from.
-    RootInt = root(value: Value, register: Key);
+    RootInt = root(value: Value, register: Key, site: Site);
     /// Before a branch on an `int`: 0 if it jumps, else 1.
     WayInt = way(value: Value, opcode: Opcode) -> Value;
     /// The same for a reference.

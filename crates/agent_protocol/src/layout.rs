@@ -145,8 +145,10 @@ numbered! {
         OwnershipFilter;
         /// Whether accesses that repeat one of the same epoch are dropped.
         EpochFilter;
-        /// Whether a checker looks at the locks that are held.
-        Locksets;
+        /// Which accesses to shared variables checkers need: 0, 1 or 2, as `checkers::NeededAccesses` has them.
+        Accesses;
+        /// Whether blocks inside other blocks matter, and in which order conflicting accesses came.
+        NestedBlocks;
         /// Whether sides of branches are told that cannot be taken.
         AllBranches;
         /// The address of the table of threads that blocks of epochs belong to, an int each.
@@ -167,6 +169,8 @@ numbered! {
         Adversarial;
         /// The address of the bytes that say how often threads may still be held back at each site.
         Suspects;
+        /// The address of the words that say of which branches enough has been told, an int for each site.
+        ToldBranches;
         /// The address of the counter of holds.
         Holds;
         /// The address of the counter of slices that holds took.

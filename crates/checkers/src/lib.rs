@@ -48,12 +48,26 @@ pub trait Checker {
     }
 }
 
+/// Which accesses to a variable that several threads have used a checker needs. Later ones include earlier ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NeededAccesses {
+    /// Those that an order between two threads can begin or end at.
+    #[default]
+    InOrder,
+    /// All, once for each epoch, from when it is written after a second thread has used it; before that, the first and
+    /// the last read of each thread.
+    SinceWritten,
+    /// All, once for each epoch: which locks are held matters at each.
+    All,
+}
+
 /// Which events a checker needs beyond those that every checker gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Every access to a variable that several threads have used, once for each epoch, also where the
-    /// accesses before it are the thread's own: which locks are held matters at each.
-    pub locksets: bool,
+    /// Which accesses to variables that several threads have used.
+    pub accesses: NeededAccesses,
+    /// The blocks inside other blocks, which accesses lie in them, and in which order conflicting accesses came.
+    pub nested_blocks: bool,
     /// The order that library code makes, where it makes it.
     pub order: bool,
     /// What the sides of branches would do that are not taken.

@@ -5,7 +5,7 @@
 //! the blocks around them.
 
 use anyhow::bail;
-use checkers::{Checker, Registration};
+use checkers::{Checker, NeededAccesses, Registration};
 use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
 use findings::{Gap, GapKind, Results};
 use models::Pattern;
@@ -93,8 +93,12 @@ fn notes(trace: &Trace, checkers: &[&Registration]) -> Vec<String> {
         notes.truncate(SHOWN_NOTES);
         notes.push(format!("{more} more notes like these"));
     }
-    let has_locksets = trace.form() != Form::Binary || trace.header().get("locksets").is_some();
-    for checker in checkers.iter().filter(|checker| checker.needs.locksets && !has_locksets) {
+    let recorded = match (trace.form(), trace.header().get("accesses")) {
+        (Form::Binary, None) => NeededAccesses::InOrder,
+        (Form::Binary, Some("since-written")) => NeededAccesses::SinceWritten,
+        _ => NeededAccesses::All,
+    };
+    for checker in checkers.iter().filter(|checker| checker.needs.accesses > recorded) {
         notes.push(format!(
             "`{name}` may miss findings: record with `--monitor {name}` to include all accesses it needs",
             name = checker.name

@@ -652,29 +652,32 @@ public final class Scission {
     // ------------------------------------------------------------------ sides that are not taken
 
     /** A method begins whose branches have trees. */
-    public static void enterSides() {
+    public static void enterSides(int site) {
         try {
-            ScissionSides.enter(current());
+            if (!ScissionSides.isRetired(site)) {
+                ScissionSides.enter(current(), site);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
     }
 
     /** A method ends whose branches have trees. */
-    public static void leaveSides() {
+    public static void leaveSides(int site) {
         try {
-            ScissionSides.leave(current());
+            if (!ScissionSides.isRetired(site)) {
+                ScissionSides.leave(current(), site);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
     }
 
     /** Sides of branches meet. */
-    public static void rejoin(int depth) {
+    public static void rejoin(int depth, int site) {
         try {
-            ScissionThread s = Thread.currentThread().$scission;
-            if (s != null) {
-                ScissionSides.rejoin(s, depth);
+            if (!ScissionSides.isRetired(site)) {
+                ScissionSides.rejoin(current(), depth, site);
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
@@ -682,18 +685,22 @@ public final class Scission {
     }
 
     /** A reference that the next branch starts from, besides those that its hook is given. */
-    public static void root(Object value, int register) {
+    public static void root(Object value, int register, int site) {
         try {
-            ScissionSides.root(current(), value, register);
+            if (!ScissionSides.isTold(site)) {
+                ScissionSides.root(current(), value, register);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
     }
 
     /** A number that the next branch starts from. */
-    public static void root(int value, int register) {
+    public static void root(int value, int register, int site) {
         try {
-            ScissionSides.root(current(), ScissionSides.number(value), register);
+            if (!ScissionSides.isTold(site)) {
+                ScissionSides.root(current(), ScissionSides.number(value), register);
+            }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
         }
@@ -737,7 +744,7 @@ public final class Scission {
     public static void decide(int way, Class<?> from, Object first, Object second, Object third, int site) {
         try {
             // What one thread does alone is ordered before whatever it starts.
-            if (ScissionEpochs.hasThreads) {
+            if (!ScissionSides.isTold(site) && ScissionEpochs.hasThreads) {
                 ScissionSides.decide(current(), way, 0, from, first, second, third, site);
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
@@ -749,7 +756,7 @@ public final class Scission {
     public static void decideSwitch(int value, Class<?> from, Object first, Object second, Object third, int site) {
         try {
             // What one thread does alone is ordered before whatever it starts.
-            if (ScissionEpochs.hasThreads) {
+            if (!ScissionSides.isTold(site) && ScissionEpochs.hasThreads) {
                 ScissionSides.decide(current(), ScissionTrees.WAY_CASE, value, from, first, second, third, site);
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {

@@ -6,7 +6,10 @@ import java.util.Arrays;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
-/** The atomic blocks that are open. Their beginnings are reported with the first event inside. */
+/**
+ * The atomic blocks that are open. Their beginnings are reported with the first event inside; those of blocks inside
+ * others only where somebody looks at them.
+ */
 final class ScissionBlocks {
     private ScissionBlocks() {}
 
@@ -20,13 +23,51 @@ final class ScissionBlocks {
         if (depth == s.blocks.length) {
             moreBlocks(s);
         }
-        if (ScissionEpochs.hasThreads || depth == 0) {
-            ScissionEpochs.beginEpoch(s);
+        if (depth == 0 || ScissionConfiguration.NESTED_BLOCKS && ScissionEpochs.hasThreads) {
+            ScissionEpochs.splitEpoch(s);
         }
         s.blocks[depth] = s.epoch | site & SITES - 1;
         s.depth = depth + 1;
         if (depth == 0) {
             s.unit++;
+            if (ScissionConfiguration.LEAVES_OUT) {
+                s.isLeftOut = s.held == 0 && isLeftOut(s, site);
+            }
+        }
+    }
+
+    /** How often a block is executed by a thread until some executions are left out, and until most are. */
+    private static final int OFTEN = 1 << 8;
+    private static final int VERY_OFTEN = 1 << 12;
+    private static final int EXECUTED = 1 << 10;
+
+    /** Whether an execution of a block is left out: first seven of eight, then 63 of 64, in no rhythm. */
+    @DontInline
+    private static boolean isLeftOut(ScissionThread s, int site) {
+        int[] executed = s.executed;
+        if (executed == null) {
+            s.executed = executed = new int[EXECUTED];
+        }
+        int count = ++executed[site & EXECUTED - 1];
+        int others = count >= 0 && count < VERY_OFTEN ? 7 : 63;
+        boolean isLeftOut = (count < 0 || count > OFTEN) && (count * 0x9e3779b1 >>> 16 & others) != 0;
+        if (isLeftOut) {
+            leftOut++;
+        }
+        return isLeftOut;
+    }
+
+    /** How many executions of blocks were left out; the agent reads it at the end. Threads may lose a count to each other. */
+    static int leftOut;
+
+    /** The outermost block has ended. Locks that it has left held were not reported. */
+    private static void endLeavingOut(ScissionThread s, int site) {
+        if (ScissionConfiguration.LEAVES_OUT && s.isLeftOut) {
+            s.isLeftOut = false;
+            for (int at = 0; at < s.held; at++) {
+                long id = s.lockIds[at];
+                ScissionEvents.emit(s, id < 0 ? EVENT_ACQUIRE_SHARED : EVENT_ACQUIRE, site, id < 0 ? ~id : id, 0);
+            }
         }
     }
 
@@ -55,6 +96,7 @@ final class ScissionBlocks {
             s.depth = depth;
             if (depth == 0) {
                 s.unit++;
+                endLeavingOut(s, block);
             }
         } else {
             endReported(s, block);
@@ -89,14 +131,18 @@ final class ScissionBlocks {
         if (outer == 0) {
             s.regionLock = 0;
             s.unit++;
+            endLeavingOut(s, ScissionEpochs.site(s.blocks[0]));
         }
-        ScissionEpochs.beginEpoch(s);
+        ScissionEpochs.splitEpoch(s);
     }
 
     /** A lock is acquired where no block is open: one begins, until the lock is given back. */
     static void beginRegion(ScissionThread s, long lock, int site) {
         begin(s, site);
         s.regionLock = lock;
+        if (ScissionConfiguration.LEAVES_OUT) {
+            s.isLeftOut = s.depth == 1 && s.held == 1 && isLeftOut(s, site);
+        }
     }
 
     /** A lock was given back: the block ends that its acquisition began, if it did. */

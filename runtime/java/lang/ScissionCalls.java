@@ -248,6 +248,8 @@ final class ScissionCalls {
             ScissionThread c = ScissionEpochs.attach(child);
             emit(s, EVENT_FORK, site, c.number, 0);
             beginEpoch(s);
+            c.starter = s.number;
+            c.started = s.epoch;
             emit(c, EVENT_THREAD_BEGIN, 0, 0, 0);
         }
     }

@@ -67,9 +67,18 @@ final class ScissionEpochs {
         return s;
     }
 
-    /** Begins a new epoch. */
+    /** Begins a new epoch, at an operation that orders the thread with others. */
     @ForceInline
     static void beginEpoch(ScissionThread s) {
+        splitEpoch(s);
+        if (ScissionConfiguration.LOCKSETS) {
+            s.stretch = s.epoch;
+        }
+    }
+
+    /** Begins a new epoch, for what is not ordered otherwise than what came before. */
+    @ForceInline
+    static void splitEpoch(ScissionThread s) {
         long next = s.epoch + NEXT_EPOCH;
         s.epoch = next;
         if ((next & WITHIN_BLOCK) == 0) {

@@ -27,7 +27,7 @@ final class ScissionEvents {
      * reported something.
      */
     static void emit(ScissionThread s, int kind, int site, long first, long second) {
-        if (EMITS) {
+        if (EMITS && !isLeftOut(s, kind)) {
             prepare(s, kind, site);
             put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
         }
@@ -35,7 +35,7 @@ final class ScissionEvents {
 
     /** The same, of a place that the thread is not at: how it came here says nothing of how it would have come there. */
     static void emitWithoutStack(ScissionThread s, int kind, int site, long first, long second) {
-        if (EMITS) {
+        if (EMITS && !isLeftOut(s, kind)) {
             prepare(s, kind, 0);
             put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
         }
@@ -46,7 +46,7 @@ final class ScissionEvents {
      * began. With 0 nothing is known of when that was.
      */
     static void emitSince(ScissionThread s, int kind, int site, long first, long second, long since) {
-        if (EMITS) {
+        if (EMITS && !isLeftOut(s, kind)) {
             prepare(s, kind, site);
             long ticket = ticket();
             long overlaps = Math.min(ticket - since, MOST_OVERLAPS);
@@ -62,6 +62,18 @@ final class ScissionEvents {
         return U.getLongVolatile(null, TAIL);
     }
 
+    /** What a block does, other than ordering its thread with others. */
+    private static final long OF_BLOCKS = 1L << EVENT_READ | 1L << EVENT_WRITE | 1L << EVENT_VOLATILE_READ
+        | 1L << EVENT_VOLATILE_WRITE | 1L << EVENT_ATOMIC_UPDATE | 1L << EVENT_ACQUIRE | 1L << EVENT_ACQUIRE_SHARED
+        | 1L << EVENT_RELEASE | 1L << EVENT_RELEASE_SHARED | 1L << EVENT_WAIT | 1L << EVENT_WOKEN | 1L << EVENT_NOTIFY
+        | 1L << EVENT_NOTIFY_ALL | 1L << EVENT_CHOICE | 1L << EVENT_REJOIN;
+
+    /** Whether an event lies in a block that is left out. */
+    @ForceInline
+    private static boolean isLeftOut(ScissionThread s, int kind) {
+        return ScissionConfiguration.LEAVES_OUT && s.isLeftOut && (OF_BLOCKS >>> kind & 1) != 0;
+    }
+
     /** What is reported before an event of a thread at this site. */
     private static void prepare(ScissionThread s, int kind, int site) {
         if (s.waiting != 0 && kind != EVENT_WOKEN) {
@@ -73,7 +85,8 @@ final class ScissionEvents {
             reportedFailures = missed;
             put(s.number, EVENT_MISSED, 0, s.epoch >>> SITE_BITS, 0, 0);
         }
-        while (s.reported < s.depth) {
+        int blocks = ScissionConfiguration.NESTED_BLOCKS ? s.depth : s.isLeftOut ? 0 : Math.min(s.depth, 1);
+        while (s.reported < blocks) {
             long block = s.blocks[s.reported];
             put(s.number, EVENT_BEGIN, ScissionEpochs.site(block), block >>> SITE_BITS, 0, 0);
             s.reported++;

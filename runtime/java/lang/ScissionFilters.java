@@ -1,10 +1,14 @@
 package java.lang;
 
 import static java.lang.ScissionConfiguration.EPOCHS;
+import static java.lang.ScissionConfiguration.LEAVES_OUT;
 import static java.lang.ScissionConfiguration.LOCKSETS;
+import static java.lang.ScissionConfiguration.NESTED_BLOCKS;
 import static java.lang.ScissionConfiguration.OWNERSHIP;
+import static java.lang.ScissionConfiguration.READS_BEFORE_WRITES;
 import static java.lang.ScissionEpochs.beginEpoch;
 import static java.lang.ScissionEpochs.owner;
+import static java.lang.ScissionEpochs.splitEpoch;
 import static java.lang.ScissionEvents.earlier;
 import static java.lang.ScissionEvents.emit;
 import static java.lang.ScissionNotes.READ_SHARED;
@@ -15,6 +19,7 @@ import static java.lang.ScissionProtocol.*;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * The filters that keep most accesses to ordinary variables from being reported.
@@ -41,7 +46,10 @@ import jdk.internal.vm.annotation.DontInline;
  * matters: an access of the last owner can be the first without the lock. For them a variable is under the
  * ownership filter only while one thread alone has ever used it. The second thread gives R an index for
  * good, and from then on every access is reported, once in each epoch; and so is every read of a volatile
- * variable, whoever has used it. That loses no lock set: an
+ * variable, whoever has used it. Where reads of what nobody writes do not matter, that begins with the first write
+ * of which it is not known that it came before all other threads: it sets bit 62 of R, and reports what each thread
+ * read last. There, a thread also takes over what the one that
+ * started it had for itself before: what that one did is reported, and the thread is the owner. That loses no lock set: an
  * epoch ends where a lock is taken or given back, so that the same locks are held at every access of one
  * epoch; and what was noted before the second thread came is reported as earlier accesses of a variable that
  * had one owner, whose locks do not count.
@@ -56,6 +64,8 @@ final class ScissionFilters {
     private static final Unsafe U = Unsafe.getUnsafe();
 
     private static final long READ_SINCE = 1L << 63;
+    /** In an index of reads: the variable was written after a second thread had used it. */
+    private static final long WRITTEN = 1L << 62;
 
     private ScissionFilters() {}
 
@@ -68,6 +78,7 @@ final class ScissionFilters {
             return false;
         }
         long epoch = s.epoch;
+        site = siteToNote(s, site);
         long read = U.getLong(base, r);
         if ((read ^ epoch) >>> SITE_BITS == 0) {
             return true;
@@ -87,11 +98,20 @@ final class ScissionFilters {
         if ((noted ^ epoch) >>> SITE_BITS == 0) {
             return true;
         }
-        if (OWNERSHIP && !LOCKSETS && noted != 0 && owner(noted) == s.number) {
+        if (OWNERSHIP && noted != 0 && owner(noted) == s.number && (!isLoud(read) || repeats(s, noted, site))) {
             U.putLong(null, note, epoch | site);
             return true;
         }
         return false;
+    }
+
+    /**
+     * Whether an access does what the one that is noted did, in no block, with nothing in between that orders the thread
+     * with others. Checkers that look at the locks of such accesses want to know of each.
+     */
+    private static boolean repeats(ScissionThread s, long noted, int site) {
+        return LOCKSETS && !READS_BEFORE_WRITES && s.depth == 0
+            && noted >= s.stretch && ScissionEpochs.site(noted) == (site & SITES - 1);
     }
 
     /** The common cases of a write that is not reported: of a new object, or of one that only we use. */
@@ -100,6 +120,7 @@ final class ScissionFilters {
             return false;
         }
         long epoch = s.epoch;
+        site = siteToNote(s, site);
         long write = U.getLong(base, w);
         if ((write ^ epoch) >>> SITE_BITS == 0) {
             return true;
@@ -111,11 +132,22 @@ final class ScissionFilters {
                 return true;
             }
         }
+        if (OWNERSHIP && write > 0 && owner(write) == s.number && repeats(s, write, site)) {
+            U.putLong(base, w, epoch | site);
+            return true;
+        }
         return false;
+    }
+
+    /** What is noted in a block that is left out has no site, so that nobody reports it. */
+    @ForceInline
+    private static int siteToNote(ScissionThread s, int site) {
+        return LEAVES_OUT && s.isLeftOut ? 0 : site;
     }
 
     /** Whether a read need not be reported now: it says nothing new, or it is noted. */
     static boolean noteRead(ScissionThread s, Object base, long r, long w, int site) {
+        site = siteToNote(s, site);
         if (!EPOCHS) {
             beginEpoch(s);
         }
@@ -135,7 +167,7 @@ final class ScissionFilters {
 
     /** The same for a variable whose reads are noted by thread. */
     private static boolean noteSharedRead(ScissionThread s, long read, long write, long word) {
-        if (!OWNERSHIP || LOCKSETS || read == READ_SHARED || !takesNotes(s)) {
+        if (!OWNERSHIP || isLoud(read) || read == READ_SHARED || !takesNotes(s)) {
             return (write ^ word) >>> SITE_BITS == 0;
         }
         long note = noteOf(s, read);
@@ -151,6 +183,7 @@ final class ScissionFilters {
 
     /** Whether a write need not be reported now. */
     static boolean noteWrite(ScissionThread s, Object base, long r, long w, int site) {
+        site = siteToNote(s, site);
         if (!EPOCHS) {
             beginEpoch(s);
         }
@@ -165,18 +198,42 @@ final class ScissionFilters {
         return isOwn;
     }
 
+    /** Whether every read is reported of a variable that several threads have used, by its index of reads. */
+    private static boolean isLoud(long read) {
+        return LOCKSETS && (READS_BEFORE_WRITES || (read & WRITTEN) != 0);
+    }
+
+    /**
+     * Whether all that the words of a variable stand for has been reported, and need not be again: where nobody asks
+     * in which order accesses came.
+     */
+    private static boolean isTold(long read) {
+        return LOCKSETS && !NESTED_BLOCKS && read < 0 && isLoud(read);
+    }
+
     /**
      * A thread would have used the variable. If another one has used it, what is noted is reported, and from now on every
      * access is; if nobody has, a word without a site says whose it is, so that the next thread is the second one.
      */
-    static void mark(ScissionThread s, Object base, long r, long w, long first, long second) {
+    static void mark(
+            ScissionThread s, boolean isWrite, Object base, long r, long w, long first, long second) {
         long write = U.getLong(base, w);
         long read = U.getLong(base, r);
-        if (!OWNERSHIP || read < 0) {
+        if (!OWNERSHIP) {
             return;
         }
-        if (write == 0 && read == 0) {
-            U.putLong(base, r, s.epoch);
+        if (read < 0) {
+            if (isWrite && (read & WRITTEN) == 0) {
+                U.putLong(base, r, read | WRITTEN);
+                ScissionNotes.collectReads(s, read, first, second);
+            }
+        } else if (write == 0 && read == 0) {
+            U.putLong(base, isWrite ? w : r, s.epoch);
+        } else if (takesOver(s, write, read)) {
+            earlier(EVENT_EARLIER_WRITE, write, first, second);
+            earlier(EVENT_EARLIER_READ, read, first, second);
+            U.putLong(base, w, isWrite ? s.epoch : 0);
+            U.putLong(base, r, isWrite ? 0 : s.epoch);
         } else if (isOther(s, write) || isOther(s, read)) {
             if (write > 0) {
                 earlier(EVENT_EARLIER_WRITE, write, first, second);
@@ -184,7 +241,9 @@ final class ScissionFilters {
             if (read > 0) {
                 earlier(EVENT_EARLIER_READ, read, first, second);
             }
-            U.putLong(base, r, shareReads());
+            U.putLong(base, r, isWrite ? shareReads() | WRITTEN : shareReads());
+        } else if (isWrite && write == 0) {
+            U.putLong(base, w, s.epoch);
         }
     }
 
@@ -192,6 +251,7 @@ final class ScissionFilters {
     @DontInline
     static void reportRead(
             ScissionThread s, Object base, long r, long w, int site, long first, long second) {
+        site = siteToNote(s, site);
         long write;
         boolean receives;
         do {
@@ -199,22 +259,23 @@ final class ScissionFilters {
             receives = isOther(s, write);
         } while (write >= 0 && (receives || write == 0)
             && !U.compareAndSetLong(base, w, write, write | READ_SINCE));
-        if (write > 0) {
+        long read = U.getLong(base, r);
+        if (write > 0 && !isTold(read)) {
             earlier(EVENT_EARLIER_WRITE, write, first, second);
         }
-        long read = U.getLong(base, r);
         boolean isSecondReader = read > 0 && owner(read) != s.number;
+        boolean takesOver = takesOver(s, write, read);
         if (isSecondReader) {
             earlier(EVENT_EARLIER_READ, read, first, second);
         }
-        if (isSecondReader || LOCKSETS && receives && read >= 0) {
+        if (!takesOver && (isSecondReader || LOCKSETS && receives && read >= 0)) {
             // From now on each thread notes its own reads.
-            read = shareReads();
+            read = isInherited(s, write) ? shareReads() : shareReads() | WRITTEN;
             U.putLong(base, r, read);
         }
         if (read >= 0) {
             if (receives) {
-                beginEpoch(s);
+                splitEpoch(s);
             }
             U.putLong(base, r, s.epoch | site);
         } else if (read == READ_SHARED || !takesNotes(s)) {
@@ -230,7 +291,7 @@ final class ScissionFilters {
                 noted = 0;
             }
             if (receives && noted == 0) {
-                beginEpoch(s);
+                splitEpoch(s);
             }
             U.putLong(null, note, s.epoch | site);
         }
@@ -251,7 +312,7 @@ final class ScissionFilters {
             return true;
         }
         if (receives && !isKnown) {
-            beginEpoch(s);
+            splitEpoch(s);
         }
         cache[index] = first;
         cache[index + 1] = second;
@@ -264,8 +325,15 @@ final class ScissionFilters {
     @DontInline
     static void reportWrite(
             ScissionThread s, Object base, long r, long w, int site, long first, long second) {
+        site = siteToNote(s, site);
         long write = U.getLong(base, w);
         long read = U.getLong(base, r);
+        if (isTold(read)) {
+            splitEpoch(s);
+            U.putLong(base, w, s.epoch | site);
+            emit(s, EVENT_WRITE, site, first, second);
+            return;
+        }
         if (write > 0 && owner(write) != s.number) {
             earlier(EVENT_EARLIER_WRITE, write, first, second);
         }
@@ -273,16 +341,29 @@ final class ScissionFilters {
             earlier(EVENT_EARLIER_READ, read, first, second);
         }
         if (read < 0 && read != READ_SHARED) {
+            if (LOCKSETS) {
+                U.putLong(base, r, read | WRITTEN);
+            }
             ScissionNotes.collectReads(s, read, first, second);
-        } else if (LOCKSETS && (read < 0 || isOther(s, read) || isOther(s, write))) {
+        } else if (LOCKSETS && (read < 0 || isOther(s, read) || isOther(s, write)) && !takesOver(s, write, read)) {
             // A second thread has come, now or before.
-            U.putLong(base, r, read < 0 ? READ_SHARED : shareReads());
+            U.putLong(base, r, read < 0 ? READ_SHARED : shareReads() | WRITTEN);
         } else if (read != 0) {
             U.putLong(base, r, 0);
         }
-        beginEpoch(s);
+        splitEpoch(s);
         U.putLong(base, w, s.epoch | site);
         emit(s, EVENT_WRITE, site, first, second);
+    }
+
+    /** Whether nobody has used the variable but this thread and, before it started it, the one that did. */
+    private static boolean takesOver(ScissionThread s, long write, long read) {
+        return LOCKSETS && !READS_BEFORE_WRITES && read >= 0 && s.started != 0
+            && (isOther(s, write) || isOther(s, read)) && isInherited(s, write) && isInherited(s, read);
+    }
+
+    private static boolean isInherited(ScissionThread s, long word) {
+        return !isOther(s, word) || owner(word) == s.starter && word << 1 >>> 1 < s.started;
     }
 
     /** Whether a word holds what another thread did. */

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * What the sides of branches would do that are not taken. A branch whose sides do something that other threads can see
@@ -25,8 +26,11 @@ import jdk.internal.vm.annotation.DontInline;
 final class ScissionSides {
     private static final Unsafe U = Unsafe.getUnsafe();
 
-    /** How often a branch is told; the code is the same each time, and so is what is found. */
+    /** How often a branch is told, and decided, until it is left alone; the code is the same each time. */
     private static final int MOST_TOLD = 1000;
+    private static final int MOST_DECIDED = 1 << 16;
+    /** A method is retired when it is the one that a thread enters after so many others. */
+    private static final int ENTRIES = 1 << 12;
 
     /** How many values of a condition are told apart in one unit; two iterations of a loop stand for all. */
     private static final int MOST_ROUNDS = 2;
@@ -52,11 +56,58 @@ final class ScissionSides {
 
     private ScissionSides() {}
 
+    // ------------------------------------------------------------------ enough
+
+    // An int for each site of a branch. The first branch of a method stands for the method as well.
+    private static final long WORDS = ScissionNatives.configuration(WORD_TOLD_BRANCHES);
+    /** Enough has been told of the branch. */
+    private static final int TOLD = 1;
+    /** The method is retired: its hooks do nothing, until a branch is decided of which not enough has been told. */
+    private static final int RETIRED = 2;
+    /** From here on, how often it was brought back. */
+    private static final int RETURN = 4;
+
+    @ForceInline
+    private static int word(int site) {
+        return U.getInt(WORDS + ((long) (site & SITES - 1) << 2));
+    }
+
+    /** Whether enough has been told of a branch. */
+    @ForceInline
+    static boolean isTold(int site) {
+        return (word(site) & TOLD) != 0;
+    }
+
+    /** Whether a method is retired, by the site of its first branch. */
+    @ForceInline
+    static boolean isRetired(int site) {
+        return (word(site) & RETIRED) != 0;
+    }
+
+    private static synchronized void set(int site, int bits) {
+        U.putInt(WORDS + ((long) (site & SITES - 1) << 2), word(site) | bits);
+    }
+
+    /** Brings a method back; what began before is not mistaken for what begins now. */
+    private static synchronized void bringBack(int site) {
+        int word = word(site);
+        if ((word & RETIRED) != 0) {
+            U.putInt(WORDS + ((long) (site & SITES - 1) << 2), (word & ~RETIRED) + RETURN);
+        }
+    }
+
+    /** What the frames of a method are known by, as long as it is not retired. */
+    private static long key(int site) {
+        return (long) site << 32 | word(site) / RETURN;
+    }
+
     // ------------------------------------------------------------------ trees
 
     /** The tree of a branch. */
     static final class Branch {
         final int[] words;
+        /** The first branch of its method. */
+        final int method;
         final int registers;
         final int depth;
         /** The side that goes on with a loop, -1 if the branch leaves none. */
@@ -74,17 +125,19 @@ final class ScissionSides {
         private final boolean[] isVisible;
         /** How often it has been told; threads that tell it at the same time may count once. */
         private int told;
+        private int decided;
 
         Branch(int[] words) {
             this.words = words;
-            registers = words[0];
-            depth = words[1];
-            iterates = words[2];
-            int fields = words[3];
+            method = words[0];
+            registers = words[1];
+            depth = words[2];
+            iterates = words[3];
+            int fields = words[4];
             if (fields >= 0 && FEASIBLE_ONLY) {
-                fixedIfFinal = Arrays.copyOfRange(words, 4, 4 + fields);
+                fixedIfFinal = Arrays.copyOfRange(words, 5, 5 + fields);
             }
-            int at = 4 + Math.max(fields, 0);
+            int at = 5 + Math.max(fields, 0);
             condition = FEASIBLE_ONLY ? words[at] : 0;
             isRenewed = (words[at + 1] & FLAG_RENEWED) != 0;
             isNegated = (words[at + 1] & FLAG_NEGATED) != 0;
@@ -160,7 +213,7 @@ final class ScissionSides {
     private static final int PART_BITS = 12;
     private static final Branch[][] BRANCHES = new Branch[SITES >>> PART_BITS][];
     /** Stands for a branch without a tree. */
-    private static final Branch NONE = new Branch(new int[] {0, 0, -1, -1, 0, 0, 0});
+    private static final Branch NONE = new Branch(new int[] {0, 0, 0, -1, -1, 0, 0, 0});
 
     private static Branch branch(int site) {
         Branch[] part = ScissionSites.isSite(site) ? BRANCHES[site >>> PART_BITS] : null;
@@ -232,7 +285,9 @@ final class ScissionSides {
         /** How many were open when the frames that can have some began, and how many loops. */
         private int[] frames = new int[32];
         private int[] loopFrames = new int[32];
+        private long[] keys = new long[32];
         private int frame;
+        private int entries;
         /** The loops that are running: the site of the branch that can leave each, and how often it did not. */
         private int[] loops = new int[16];
         private int[] iterations = new int[16];
@@ -312,35 +367,63 @@ final class ScissionSides {
     }
 
     /** A method begins that has branches with trees. */
-    static void enter(ScissionThread s) {
+    static void enter(ScissionThread s, int site) {
         Choices choices = choices(s);
+        if ((++choices.entries & ENTRIES - 1) == 0) {
+            set(site, RETIRED);
+            return;
+        }
         int frame = choices.frame;
         if (frame == choices.frames.length) {
             choices.frames = Arrays.copyOf(choices.frames, frame * 2);
             choices.loopFrames = Arrays.copyOf(choices.loopFrames, frame * 2);
+            choices.keys = Arrays.copyOf(choices.keys, frame * 2);
             choices.conditionFrames = Arrays.copyOf(choices.conditionFrames, frame * 2);
         }
+        choices.keys[frame] = key(site);
         choices.frames[frame] = choices.open;
         choices.loopFrames[frame] = choices.running;
         choices.conditionFrames[frame] = choices.known;
         choices.frame = frame + 1;
     }
 
-    /** Such a method ends. */
-    static void leave(ScissionThread s) {
+    /**
+     * Such a method ends. Frames above its own are of methods that were retired before they ended. It may have none
+     * itself: then it was retired when it began, or meanwhile, and what it left open stays so until a caller ends.
+     */
+    static void leave(ScissionThread s, int site) {
         Choices choices = choices(s);
-        if (choices.frame > 0) {
-            choices.frame--;
-            close(s, choices, choices.frames[choices.frame], -1);
-            choices.running = Math.min(choices.running, choices.loopFrames[choices.frame]);
-            choices.known = Math.min(choices.known, choices.conditionFrames[choices.frame]);
+        long key = key(site);
+        int frame = choices.frame - 1;
+        while (frame >= 0 && choices.keys[frame] != key) {
+            frame--;
+        }
+        if (frame >= 0) {
+            choices.frame = frame;
+            close(s, choices, choices.frames[frame], -1);
+            choices.running = Math.min(choices.running, choices.loopFrames[frame]);
+            choices.known = Math.min(choices.known, choices.conditionFrames[frame]);
         }
     }
 
+    /** Whether the method that is running has a frame; what was left above it is dropped. */
+    private static boolean isInnermost(Choices choices, int site) {
+        long key = key(site);
+        while (choices.frame > 0 && choices.keys[choices.frame - 1] != key) {
+            long top = choices.keys[choices.frame - 1];
+            int other = (int) (top >>> 32);
+            if (!isRetired(other) && key(other) == top) {
+                return false;
+            }
+            choices.frame--;
+        }
+        return choices.frame > 0;
+    }
+
     /** The thread has come to a place where sides meet. */
-    static void rejoin(ScissionThread s, int depth) {
+    static void rejoin(ScissionThread s, int depth, int site) {
         Choices choices = choices(s);
-        if (choices.frame > 0 && choices.open > choices.frames[choices.frame - 1]) {
+        if (isInnermost(choices, site) && choices.open > choices.frames[choices.frame - 1]) {
             close(s, choices, choices.frames[choices.frame - 1], depth);
         }
     }
@@ -351,7 +434,7 @@ final class ScissionSides {
             choices.open--;
             if (choices.units[choices.open] == s.unit) {
                 emitWithoutStack(s, EVENT_REJOIN, 0, 0, 0);
-                ScissionEpochs.beginEpoch(s);
+                ScissionEpochs.splitEpoch(s);
             }
         }
     }
@@ -376,21 +459,30 @@ final class ScissionSides {
             ScissionThread s, int way, int value, Class<?> from, Object first, Object second, Object third, int site) {
         Branch branch = branch(site);
         Object[] roots = s.choices == null ? null : s.choices.takeRoots();
+        if (s.isLeftOut) {
+            return;
+        }
+        if (branch.told >= MOST_TOLD || ++branch.decided >= MOST_DECIDED || branch == NONE) {
+            silentBranches += branch == NONE ? 0 : 1;
+            set(site, TOLD);
+            return;
+        }
+        Choices choices = choices(s);
+        if (!isInnermost(choices, branch.method)) {
+            bringBack(branch.method);
+            return;
+        }
         int condition = 0;
         int round = 0;
         if (branch.condition != 0) {
-            int known = choices(s).conditionOf(branch.condition, branch.isRenewed, s.unit);
-            condition = s.choices.numbers[known];
-            round = s.choices.rounds[known];
-        }
-        if (branch.told >= MOST_TOLD) {
-            return;
+            int known = choices.conditionOf(branch.condition, branch.isRenewed, s.unit);
+            condition = choices.numbers[known];
+            round = choices.rounds[known];
         }
         int taken = branch.sideOf(way, value);
         if (taken < 0) {
             return;
         }
-        Choices choices = choices(s);
         int copies = 1;
         if (branch.iterates >= 0) {
             copies = 2 - iterationsOf(choices, site, taken == branch.iterates);
@@ -420,9 +512,7 @@ final class ScissionSides {
             infeasibleSides++;
             return;
         }
-        if (++branch.told == MOST_TOLD) {
-            silentBranches++;
-        }
+        branch.told++;
         Object[] registers = new Object[Math.max(branch.registers, 3)];
         if (roots != null) {
             System.arraycopy(roots, 0, registers, 0, Math.min(roots.length, registers.length));
@@ -466,7 +556,7 @@ final class ScissionSides {
     private static void speculate(
             ScissionThread s, Choices choices, Branch branch, int taken, int copies, int condition, Class<?> from,
             Object[] registers, int site) {
-        ScissionEpochs.beginEpoch(s);
+        ScissionEpochs.splitEpoch(s);
         emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
         boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;
         for (int side = 0; side < branch.sides.length; side++) {
@@ -488,7 +578,7 @@ final class ScissionSides {
             emitWithoutStack(s, EVENT_UNTAKEN_END, site, 0, 0);
             walk.count();
         }
-        ScissionEpochs.beginEpoch(s);
+        ScissionEpochs.splitEpoch(s);
         if (isLoop || !branch.isVisible(taken)) {
             // Nothing on this side excludes what would have been done on the others.
             emitWithoutStack(s, EVENT_REJOIN, site, 0, 0);
@@ -506,7 +596,7 @@ final class ScissionSides {
             ScissionThread s, Choices choices, Branch branch, int taken, int condition, Class<?> from, int site) {
         boolean isLoop = branch.iterates >= 0 && taken != branch.iterates;
         if (!isLoop && branch.isVisible(taken) && !branch.isFixed(from)) {
-            ScissionEpochs.beginEpoch(s);
+            ScissionEpochs.splitEpoch(s);
             emitWithoutStack(s, EVENT_CHOICE, site, 0, 0);
             given(s, condition, branch.holdsOn(taken), site);
             open(s, choices, branch);

@@ -16,8 +16,15 @@ final class ScissionThread {
     /** Whether it is the thread that runs {@code main}. */
     final boolean isMain;
 
+    /** Which thread started it, and the epoch of that one after the start; an epoch of 0 if nobody is known to have. */
+    int starter;
+    long started;
+
     /** The current epoch, shifted to where the words of variables have it. */
     long epoch;
+
+    /** The epoch that began with the last operation that orders it with others. */
+    long stretch;
 
     /** The atomic blocks that are open: the epoch each began with, and its site. */
     long[] blocks = new long[16];
@@ -27,6 +34,10 @@ final class ScissionThread {
     int reported;
     /** How many units there were: outermost blocks, what they were cut into, and what lies between them. */
     long unit;
+    /** Whether the outermost block is left out: of what lies in it only what orders threads is reported. */
+    boolean isLeftOut;
+    /** How often blocks were executed, by the low bits of their sites; null as long as nobody asks. */
+    int[] executed;
     /** The branches whose sides have not met again; null if there were none. */
     ScissionSides.Choices choices;
     /** The number of the lock whose acquisition began the outermost block; 0 if it began otherwise. */

@@ -486,7 +486,7 @@ final class ScissionWalk {
 
     private void report(boolean isWrite, ScissionPlaces.Place place, Object object, long first, long second, int site) {
         if (place.entry > 0) {
-            ScissionFilters.mark(s, object, ScissionSites.wordOfReads(place.entry),
+            ScissionFilters.mark(s, isWrite, object, ScissionSites.wordOfReads(place.entry),
                 ScissionSites.wordOfWrites(place.entry), first, second);
         }
         emitWithoutStack(s, isWrite ? EVENT_WOULD_WRITE : EVENT_WOULD_READ, site, first, second);

@@ -57,7 +57,7 @@ use crate::locksets::{
 };
 use crate::subject::Subject;
 use crate::verb::Verb;
-use crate::{Checker, Needs, Registration};
+use crate::{Checker, NeededAccesses, Needs, Registration};
 use report::{Failure, Failures};
 
 const RULE: &str = "irreducible-block";
@@ -67,7 +67,12 @@ pub const CHECKER: Registration = Registration {
     name: "atomizer",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true, order: false, speculation: false },
+    needs: Needs {
+        accesses: NeededAccesses::All,
+        nested_blocks: true,
+        order: false,
+        speculation: false,
+    },
     start: |_| Box::new(CutBlocks::new(Atomizer::default())),
 };
 

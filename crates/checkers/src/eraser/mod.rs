@@ -27,7 +27,7 @@ use findings::Finding;
 use crate::locksets::{
     Acquisition, BoundedTable, GuardState, GuardStatus, HeldLocksByThread, SetId, Sets,
 };
-use crate::{Checker, Needs, Registration};
+use crate::{Checker, NeededAccesses, Needs, Registration};
 use report::{Race, Races, ReportedAccess};
 
 const RULE: &str = "lockset-race";
@@ -37,7 +37,12 @@ pub const CHECKER: Registration = Registration {
     name: "eraser",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true, order: false, speculation: false },
+    needs: Needs {
+        accesses: NeededAccesses::All,
+        nested_blocks: true,
+        order: false,
+        speculation: false,
+    },
     start: |_| Box::new(Eraser::default()),
 };
 

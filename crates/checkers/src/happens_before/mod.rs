@@ -43,7 +43,7 @@ use crate::subject::{Subject, ThreadNames, site_of};
 use crate::table::{Key, Table};
 use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
-use crate::{Checker, Needs, Registration};
+use crate::{Checker, NeededAccesses, Needs, Registration};
 use accesses::{Accesses, TimedAccess};
 use clock::Clock;
 use clock_history::ClockHistory;
@@ -57,7 +57,12 @@ pub const CHECKER: Registration = Registration {
     name: "happens-before",
     rules: &[RULE],
     on_by_default: true,
-    needs: Needs { locksets: false, order: true, speculation: false },
+    needs: Needs {
+        accesses: NeededAccesses::InOrder,
+        nested_blocks: true,
+        order: true,
+        speculation: false,
+    },
     start: |_| Box::new(HappensBefore::new()),
 };
 

@@ -109,19 +109,20 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         let is_last = self.visits.len() + 1 == self.edges;
         let home = self.threads[0];
         // What came last first, in case there are too many.
-        for other in self.forest.of_variable(leaf.access.variable).iter().rev() {
+        let forest = self.forest;
+        for other in forest.conflicting(leaf.access.variable, leaf.access.is_write, place) {
             self.steps += 1;
             if self.steps > self.most_steps {
                 return;
             }
-            let Some(target) = self.forest.get(*other) else { continue };
+            let Some(target) = forest.get(other) else { continue };
             let is_free = !self.threads.contains(&target.thread);
             let is_allowed = if is_last {
                 target.thread == home || (is_free && self.comes_before(target, first))
             } else {
                 is_free
             };
-            if !is_allowed || target.thread == unit.thread {
+            if !is_allowed {
                 continue;
             }
             self.steps += target.tree.leaves.len() as u64;
@@ -131,7 +132,7 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
                 if !is_edge {
                     continue;
                 }
-                let arrives = Access { unit: *other, leaf: number };
+                let arrives = Access { unit: other, leaf: number };
                 if self.visits.is_empty() {
                     self.may_split_start = (first.leaf + 1..unit.tree.leaves.len())
                         .any(|later| self.may_split(unit, first.leaf, later, arrives));
@@ -253,12 +254,11 @@ impl<'a, F: FnMut(&[Visit])> CycleSearch<'a, F> {
         let units = match self.forest.get(self.start) {
             Some(start) if all.len() > FEW_UNITS => {
                 let variables = start.tree.variables().take(FEW_UNITS);
-                let units = variables.flat_map(|variable| {
-                    self.forest.of_variable(variable).iter().rev().take(FEW_UNITS)
+                let units = variables.flat_map(|(variable, _)| {
+                    self.forest.of_variable(variable, thread).take(FEW_UNITS)
                 });
-                let mut units: Vec<UnitId> = units.copied().collect();
+                let mut units: Vec<UnitId> = units.collect();
                 self.steps += units.len() as u64;
-                units.retain(|id| self.forest.get(*id).is_some_and(|unit| unit.thread == thread));
                 units.sort_unstable();
                 units.dedup();
                 units.into()

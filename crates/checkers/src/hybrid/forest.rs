@@ -58,6 +58,21 @@ pub(super) struct Added {
     pub(super) is_news: bool,
 }
 
+/// The units of a thread that access one variable.
+#[derive(Clone, Debug)]
+struct UnitsOfThread {
+    thread: ThreadId,
+    /// By the stretch of the thread in which they ended.
+    units: Vec<AccessingUnit>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct AccessingUnit {
+    stretch: u32,
+    id: UnitId,
+    writes: bool,
+}
+
 /// All trees that matter.
 #[derive(Clone, Debug)]
 pub(super) struct Forest {
@@ -71,7 +86,7 @@ pub(super) struct Forest {
     by_thread: FxHashMap<ThreadId, Vec<UnitId>>,
     /// The units of a thread that have one tree, by the number of the tree.
     equal: FxHashMap<(ThreadId, u64), Vec<UnitId>>,
-    by_variable: FxHashMap<Variable, Vec<UnitId>>,
+    by_variable: FxHashMap<Variable, Vec<UnitsOfThread>>,
     tokens: usize,
     sweep_at: usize,
     /// The most units that there were.
@@ -119,9 +134,46 @@ impl Forest {
         self.by_thread.get(&thread).map_or(&[], Vec::as_slice)
     }
 
-    /// The units that access a variable.
-    pub(super) fn of_variable(&self, variable: Variable) -> &[UnitId] {
-        self.by_variable.get(&variable).map_or(&[], Vec::as_slice)
+    /// The units of other threads that conflict with an access to a variable and have not ended before this place; of
+    /// each thread, the last ones first.
+    pub(super) fn conflicting<'a>(
+        &'a self,
+        variable: Variable,
+        is_write: bool,
+        place: &'a Place,
+    ) -> impl Iterator<Item = UnitId> + 'a {
+        let threads = self.by_variable.get(&variable).map_or(&[][..], Vec::as_slice);
+        let others = threads.iter().filter(|it| it.thread != place.thread);
+        others.flat_map(move |it| {
+            let known = place.clock.of(it.thread);
+            let later = it.units.iter().rev().take_while(move |unit| unit.stretch > known);
+            later.filter(move |unit| is_write || unit.writes).map(|unit| unit.id)
+        })
+    }
+
+    /// The units of a thread that access a variable, the last ones first.
+    pub(super) fn of_variable(
+        &self,
+        variable: Variable,
+        thread: ThreadId,
+    ) -> impl Iterator<Item = UnitId> + '_ {
+        let threads = self.by_variable.get(&variable).map_or(&[][..], Vec::as_slice);
+        let units = threads.iter().filter(move |it| it.thread == thread);
+        units.flat_map(|it| it.units.iter().rev()).map(|unit| unit.id)
+    }
+
+    /// Enters a unit under the variables of its tree.
+    fn enter(&mut self, id: UnitId, tree: &Tree, thread: ThreadId, stretch: u32) {
+        for (variable, writes) in tree.variables() {
+            let threads = self.by_variable.entry(variable).or_default();
+            let at = threads.iter().position(|it| it.thread == thread).unwrap_or_else(|| {
+                threads.push(UnitsOfThread { thread, units: Vec::new() });
+                threads.len() - 1
+            });
+            let units = &mut threads[at].units;
+            let after = units.partition_point(|it| it.stretch <= stretch);
+            units.insert(after, AccessingUnit { stretch, id, writes });
+        }
     }
 
     /// All units, in the order in which they were added.
@@ -162,9 +214,8 @@ impl Forest {
         let id = UnitId(self.next);
         self.next += 1;
         self.tokens += tree.tokens.len();
-        for variable in tree.variables() {
-            self.by_variable.entry(variable).or_default().push(id);
-        }
+        let stretch = places.last().map_or(0, |place| place.stretch);
+        self.enter(id, &tree, thread, stretch);
         self.by_thread.entry(thread).or_default().push(id);
         self.equal.entry((thread, tree.number)).or_default().push(id);
         self.age.push_back(id);
@@ -192,8 +243,15 @@ impl Forest {
         let Some(unit) = self.forget(id) else { return };
         remove_from(&mut self.by_thread, unit.thread, id);
         remove_from(&mut self.equal, (unit.thread, unit.tree.number), id);
-        for variable in unit.tree.variables() {
-            remove_from(&mut self.by_variable, variable, id);
+        let stretch = unit.places.last().map_or(0, |place| place.stretch);
+        for (variable, _) in unit.tree.variables() {
+            let Some(threads) = self.by_variable.get_mut(&variable) else { continue };
+            for it in threads.iter_mut().filter(|it| it.thread == unit.thread) {
+                let from = it.units.partition_point(|unit| unit.stretch < stretch);
+                if let Some(at) = it.units[from..].iter().position(|unit| unit.id == id) {
+                    it.units.remove(from + at);
+                }
+            }
         }
     }
 
@@ -233,7 +291,13 @@ impl Forest {
         self.age.retain(|id| units.contains_key(id));
         keep_known(&mut self.by_thread, units);
         keep_known(&mut self.equal, units);
-        keep_known(&mut self.by_variable, units);
+        self.by_variable.retain(|_, threads| {
+            threads.retain_mut(|it| {
+                it.units.retain(|unit| units.contains_key(&unit.id));
+                !it.units.is_empty()
+            });
+            !threads.is_empty()
+        });
         for trees in self.trees.values_mut() {
             trees.retain(|tree| Arc::strong_count(tree) > 1);
         }

@@ -35,7 +35,9 @@
 //!    considered.
 //! 9. Units of one thread that have equal trees are one (`forest.rs`). Units that were forgotten, searches that were
 //!    ended, and accesses reported so late that their unit is forgotten are counted ([`Hybrid::bounds_reached`]).
-//! 10. What hooks leave out because it repeats an access of the same epoch is one access here, too.
+//! 10. What hooks leave out because it repeats an access of the same epoch is one access here, too; and so are repeated
+//!     accesses of one place in no block, between two operations that order their thread. Of the reads of a variable
+//!     before it is written, the first and the last of each thread are known.
 
 mod builder;
 mod cycles;
@@ -53,7 +55,7 @@ use findings::Finding;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::cuts::CutBlocks;
-use crate::{Checker, Needs, Registration, Settings};
+use crate::{Checker, NeededAccesses, Needs, Registration, Settings};
 use builder::{Builder, BuilderConfig};
 use cycles::{Access, CycleSearch, Passage, Visit};
 use forest::{Added, Forest, ForestConfig, UnitId};
@@ -69,7 +71,12 @@ pub const CHECKER: Registration = Registration {
     name: "hybrid",
     rules: &[RULE],
     on_by_default: false,
-    needs: Needs { locksets: true, order: false, speculation: true },
+    needs: Needs {
+        accesses: NeededAccesses::SinceWritten,
+        nested_blocks: false,
+        order: false,
+        speculation: true,
+    },
     start: |Settings { speculation }| {
         Box::new(CutBlocks::new(Hybrid::new(Config { speculation, ..Config::default() })))
     },
@@ -499,21 +506,20 @@ impl Hybrid {
     fn situation(&self, id: UnitId) -> Situation {
         let Some(unit) = self.forest.get(id) else { return Situation::NoConflict };
         let own = self.forest.of_thread(unit.thread);
+        let Some(start) = unit.places.first() else { return Situation::NoConflict };
         let mut concurrent: Vec<UnitId> = Vec::new();
-        for variable in unit.tree.variables() {
-            let units = self.forest.of_variable(variable);
-            if units.len() > LARGE_SITUATION {
-                return Situation::TooLarge;
-            }
-            for id in units {
-                let Some(other) = self.forest.get(*id) else { continue };
-                let is_concurrent = other.thread != unit.thread
-                    && unit
-                        .places
-                        .iter()
-                        .any(|place| other.places.iter().any(|it| it.is_concurrent(place)));
+        for (variable, writes) in unit.tree.variables() {
+            for id in self.forest.conflicting(variable, writes, start) {
+                let Some(other) = self.forest.get(id) else { continue };
+                let is_concurrent = unit
+                    .places
+                    .iter()
+                    .any(|place| other.places.iter().any(|it| it.is_concurrent(place)));
                 if is_concurrent {
-                    concurrent.push(*id);
+                    concurrent.push(id);
+                }
+                if concurrent.len() > LARGE_SITUATION {
+                    return Situation::TooLarge;
                 }
             }
         }

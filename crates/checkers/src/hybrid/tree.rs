@@ -115,22 +115,24 @@ pub(super) struct Tree {
     pub(super) tokens: Box<[Token]>,
     /// In the order of their positions.
     pub(super) leaves: Vec<Leaf>,
-    /// What is accessed, each once.
-    variables: Box<[Variable]>,
+    /// What is accessed, each once, and whether it is written.
+    variables: Box<[(Variable, bool)]>,
     pub(super) has_locks: bool,
 }
 
 impl Tree {
     pub(super) fn new(number: u64, block: Option<SiteId>, tokens: Box<[Token]>) -> Tree {
         let (leaves, has_locks) = leaves_of(&tokens);
-        let mut variables: Vec<Variable> = leaves.iter().map(|leaf| leaf.access.variable).collect();
-        variables.sort_unstable();
-        variables.dedup();
+        let accesses = leaves.iter().map(|leaf| (leaf.access.variable, leaf.access.is_write));
+        let mut variables: Vec<(Variable, bool)> = accesses.collect();
+        // Writes first.
+        variables.sort_unstable_by_key(|(variable, is_write)| (*variable, !is_write));
+        variables.dedup_by_key(|(variable, _)| *variable);
         Tree { number, block, tokens, leaves, variables: variables.into(), has_locks }
     }
 
-    /// What is accessed, each once.
-    pub(super) fn variables(&self) -> impl Iterator<Item = Variable> + '_ {
+    /// What is accessed, each once, and whether it is written.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (Variable, bool)> + '_ {
         self.variables.iter().copied()
     }
 

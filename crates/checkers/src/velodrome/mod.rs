@@ -70,7 +70,7 @@ use crate::subject::Subject;
 use crate::table::{Key, Position, Table};
 use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
-use crate::{Checker, Needs, Registration};
+use crate::{Checker, NeededAccesses, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
 use benign::DoubtfulViolation;
 use graph::{Added, Endpoint, Graph, Label, NodeId};
@@ -87,7 +87,12 @@ pub const CHECKER: Registration = Registration {
     name: "velodrome",
     rules: &[RULE],
     on_by_default: true,
-    needs: Needs { locksets: false, order: false, speculation: false },
+    needs: Needs {
+        accesses: NeededAccesses::InOrder,
+        nested_blocks: true,
+        order: false,
+        speculation: false,
+    },
     start: |_| Box::new(CutBlocks::new(Velodrome::new(Config::default()))),
 };
 

@@ -16,6 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("defects/log4j-54325", [Requirement::Program("log4j")], appender_list),
         Case::new("defects/dbcp-369", [Requirement::Program("dbcp")], data_sources),
         Case::new("defects/tomcat-strings", [Requirement::Program("tomcat")], string_cache),
+        Case::new("defects/log4j-warning", [Requirement::Program("log4j")], appender_warning),
         Case::new(
             "defects/log4j-54325/check",
             [Requirement::Program("log4j")],
@@ -138,6 +139,24 @@ fn string_cache(setup: &Setup) -> Result<(), Failed> {
         if counts(&happened, field) {
             return Err(format!("`{field}` is found without speculation:\n{happened:#?}").into());
         }
+    }
+    Ok(())
+}
+
+/// `Category.callAppenders` warns when there are no appenders: once, says a flag that is checked and set without a lock. In the
+/// run there are appenders, and nobody is warned.
+fn appender_warning(setup: &Setup) -> Result<(), Failed> {
+    let warns = |finding: &Found| {
+        let is_flag = |subject: &&String| subject.ends_with(".emittedNoAppenderWarning");
+        finding.subjects.iter().filter(is_flag).count() == 2
+            && finding.steps.contains(&step("branch", "org.apache.log4j.Category", "callAppenders"))
+    };
+    let found = observe(setup, "log4j", "Warnings", "3", &["--monitor", "hybrid"])?;
+    require_any(&found, "breakable-block", warns)?;
+    let without = ["--monitor", "hybrid", "--no-speculation"];
+    let happened = observe(setup, "log4j", "Warnings", "3", &without)?;
+    if happened.iter().any(warns) {
+        return Err(format!("it is found without speculation:\n{happened:#?}").into());
     }
     Ok(())
 }

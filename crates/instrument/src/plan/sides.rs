@@ -105,24 +105,27 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         let offsets: Vec<u32> = summaries.branches.iter().map(|branch| branch.offset).collect();
         let conditions = repeated_conditions(file, method, file, &offsets);
         self.keep_method_tree(&mut sites, &conditions);
-        let mut has_trees = false;
+        let mut trees = Vec::new();
         for branch in &summaries.branches {
-            has_trees |= self.tell_sides_of(branch, &mut sites, &conditions)?;
+            trees.extend(self.tell_sides_of(branch, &mut sites, &conditions)?);
         }
-        if !has_trees {
-            return Ok(None);
+        let Some((first, _)) = trees.first() else { return Ok(None) };
+        let first = *first;
+        for (site, mut tree) in trees {
+            tree.insert(0, first);
+            self.planner.sites.keep_branch(SiteId(site.cast_unsigned()), tree);
         }
         for landing in &summaries.landings {
             let mut rejoin = Snippet::new();
             let depth = i32::try_from(landing.depth).unwrap_or(i32::MAX);
-            self.call(&mut rejoin, Hook::Rejoin, &[depth])?;
+            self.call(&mut rejoin, Hook::Rejoin, &[depth, first])?;
             self.before(landing.offset, &rejoin);
         }
         let mut entry = Snippet::new();
-        self.call(&mut entry, Hook::EnterSides, &[])?;
+        self.call(&mut entry, Hook::EnterSides, &[first])?;
         self.edits.entry.append(&entry);
         let mut exit = Snippet::new();
-        self.call(&mut exit, Hook::LeaveSides, &[])?;
+        self.call(&mut exit, Hook::LeaveSides, &[first])?;
         Ok(Some(exit))
     }
 
@@ -167,21 +170,21 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         self.planner.sites.keep_method(named, tree);
     }
 
-    /// Tells the sides of one branch. Says whether it has a tree.
+    /// Tells the sides of one branch. Returns its site and its tree, if it has one.
     fn tell_sides_of(
         &mut self,
         branch: &BranchSummary,
         sites: &mut FxHashMap<u32, i32>,
         conditions: &FxHashMap<u32, RepeatedCondition>,
-    ) -> Result<bool, InstrumentError> {
+    ) -> Result<Option<(i32, Vec<i32>)>, InstrumentError> {
         let Ok(at) = self.instructions.binary_search_by_key(&branch.offset, |(offset, _)| *offset)
         else {
-            return Ok(false);
+            return Ok(None);
         };
         let code = self.planner.file.code_bytes(self.code);
-        let Some(&opcode) = code.get(branch.offset as usize) else { return Ok(false) };
+        let Some(&opcode) = code.get(branch.offset as usize) else { return Ok(None) };
         let Some(site) = self.site(Some(branch.offset), String::new(), SiteTarget::None) else {
-            return Ok(false);
+            return Ok(None);
         };
         let mut before = Snippet::new();
         let mut references = Vec::new();
@@ -192,11 +195,11 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
                 }
                 RootKind::Reference => {
                     before.load(Kind::Ref, root.slot);
-                    self.call(&mut before, Hook::RootRef, &[register])?;
+                    self.call(&mut before, Hook::RootRef, &[register, site])?;
                 }
                 RootKind::Int => {
                     before.load(Kind::Int, root.slot);
-                    self.call(&mut before, Hook::RootInt, &[register])?;
+                    self.call(&mut before, Hook::RootInt, &[register, site])?;
                 }
             }
         }
@@ -219,7 +222,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
                 self.call(&mut before, hook, &[i32::from(opcode)])?;
                 Hook::Decide
             }
-            _ => return Ok(false),
+            _ => return Ok(None),
         };
         if self.planner.has_class_constants() {
             let this_class = self.planner.editor.this_class();
@@ -253,8 +256,7 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         tree.extend(fields.into_iter().flatten().map(|offset| names.site(*offset)));
         let steps = encode(std::slice::from_ref(&sides), &mut names);
         tree.extend(steps.into_iter().skip(2));
-        self.planner.sites.keep_branch(SiteId(site.cast_unsigned()), tree);
-        Ok(true)
+        Ok(Some((site, tree)))
     }
 
     /// The place of a step of a tree, with the field that it names.
