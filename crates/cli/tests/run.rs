@@ -630,7 +630,7 @@ const LEFT_OUT: &str = r#"
             it.callsUnknown(false);
             it.callsDeeply(false);
             it.isLong(false);
-            for (int round = 0; round < 1100; round++) { it.isTooOften(false); }
+            for (int round = 0; round < 40_000; round++) { it.isTooOften(false); }
         }
 
         public static void main(String[] arguments) throws Exception {
@@ -657,9 +657,10 @@ fn with_the_agent_what_sides_of_branches_lack_is_counted() {
         project.report()
     };
     let gaps = |report: &serde_json::Value| -> BTreeMap<String, u64> {
-        let gaps = report["gaps"].as_array().unwrap().iter();
-        gaps.map(|gap| (gap["place"].as_str().unwrap().to_string(), gap["count"].as_u64().unwrap()))
-            .collect()
+        let gaps = report["gaps"].as_array().unwrap().iter().map(|gap| {
+            (gap["place"].as_str().unwrap().to_string(), gap["count"].as_u64().unwrap())
+        });
+        gaps.filter(|(place, _)| place.contains("sides") || place == "branches").collect()
     };
     let expected = BTreeMap::from(
         [

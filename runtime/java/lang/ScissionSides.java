@@ -416,6 +416,7 @@ final class ScissionSides {
                 return false;
             }
             choices.frame--;
+            choices.known = Math.min(choices.known, choices.conditionFrames[choices.frame]);
         }
         return choices.frame > 0;
     }
@@ -462,14 +463,19 @@ final class ScissionSides {
         if (s.isLeftOut) {
             return;
         }
-        if (branch.told >= MOST_TOLD || ++branch.decided >= MOST_DECIDED || branch == NONE) {
-            silentBranches += branch == NONE ? 0 : 1;
+        boolean isSilent = branch.told >= MOST_TOLD || ++branch.decided >= MOST_DECIDED || branch == NONE;
+        if (branch.decided == MOST_DECIDED && branch.told < MOST_TOLD) {
+            silentBranches++;
+        }
+        if (isSilent && branch.condition == 0) {
             set(site, TOLD);
             return;
         }
         Choices choices = choices(s);
         if (!isInnermost(choices, branch.method)) {
-            bringBack(branch.method);
+            if (!isSilent) {
+                bringBack(branch.method);
+            }
             return;
         }
         int condition = 0;
@@ -478,6 +484,10 @@ final class ScissionSides {
             int known = choices.conditionOf(branch.condition, branch.isRenewed, s.unit);
             condition = choices.numbers[known];
             round = choices.rounds[known];
+        }
+        if (isSilent) {
+            // It may decide by something new all the same, which other branches of the method have to know.
+            return;
         }
         int taken = branch.sideOf(way, value);
         if (taken < 0) {
@@ -512,7 +522,9 @@ final class ScissionSides {
             infeasibleSides++;
             return;
         }
-        branch.told++;
+        if (++branch.told == MOST_TOLD) {
+            silentBranches++;
+        }
         Object[] registers = new Object[Math.max(branch.registers, 3)];
         if (roots != null) {
             System.arraycopy(roots, 0, registers, 0, Math.min(roots.length, registers.length));
