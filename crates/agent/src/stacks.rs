@@ -90,7 +90,8 @@ fn line(lines: &[(i64, i32)], location: i64) -> Option<u32> {
 }
 
 fn site(method: &Method, line: Option<u32>) -> Site {
-    let internal = method.class.trim_start_matches('L').trim_end_matches(';');
+    let internal = method.class.strip_suffix(';').and_then(|it| it.strip_prefix('L'));
+    let internal = internal.unwrap_or(&method.class);
     let package = internal.rsplit_once('/').map(|(package, _)| package);
     let in_package = |file: &String| match package {
         Some(package) => format!("{package}/{file}"),

@@ -111,7 +111,7 @@ numbered! {
     TreeOperation {
         /// Nothing that is known.
         Nothing;
-        /// It acquires it as a lock.
+        /// It acquires it as a lock, or tries to.
         Acquires;
         /// It releases it as a lock.
         Releases;
@@ -119,6 +119,8 @@ numbered! {
         Reads;
         /// It changes its contents.
         Writes;
+        /// It acquires another lock.
+        AcquiresOther;
     }
 }
 

@@ -115,7 +115,7 @@ fn simple_name(class: &str) -> String {
         "I" => "int",
         "J" => "long",
         "S" => "short",
-        object => object.trim_start_matches('L').trim_end_matches(';'),
+        object => object.strip_suffix(';').and_then(|it| it.strip_prefix('L')).unwrap_or(object),
     };
     // What follows the slash of a hidden class is an address.
     let element = element.split('/').next().unwrap_or(element);

@@ -47,6 +47,8 @@ final class ScissionWalk {
     private int held;
     /** How many of them are not known. */
     private int unknown;
+    /** More than locks are ever held if they are not known any more, else 0. */
+    private int lost;
     /** What would be assigned: an object or class, an offset, and the value. */
     private Object[] owners = new Object[8];
     private long[] offsets = new long[8];
@@ -588,7 +590,7 @@ final class ScissionWalk {
         if (lock instanceof Fresh) {
             // Nobody else can take it.
             id = 0;
-        } else if (!isReal(lock)) {
+        } else if (!isReal(lock) || ScissionShapes.of(lock.getClass()).has(FACT_SHARED_LOCK)) {
             unknown++;
             id = -1;
         } else {
@@ -629,7 +631,13 @@ final class ScissionWalk {
         while (this.held > held) {
             release(0);
         }
-        this.unknown = unknown;
+        this.unknown = Math.max(unknown, lost);
+    }
+
+    /** From here on it is not known which locks would be held. */
+    private void loseLocks() {
+        lost = 1 << 20;
+        unknown = Math.max(unknown, lost);
     }
 
     // -------------------------------------------------------------- calls
@@ -689,7 +697,11 @@ final class ScissionWalk {
         if (words[2] != 0) {
             acquire(kind == CALL_STATIC ? type : receiver, site);
         }
+        int locked = this.held;
         walk(words, 5, words.length, registers);
+        if (this.held != locked) {
+            loseLocks();
+        }
         calls--;
         from = caller;
         this.numbers = numbers;
@@ -704,6 +716,9 @@ final class ScissionWalk {
         switch (operation) {
             case TREE_ACQUIRES:
                 acquire(receiver, site);
+                break;
+            case TREE_ACQUIRES_OTHER:
+                loseLocks();
                 break;
             case TREE_RELEASES:
                 if (held > 0) {

@@ -638,7 +638,8 @@ impl<'a> Expressions<'a> {
                 PathElement::Field(field) => {
                     let field = &self.program.fields[field];
                     if field.name.starts_with("this$") && text == "this" {
-                        let outer = field.descriptor.trim_start_matches('L').trim_end_matches(';');
+                        let outer = field.descriptor.trim_end_matches(';');
+                        let outer = outer.strip_prefix('L').unwrap_or(outer);
                         let outer = outer.rsplit(['/', '$']).next().unwrap_or(outer);
                         text = format!("{outer}.this");
                     } else if text == "this" {

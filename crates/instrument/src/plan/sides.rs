@@ -8,7 +8,7 @@ use agent_protocol::{Hook, TreeOperation};
 use classes::MemberRef;
 use classes::bytecode::{Against, Instruction, Kind};
 use events::SiteId;
-use models::{Effect, Mode, Operand, Outcome};
+use models::{Effect, Operand};
 use rustc_hash::FxHashMap;
 use summary_trees::{
     BranchSummary, Config, FieldRef, MethodRef, Names, RepeatedCondition, RootKind, Step, StepKind,
@@ -311,12 +311,9 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         };
         let is_keyed = models.is_keyed(&method.owner, &method.name, &method.descriptor);
         let operation = model.effects.iter().find_map(|effect| match effect {
-            Effect::Acquire {
-                lock: Operand::Receiver,
-                mode: Mode::Exclusive,
-                outcome: Outcome::Always,
-                ..
-            } => Some(TreeOperation::Acquires),
+            // What is done without a lock that was tried in vain is rarely more than to give up.
+            Effect::Acquire { lock: Operand::Receiver, .. } => Some(TreeOperation::Acquires),
+            Effect::Acquire { .. } => Some(TreeOperation::AcquiresOther),
             Effect::Release { lock: Operand::Receiver, .. } => Some(TreeOperation::Releases),
             Effect::AtomicRead { of: Operand::Receiver, .. } if !is_keyed => {
                 Some(TreeOperation::Reads)
