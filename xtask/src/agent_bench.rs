@@ -31,7 +31,7 @@ const COMPILER: &str = "Compilation";
 const DATABASE: &str = "Database";
 const DATABASE_PACKAGE: &str = "libh2-java";
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 const START_ROUNDS: usize = 11;
 /// No run takes this long, not even with every event recorded on a slow machine.
 const MOST_TIME: Duration = Duration::from_secs(600);
@@ -48,7 +48,7 @@ const MOST_COMPILER_OF_VELODROME: f64 = 3.0;
 /// How thorough a measurement is.
 #[derive(Clone, Copy)]
 pub(crate) enum Rounds {
-    /// The median of five, as the limits mean it.
+    /// The median of three, as the limits mean it.
     Full,
     /// One round, to see whether something is far off.
     Quick,

@@ -9,7 +9,9 @@
 //!
 //! On the smallest forests the definition of the paper is applied as it stands ([`has_serial_execution`]): a block is
 //! split iff some execution is equivalent to none, of all that locks allow, in which nothing comes between the operations of the block.
-//! The two agree.
+//! What depends on itself is split by that definition, too. The reverse does not hold for one block in some ten thousand: `t` =
+//! `rd y; acq k; rel k; rd x` against `u` = `acq k; wr x; wr y; rel k` depends on nothing of its own, but would have to be
+//! executed between the two writes, where it cannot have the lock. They are counted and printed.
 //!
 //! Where an execution can end in a deadlock the paper's theorems say nothing, and the forest is left out. On all others
 //! the blocks that the checker reports must be split. A few that are split are not reported: those that can be split only because a section
@@ -908,6 +910,9 @@ struct Counts {
     blocks: u64,
     missed: u64,
     naive: u64,
+    /// Blocks that are split by the definition, and those of them that depend on nothing of their own.
+    defined: u64,
+    shut_out: u64,
 }
 
 #[test]
@@ -933,7 +938,9 @@ fn hybrid_agrees_with_all_interleavings() {
         if size <= 12 && ways.len() <= 4 {
             counts.naive += 1;
             let defined = without_serial_execution(&program, &ways);
-            assert_eq!(defined, verdict.split, "{}", program.written());
+            assert!(verdict.split.is_subset(&defined), "{}", program.written());
+            counts.defined += defined.len() as u64;
+            counts.shut_out += defined.difference(&verdict.split).count() as u64;
         }
         let checker = run(&program, Config::default(), number);
         let actual = blocks(&checker);
@@ -977,6 +984,11 @@ fn hybrid_agrees_with_all_interleavings() {
     }
     println!("{counts:?}");
     println!("{} of {} blocks that are split are not reported", counts.missed, counts.blocks);
+    println!(
+        "{} of {} blocks that are split by the definition depend on nothing of their own",
+        counts.shut_out, counts.defined
+    );
+    assert!(counts.shut_out * 1000 <= counts.defined, "{counts:?}");
     assert!(counts.missed * 50 < counts.blocks, "{counts:?}");
     println!(
         "{} of {} forests without a deadlock are cyclic through more than two blocks of which none is split alone; the \
