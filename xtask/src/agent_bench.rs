@@ -35,6 +35,8 @@ const ROUNDS: usize = 3;
 const START_ROUNDS: usize = 11;
 /// No run takes this long, not even with every event recorded on a slow machine.
 const MOST_TIME: Duration = Duration::from_secs(600);
+/// What is there for comparison is killed after this time, and counts as having taken it.
+const MOST_TIME_OF_COMPARISON: Duration = Duration::from_secs(60);
 
 /// The limits, as factors over the plain run in the same rounds.
 const MOST_MEAN: f64 = 2.5;
@@ -85,10 +87,17 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
     for round in 1..=rounds.of_programs() {
         for (program, row) in programs.iter().zip(&mut rows) {
             progress(&format!("round {round} of {}: {}", rounds.of_programs(), program.class));
-            for mode in Mode::ALL.into_iter().filter(|mode| round == 1 || !mode.is_for_comparison())
-            {
+            for mode in Mode::ALL.into_iter().filter(|mode| !mode.is_for_comparison()) {
                 let output = directory.run(program, mode, &[])?;
                 row.add_time(mode, &output)?;
+            }
+        }
+    }
+    if matches!(rounds, Rounds::Full) {
+        for (program, row) in programs.iter().zip(&mut rows) {
+            progress(&format!("comparison: {}", program.class));
+            for mode in Mode::ALL.into_iter().filter(|mode| mode.is_for_comparison()) {
+                directory.compare(program, mode, row)?;
             }
         }
     }
@@ -195,7 +204,25 @@ impl BenchDirectory {
         Ok(self.trace())
     }
 
-    fn finish(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Finished> {
+    /// Runs a program in a mode that is there for comparison, for a limited time.
+    fn compare(&self, program: &Program, mode: Mode, row: &mut Row) -> Result<()> {
+        let what = || format!("{}, {}", program.class, mode.name());
+        let mut command = self.command(program, mode, &[])?;
+        let most = MOST_TIME_OF_COMPARISON;
+        match timed_run::finish_within(&mut command, most).with_context(what)? {
+            Some(finished) if finished.status.success() => {
+                row.add_time(mode, &ProgramOutput::read(&finished, 0)?)
+            }
+            Some(finished) => bail!("{}: ended with {}", what(), finished.status),
+            None => {
+                println!("{}: did not end within {} s, and counts as that", what(), most.as_secs());
+                row.micros.insert(mode.name(), vec![u64::try_from(most.as_micros())?]);
+                Ok(())
+            }
+        }
+    }
+
+    fn command(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Command> {
         let trace = self.trace();
         let compiled = self.folder.join("compiled");
         for left_over in [&trace, &compiled] {
@@ -211,6 +238,11 @@ impl BenchDirectory {
             .arg(std::env::join_paths(class_path)?)
             .arg(format!("programs.{}", program.class))
             .args(&program.arguments);
+        Ok(command)
+    }
+
+    fn finish(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Finished> {
+        let mut command = self.command(program, mode, flags)?;
         let what = || format!("{}, {}", program.class, mode.name());
         let finished = timed_run::finish(&mut command, MOST_TIME).with_context(what)?;
         if !finished.status.success() {
@@ -224,6 +256,12 @@ impl BenchDirectory {
         let finished = self.finish(program, mode, flags)?;
         let trace_bytes = fs::metadata(&trace).map_or(0, |metadata| metadata.len());
         remove(&trace)?;
+        ProgramOutput::read(&finished, trace_bytes)
+    }
+}
+
+impl ProgramOutput {
+    fn read(finished: &Finished, trace_bytes: u64) -> Result<ProgramOutput> {
         let value = |key: &str| {
             finished.output.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))
         };
