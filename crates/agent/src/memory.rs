@@ -14,6 +14,7 @@
 //! | order words | hooks in library code: who released to which place in memory | the same hooks |
 //! | notes | hooks: the reads that each thread notes of shared variables | hooks |
 //! | suspects | the consumer: where threads are held back, and how often; hooks count down | hooks |
+//! | told branches | hooks: of which branches enough has been told, and which methods rest | hooks |
 //! | holds, slices | hooks: how often and how long threads were held back | the agent, at the end |
 
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};

@@ -35,6 +35,11 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// The stretch of its thread in which it ended.
+    fn last_stretch(&self) -> u32 {
+        self.places.last().map_or(0, |place| place.stretch)
+    }
+
     /// Where the thread was at an access.
     pub(super) fn place(&self, leaf: &Leaf) -> Option<&Place> {
         self.places.get(leaf.boundaries as usize)
@@ -163,8 +168,9 @@ impl Forest {
     }
 
     /// Enters a unit under the variables of its tree.
-    fn enter(&mut self, id: UnitId, tree: &Tree, thread: ThreadId, stretch: u32) {
-        for (variable, writes) in tree.variables() {
+    fn enter(&mut self, id: UnitId, unit: &Unit) {
+        let (thread, stretch) = (unit.thread, unit.last_stretch());
+        for (variable, writes) in unit.tree.variables() {
             let threads = self.by_variable.entry(variable).or_default();
             let at = threads.iter().position(|it| it.thread == thread).unwrap_or_else(|| {
                 threads.push(UnitsOfThread { thread, units: Vec::new() });
@@ -214,12 +220,12 @@ impl Forest {
         let id = UnitId(self.next);
         self.next += 1;
         self.tokens += tree.tokens.len();
-        let stretch = places.last().map_or(0, |place| place.stretch);
-        self.enter(id, &tree, thread, stretch);
+        let unit = Unit { tree, thread, places, first: number, last: number };
+        self.enter(id, &unit);
         self.by_thread.entry(thread).or_default().push(id);
-        self.equal.entry((thread, tree.number)).or_default().push(id);
+        self.equal.entry((thread, unit.tree.number)).or_default().push(id);
         self.age.push_back(id);
-        self.units.insert(id, Unit { tree, thread, places, first: number, last: number });
+        self.units.insert(id, unit);
         self.most_live = self.most_live.max(self.units.len());
         Some(Added { unit: id, is_news: true })
     }
@@ -243,7 +249,7 @@ impl Forest {
         let Some(unit) = self.forget(id) else { return };
         remove_from(&mut self.by_thread, unit.thread, id);
         remove_from(&mut self.equal, (unit.thread, unit.tree.number), id);
-        let stretch = unit.places.last().map_or(0, |place| place.stretch);
+        let stretch = unit.last_stretch();
         for (variable, _) in unit.tree.variables() {
             let Some(threads) = self.by_variable.get_mut(&variable) else { continue };
             for it in threads.iter_mut().filter(|it| it.thread == unit.thread) {

@@ -9,8 +9,8 @@
 //! were): what other units do depends on something the block has done, and the block then does something that depends
 //! on it. Two blocks are reported together if neither can be split in this way, but they cannot both be atomic. Neither
 //! sound nor complete about programs: it may report what the values of variables exclude, because branches are taken to
-//! be independent of one another unless they are told to decide by one condition, and values are not looked at; it misses what neither happened nor was told. The
-//! oracle in `tests/oracle/forests.rs` compares it with all interleavings of small forests.
+//! be independent of one another unless they are told to decide by one condition, and values are not looked at; it
+//! misses what neither happened nor was told. The oracle in `tests/oracle/forests.rs` compares it with all interleavings of small forests.
 //!
 //! Deviations from the paper, with the reason:
 //! 1. In the unit that is split, the end of the edge that leaves must come before the end of the edge that arrives; in
