@@ -225,6 +225,10 @@ hooks! {
     Since = since(site: Site) -> Ticket;
     /// As [`Hook::Since`], before a call by an interface, if the class of the object is a concurrent collection.
     SinceByClass = sinceByClass(operand: Object, site: Site) -> Ticket;
+    /// [`Hook::ReadContents`] and [`Hook::SinceByClass`] in one.
+    ReadContentsSince = readContentsSince(operand: Object, site: Site) -> Ticket;
+    /// [`Hook::WriteContents`] and [`Hook::SinceByClass`] in one.
+    WriteContentsSince = writeContentsSince(operand: Object, site: Site) -> Ticket;
     /// After such a call and before its reports: what was returned before the call.
     Interval = interval(since: Ticket);
     /// After a call whose result is null, as [`Hook::Call`].
@@ -415,6 +419,8 @@ ops! {
     ConcurrentRead;
     /// After a call by an interface: as [`Op::AtomicUpdate`], if the class of the object is a concurrent collection.
     ConcurrentUpdate;
+    /// As [`Op::Key`], right before one of the two.
+    ConcurrentKey;
     /// As [`Op::CollectionRead`], by `super`: the class that decides is the one of the library that the class of the object
     /// extends.
     SuperRead;
@@ -427,5 +433,11 @@ impl Op {
     #[must_use]
     pub const fn number(self) -> i32 {
         self as i32 + 1
+    }
+
+    /// Whether it follows a call by an interface, and is there for concurrent collections only.
+    #[must_use]
+    pub const fn is_of_concurrent(self) -> bool {
+        matches!(self, Op::ConcurrentRead | Op::ConcurrentUpdate | Op::ConcurrentKey)
     }
 }

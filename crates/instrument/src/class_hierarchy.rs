@@ -1,44 +1,103 @@
-//! The supertypes of the classes that were seen so far.
+//! The classes that were seen so far: their supertypes, and the fields they declare.
 //!
 //! What a user says of a method counts for the methods that override or implement it. A class is
 //! rewritten when it is loaded, which may be before its own superclass is: of its supertypes those are
 //! known that its class file names, and those of classes that were seen before it.
+//!
+//! Of the fields of another class it matters whether they are final or volatile. Class loaders may have different classes of
+//! one name: then a field is final only if all say so, and volatile if one does.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use classes::ClassFile;
+use classes::{ClassFile, access};
 use rustc_hash::FxHashMap;
 
-/// The direct supertypes of classes, by name.
-type DirectSupertypes = FxHashMap<Arc<str>, Vec<Arc<str>>>;
+#[derive(Debug, Default)]
+struct SeenClass {
+    superclass: Option<Arc<str>>,
+    interfaces: Vec<Arc<str>>,
+    fields: Vec<SeenField>,
+}
 
-/// The supertypes of the classes that were seen so far. Shared by all threads that load classes.
+#[derive(Debug)]
+struct SeenField {
+    name: Arc<str>,
+    descriptor: Arc<str>,
+    flags: FieldFlags,
+}
+
+/// What matters of a field that another class declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FieldFlags {
+    pub(crate) is_final: bool,
+    pub(crate) is_volatile: bool,
+}
+
+/// The classes that were seen so far. Shared by all threads that load classes.
 #[derive(Clone, Debug, Default)]
 pub struct ClassHierarchy {
-    supertypes: Arc<Mutex<DirectSupertypes>>,
+    classes: Arc<Mutex<FxHashMap<Arc<str>, SeenClass>>>,
 }
 
 impl ClassHierarchy {
-    /// Notes the direct supertypes of a class.
+    /// Notes the direct supertypes of a class, and its fields.
     pub(crate) fn add(&self, file: &ClassFile) {
-        let direct = file.super_name.iter().chain(&file.interfaces).cloned().collect();
-        let mut known = self.supertypes.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(Arc::clone(&file.name), direct);
+        let mut classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = classes.entry(Arc::clone(&file.name)).or_default();
+        seen.superclass.clone_from(&file.super_name);
+        seen.interfaces.clone_from(&file.interfaces);
+        for field in &file.fields {
+            let flags = FieldFlags {
+                is_final: field.has_access(access::FINAL),
+                is_volatile: field.has_access(access::VOLATILE),
+            };
+            let (name, descriptor) = (&field.name, &field.descriptor);
+            match seen.fields.iter_mut().find(|it| it.name == *name && it.descriptor == *descriptor)
+            {
+                Some(other) => {
+                    other.flags.is_final &= flags.is_final;
+                    other.flags.is_volatile |= flags.is_volatile;
+                }
+                None => seen.fields.push(SeenField {
+                    name: Arc::clone(name),
+                    descriptor: Arc::clone(descriptor),
+                    flags,
+                }),
+            }
+        }
     }
 
     /// A class and its known supertypes, breadth first, each once.
     pub(crate) fn with_supertypes(&self, class: &Arc<str>) -> Vec<Arc<str>> {
-        let known = self.supertypes.lock().unwrap_or_else(PoisonError::into_inner);
+        let classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = vec![Arc::clone(class)];
         let mut next = 0;
         while let Some(class) = found.get(next) {
-            for above in known.get(class).cloned().unwrap_or_default() {
-                if !found.contains(&above) {
-                    found.push(above);
+            if let Some(seen) = classes.get(class) {
+                for above in seen.superclass.iter().chain(&seen.interfaces) {
+                    if !found.contains(above) {
+                        found.push(Arc::clone(above));
+                    }
                 }
             }
             next += 1;
         }
         found
+    }
+
+    /// A field that code names by a class, if it is known which class declares it: the first one that does, going up from
+    /// the one that is named.
+    pub(crate) fn field(&self, class: &str, name: &str, descriptor: &str) -> Option<FieldFlags> {
+        let classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = classes.get(class)?;
+        // No class is above itself; whoever says so is refused by the JVM.
+        for _ in 0..classes.len() {
+            let is_meant = |it: &&SeenField| *it.name == *name && *it.descriptor == *descriptor;
+            if let Some(field) = seen.fields.iter().find(is_meant) {
+                return Some(field.flags);
+            }
+            seen = classes.get(seen.superclass.as_ref()?)?;
+        }
+        None
     }
 }

@@ -61,20 +61,13 @@ public final class Scission {
     public static void read(Object object, int site) {
         try {
             long entry = entry(site);
-            if (entry == IS_DONE || object == null) {
-                return;
-            }
             ScissionThread s = Thread.currentThread().$scission;
-            if (s != null && ScissionSites.isField(entry)) {
+            if (s != null && object != null && ScissionSites.isField(entry)) {
                 if (!ScissionFilters.isQuietRead(s, object, entry & 0xffffffffL, site)) {
                     ScissionAccesses.readWords(s, object, entry, site);
                 }
-            } else if (s == null || !ScissionSites.isVolatileField(entry)) {
-                ScissionAccesses.readOther(object, null, site);
-            } else if (ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
-                ScissionOrder.acquireVolatile(object, null, site);
-            } else {
-                ScissionAccesses.readOther(object, null, site);
+            } else if (entry != IS_DONE) {
+                readOther(s, object, entry, site);
             }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
@@ -115,6 +108,19 @@ public final class Scission {
             }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
+        }
+    }
+
+    /** A field was read that is volatile, has no words, or was not read at this site before. */
+    private static void readOther(ScissionThread s, Object object, long entry, int site) {
+        if (object == null) {
+            return;
+        }
+        if (s != null && ScissionSites.isVolatileField(entry)
+            && ScissionVolatile.isQuietRead(s, object, ScissionSites.volatileWord(entry), site)) {
+            ScissionOrder.acquireVolatile(object, null, site);
+        } else {
+            ScissionAccesses.readOther(object, null, site);
         }
     }
 
@@ -160,39 +166,15 @@ public final class Scission {
 
     /** A field of an object that may be volatile is about to be read. */
     public static void beforeRead(Object object, int site) {
-        try {
-            long entry = entry(site);
-            if (entry > UNRESOLVED || object == null) {
-                return;
-            }
-            ScissionThread s = current();
-            if (entry == UNRESOLVED) {
-                entry = ScissionAccesses.beforeFirstRead(s, object, null, site);
-            }
-            if (ScissionSites.isVolatileField(entry)) {
-                ScissionVolatile.beforeRead(s, object, ScissionSites.volatileWord(entry), site);
-            }
-        } catch (VirtualMachineError problem) {
-            ScissionFailures.hooks++;
+        if (object != null && ScissionSites.mayBeVolatile(entry(site))) {
+            ScissionAccesses.beforeRead(object, null, site);
         }
     }
 
     /** A static field that may be volatile is about to be read. */
     public static void beforeReadStatic(Class<?> owner, int site) {
-        try {
-            long entry = entry(site);
-            if (entry > UNRESOLVED) {
-                return;
-            }
-            ScissionThread s = current();
-            if (entry == UNRESOLVED) {
-                entry = ScissionAccesses.beforeFirstRead(s, null, owner, site);
-            }
-            if (ScissionSites.isVolatileStatic(entry)) {
-                ScissionVolatile.beforeRead(s, null, ScissionSites.volatileWord(entry), site);
-            }
-        } catch (VirtualMachineError problem) {
-            ScissionFailures.hooks++;
+        if (ScissionSites.mayBeVolatile(entry(site))) {
+            ScissionAccesses.beforeRead(null, owner, site);
         }
     }
 
@@ -324,7 +306,13 @@ public final class Scission {
     /** An atomic block begins. */
     public static void begin(int site) {
         try {
-            ScissionBlocks.begin(current(), site);
+            // Written so that the JVM's quick compiler does not compile it into every method.
+            ScissionThread s = Thread.currentThread().$scission;
+            if (s != null) {
+                ScissionBlocks.begin(s, site);
+            } else {
+                ScissionBlocks.begin(current(), site);
+            }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
@@ -333,7 +321,12 @@ public final class Scission {
     /** The innermost atomic block ends. */
     public static void end(int site) {
         try {
-            ScissionBlocks.end(current(), site);
+            ScissionThread s = Thread.currentThread().$scission;
+            if (s != null) {
+                ScissionBlocks.end(s, site);
+            } else {
+                ScissionBlocks.end(current(), site);
+            }
         } catch (VirtualMachineError problem) {
             ScissionFailures.hooks++;
         }
@@ -451,7 +444,7 @@ public final class Scission {
     /** Something that a library call does to an operand. */
     public static void call(Object operand, int op, int site) {
         try {
-            if (operand != null || op == OP_KEY) {
+            if ((operand != null || op == OP_KEY || op == OP_CONCURRENT_KEY) && !ScissionCalls.isNotConcurrent(op)) {
                 ScissionCalls.call(current(), operand, op, site);
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
@@ -488,10 +481,36 @@ public final class Scission {
     /** Before a call by an interface: how many events have been reported, if the object is a concurrent collection. */
     public static long sinceByClass(Object operand, int site) {
         try {
-            return operand != null && ScissionCalls.isConcurrent(current(), operand) ? ScissionEvents.tickets() : 0;
+            return operand != null && ScissionContents.isConcurrent(current(), operand)
+                ? ScissionEvents.tickets()
+                : ScissionCalls.NOT_CONCURRENT;
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
-            return 0;
+            return ScissionCalls.NOT_CONCURRENT;
+        }
+    }
+
+    /** {@link #readContents} and {@link #sinceByClass} in one. */
+    public static long readContentsSince(Object operand, int site) {
+        try {
+            return operand != null && ScissionContents.read(current(), operand, site)
+                ? ScissionEvents.tickets()
+                : ScissionCalls.NOT_CONCURRENT;
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+            return ScissionCalls.NOT_CONCURRENT;
+        }
+    }
+
+    /** {@link #writeContents} and {@link #sinceByClass} in one. */
+    public static long writeContentsSince(Object operand, int site) {
+        try {
+            return operand != null && ScissionContents.write(current(), operand, site)
+                ? ScissionEvents.tickets()
+                : ScissionCalls.NOT_CONCURRENT;
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+            return ScissionCalls.NOT_CONCURRENT;
         }
     }
 

@@ -103,14 +103,17 @@ final class ScissionAccesses {
         }
     }
 
-    /** The first time that a field is about to be read at a site. */
+    /** A field is about to be read that may be volatile, or of which nothing is known yet. */
     @DontInline
-    static long beforeFirstRead(ScissionThread s, Object object, Class<?> from, int site) {
+    static void beforeRead(Object object, Class<?> from, int site) {
         try {
-            return entry(s, object, from, site);
-        } catch (RuntimeException | LinkageError problem) {
+            ScissionThread s = ScissionEpochs.current();
+            long entry = entry(s, object, from, site);
+            if (isVolatile(entry, object)) {
+                ScissionVolatile.beforeRead(s, object, ScissionSites.volatileWord(entry), site);
+            }
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
-            return UNRESOLVED;
         }
     }
 

@@ -93,8 +93,6 @@ final class ScissionAdversary {
     static void enter(Thread thread, ScissionThread s) {
         s.thread = new WeakReference<>(thread);
         s.random = SEED + s.number * 0x9e3779b97f4a7c15L;
-        ThreadGroup group = thread.getThreadGroup();
-        s.isOfJvm = group == null || group.getParent() == null;
         THREADS.add(s);
     }
 

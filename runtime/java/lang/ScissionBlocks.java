@@ -4,7 +4,6 @@ import static java.lang.ScissionProtocol.*;
 
 import java.util.Arrays;
 import jdk.internal.vm.annotation.DontInline;
-import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * The atomic blocks that are open. Their beginnings are reported with the first event inside; those of blocks inside
@@ -14,7 +13,6 @@ final class ScissionBlocks {
     private ScissionBlocks() {}
 
     /** An atomic block begins. */
-    @ForceInline
     static void begin(ScissionThread s, int site) {
         int depth = s.depth;
         if (depth == 0 && (s.forwardingCall != 0 || s.running == 0 && !s.isMain) && isBody(s, site)) {
@@ -62,7 +60,7 @@ final class ScissionBlocks {
 
     /** The outermost block has ended. Locks that it has left held were not reported. */
     private static void endLeavingOut(ScissionThread s, int site) {
-        if (ScissionConfiguration.LEAVES_OUT && s.isLeftOut) {
+        if (s.isLeftOut) {
             s.isLeftOut = false;
             for (int at = 0; at < s.held; at++) {
                 long id = s.lockIds[at];
@@ -79,6 +77,7 @@ final class ScissionBlocks {
     private static boolean isBody(ScissionThread s, int site) {
         int call = s.forwardingCall;
         s.forwardingCall = 0;
+        ScissionEpochs.hasThreads |= s.isOfJvm;
         return call != 0 ? ScissionTasks.isCallee(call, site) : ScissionTasks.isReferenced(site);
     }
 
@@ -88,7 +87,6 @@ final class ScissionBlocks {
     }
 
     /** The innermost atomic block ends. */
-    @ForceInline
     static void end(ScissionThread s, int site) {
         int depth = s.depth - 1;
         int block = site & SITES - 1;
@@ -96,7 +94,9 @@ final class ScissionBlocks {
             s.depth = depth;
             if (depth == 0) {
                 s.unit++;
-                endLeavingOut(s, block);
+                if (ScissionConfiguration.LEAVES_OUT) {
+                    endLeavingOut(s, block);
+                }
             }
         } else {
             endReported(s, block);
@@ -131,7 +131,9 @@ final class ScissionBlocks {
         if (outer == 0) {
             s.regionLock = 0;
             s.unit++;
-            endLeavingOut(s, ScissionEpochs.site(s.blocks[0]));
+            if (ScissionConfiguration.LEAVES_OUT) {
+                endLeavingOut(s, ScissionEpochs.site(s.blocks[0]));
+            }
         }
         ScissionEpochs.splitEpoch(s);
     }

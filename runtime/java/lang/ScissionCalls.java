@@ -9,6 +9,7 @@ import static java.lang.ScissionProtocol.*;
 import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.Collection;
+import jdk.internal.vm.annotation.ForceInline;
 
 /** What calls of the library do. Nothing here calls a method that a class of the program may override. */
 final class ScissionCalls {
@@ -161,16 +162,17 @@ final class ScissionCalls {
                 ScissionTasks.streamEnd(s, operand, site);
                 break;
             case OP_KEY:
+            case OP_CONCURRENT_KEY:
                 s.keySite = site;
                 s.key = ScissionKeys.number(s, operand);
                 break;
             case OP_CONCURRENT_READ:
-                if (isConcurrent(s, operand)) {
+                if (ScissionContents.isConcurrent(s, operand)) {
                     contents(s, EVENT_VOLATILE_READ, operand, site);
                 }
                 break;
             case OP_CONCURRENT_UPDATE:
-                if (isConcurrent(s, operand)) {
+                if (ScissionContents.isConcurrent(s, operand)) {
                     contents(s, EVENT_ATOMIC_UPDATE, operand, site);
                 }
                 break;
@@ -221,13 +223,17 @@ final class ScissionCalls {
         }
     }
 
-    /** Whether an object is a collection that orders the calls to it. */
-    static boolean isConcurrent(ScissionThread s, Object object) {
-        ScissionShapes.Shape shape = s.lastShape;
-        if (shape == null || shape.type != object.getClass()) {
-            s.lastShape = shape = ScissionShapes.of(object.getClass());
+    /** The interval of a call whose object is no concurrent collection. */
+    static final long NOT_CONCURRENT = -1;
+
+    /** Whether an operation is there for concurrent collections only, and the object of the last call is none. */
+    @ForceInline
+    static boolean isNotConcurrent(int op) {
+        if (op != OP_CONCURRENT_READ && op != OP_CONCURRENT_UPDATE && op != OP_CONCURRENT_KEY) {
+            return false;
         }
-        return shape.has(FACT_CONCURRENT);
+        ScissionThread s = Thread.currentThread().$scission;
+        return s == null || s.since == NOT_CONCURRENT;
     }
 
     /** Whether what looks like a lock by its name is one: a class of the program may be anything. */

@@ -20,15 +20,13 @@ import jdk.internal.vm.annotation.DontInline;
  * the library that says so, and of a class of the program that extends one and overrides none of its methods. What
  * a class of the program overrides is watched where it calls the method of the library.
  */
-final class ScissionContents extends ClassValue<ScissionContents.Layout> {
+final class ScissionContents {
     private static final Unsafe U = Unsafe.getUnsafe();
-
-    private static final ScissionContents LAYOUTS = new ScissionContents();
 
     /** How many views are looked through. */
     private static final int MOST_VIEWS = 8;
 
-    private static final Layout NONE = new Layout(null, 0, 0, 0, null);
+    private static final Layout NONE = new Layout(null, false, 0, 0, 0, null);
 
     /** Java 11 calls {@code getReference} otherwise, and is asked by reflection. */
     static final boolean HAS_GET_REFERENCE = hasGetReference();
@@ -36,13 +34,16 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
     /** Where the objects of a class have their words, or the collection that they are views of. */
     static final class Layout {
         final Class<?> type;
+        /** Whether they order the calls to them. */
+        final boolean isConcurrent;
         final long r;
         final long w;
         final long viewed;
         private final Field viewedField;
 
-        Layout(Class<?> type, long r, long w, long viewed, Field viewedField) {
+        Layout(Class<?> type, boolean isConcurrent, long r, long w, long viewed, Field viewedField) {
             this.type = type;
+            this.isConcurrent = isConcurrent;
             this.r = r;
             this.w = w;
             this.viewed = viewed;
@@ -57,30 +58,48 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
 
     private ScissionContents() {}
 
-    /** The contents of an object, or of what it is a view of, are read, if others must order that. */
-    static void read(ScissionThread s, Object object, int site) {
+    /** Whether an object is a collection that orders the calls to it. */
+    static boolean isConcurrent(ScissionThread s, Object object) {
         Layout layout = s.lastLayout;
         if (layout.type != object.getClass()) {
             layout = otherLayout(s, object);
         }
-        if (layout.viewed != 0) {
-            readViewed(s, layout.viewedBy(object), site);
-        } else if (layout.r != 0 && !ScissionFilters.isQuietRead(s, object, layout.r, site & SITES - 1)) {
-            noteRead(s, object, layout, site);
-        }
+        return layout.isConcurrent;
     }
 
-    /** The contents of an object, or of what it is a view of, are written, if others must order that. */
-    static void write(ScissionThread s, Object object, int site) {
+    /**
+     * The contents of an object, or of what it is a view of, are read, if others must order that. Says whether it is a
+     * collection that orders the calls to it.
+     */
+    static boolean read(ScissionThread s, Object object, int site) {
         Layout layout = s.lastLayout;
         if (layout.type != object.getClass()) {
             layout = otherLayout(s, object);
         }
-        if (layout.viewed != 0) {
-            writeViewed(s, layout.viewedBy(object), site);
-        } else if (layout.r != 0 && !ScissionFilters.isQuietWrite(s, object, layout.r, layout.w, site & SITES - 1)) {
-            noteWrite(s, object, layout, site);
+        if (layout.r != 0) {
+            if (!ScissionFilters.isQuietRead(s, object, layout.r, site & SITES - 1)) {
+                noteRead(s, object, layout, site);
+            }
+        } else if (layout.viewed != 0) {
+            readViewed(s, layout.viewedBy(object), site);
         }
+        return layout.isConcurrent;
+    }
+
+    /** The same for contents that are written. */
+    static boolean write(ScissionThread s, Object object, int site) {
+        Layout layout = s.lastLayout;
+        if (layout.type != object.getClass()) {
+            layout = otherLayout(s, object);
+        }
+        if (layout.r != 0) {
+            if (!ScissionFilters.isQuietWrite(s, object, layout.r, layout.w, site & SITES - 1)) {
+                noteWrite(s, object, layout, site);
+            }
+        } else if (layout.viewed != 0) {
+            writeViewed(s, layout.viewedBy(object), site);
+        }
+        return layout.isConcurrent;
     }
 
     private static void readViewed(ScissionThread s, Object viewed, int site) {
@@ -124,11 +143,22 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
         return s.lastLayout = of(object.getClass());
     }
 
-    /** The layout of a class; what the library does to find it is no order of the program. */
+    /** The layout of a class. Whoever asks for it at the same time finds the same. */
     private static Layout of(Class<?> type) {
+        ScissionShapes.Shape shape = ScissionShapes.of(type);
+        Layout layout = shape.contents;
+        return layout != null ? layout : newLayout(shape);
+    }
+
+    /** What the library does to find it is no order of the program. */
+    @DontInline
+    private static Layout newLayout(ScissionShapes.Shape shape) {
         ScissionThread s = ScissionOrder.quieten();
         try {
-            return LAYOUTS.get(type);
+            return shape.contents = find(shape);
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
+            return shape.contents = new Layout(shape.type, false, 0, 0, 0, null);
         } finally {
             ScissionOrder.leaveMode(s);
         }
@@ -203,32 +233,26 @@ final class ScissionContents extends ClassValue<ScissionContents.Layout> {
         return NONE;
     }
 
-    @Override
-    protected Layout computeValue(Class<?> type) {
-        try {
-            return find(type);
-        } catch (RuntimeException | LinkageError problem) {
-            ScissionFailures.hooks++;
-            return new Layout(type, 0, 0, 0, null);
-        }
-    }
-
-    private static Layout find(Class<?> type) {
+    private static Layout find(ScissionShapes.Shape shape) {
+        Class<?> type = shape.type;
+        boolean isConcurrent = shape.has(FACT_CONCURRENT);
         if (type.getClassLoader() != null) {
-            return new Layout(type, 0, 0, 0, null);
+            return new Layout(type, isConcurrent, 0, 0, 0, null);
         }
         int facts = ScissionNatives.classFacts(type.getName());
         for (Class<?> c = type; c != null && (facts & FACT_ORDERED) == 0; c = c.getSuperclass()) {
             String viewed = ScissionNatives.wrappedField(c.getName());
             if (viewed != null && ScissionShapes.of(c).fields.containsKey(viewed)) {
-                return new Layout(type, 0, 0, U.objectFieldOffset(c, viewed), viewedField(c, viewed));
+                long offset = U.objectFieldOffset(c, viewed);
+                return new Layout(type, isConcurrent, 0, 0, offset, viewedField(c, viewed));
             }
             if ((facts & FACT_UNORDERED) != 0 && ScissionShapes.of(c).fields.containsKey("$scission$r$$contents")) {
                 long r = U.objectFieldOffset(c, "$scission$r$$contents");
-                return new Layout(type, r, U.objectFieldOffset(c, "$scission$w$$contents"), 0, null);
+                long w = U.objectFieldOffset(c, "$scission$w$$contents");
+                return new Layout(type, isConcurrent, r, w, 0, null);
             }
         }
-        return new Layout(type, 0, 0, 0, null);
+        return new Layout(type, isConcurrent, 0, 0, 0, null);
     }
 
     private static Field viewedField(Class<?> type, String name) {

@@ -25,7 +25,7 @@ final class ScissionEpochs {
     private static final long WITHIN_BLOCK = (1L << EPOCH_BITS) - 1 << SITE_BITS;
 
     /**
-     * Whether a second thread has shown itself. Before that nothing can come between two accesses, and
+     * Whether a second thread has shown itself; one of the JVM, when it begins a block. Before that nothing can come between two accesses, and
      * blocks inside others begin no epoch. So of the blocks that are open at that moment, a block may be
      * blamed although a shorter one inside it would do; the verdict is the same. That goes for a thread that sees
      * it late, too: a thread that another one starts is seen by that one at once.
@@ -55,16 +55,22 @@ final class ScissionEpochs {
         // The first thread that a JVM makes runs `main`; a class that extends Thread may say anything.
         boolean isMain = thread.getClass() == Thread.class && thread.getId() == 1;
         ScissionThread s = new ScissionThread(number, isMain);
-        hasThreads |= s.number > 0;
         takeBlock(s);
         // Library code that is used from here on finds the state, and does not ask for it again.
         ScissionOrder.enterMode(s, ORDER_QUIET);
         thread.$scission = s;
+        s.isOfJvm = !isVirtual && isOfJvm(thread.getThreadGroup());
+        hasThreads |= s.number > 0 && !s.isOfJvm;
         if (ScissionAdversary.IS_AT_WORK) {
             ScissionAdversary.enter(thread, s);
         }
         ScissionOrder.leaveMode(s);
         return s;
+    }
+
+    /** Whether a thread of this group is one of the JVM itself; a thread that has ended has none. */
+    private static boolean isOfJvm(ThreadGroup group) {
+        return group == null || group.getParent() == null;
     }
 
     /** Begins a new epoch, at an operation that orders the thread with others. */
@@ -89,7 +95,8 @@ final class ScissionEpochs {
     /** Gives the thread the next block of epochs. */
     @DontInline
     private static void takeBlock(ScissionThread s) {
-        long block = U.getAndAddLong(null, NEXT_BLOCK, 1) % EPOCH_BLOCKS;
+        // No block has the number 0, with which the word of a variable that nobody has used would be in it.
+        long block = U.getAndAddLong(null, NEXT_BLOCK, 1) % (EPOCH_BLOCKS - 1) + 1;
         U.putInt(OWNERS + block * 4, s.number);
         // Whoever sees a word with such an epoch sees whose it is.
         U.storeFence();

@@ -78,31 +78,34 @@ final class ScissionFilters {
             return false;
         }
         long epoch = s.epoch;
-        site = siteToNote(s, site);
         long read = U.getLong(base, r);
         if ((read ^ epoch) >>> SITE_BITS == 0) {
             return true;
         }
-        if (read > 0) {
-            if (OWNERSHIP && owner(read) == s.number) {
-                U.putLong(base, r, epoch | site);
-                return true;
-            }
-            return false;
+        if (OWNERSHIP && isNear(read, epoch)) {
+            U.putLong(base, r, epoch | (LEAVES_OUT ? siteToNote(s, site) : site));
+            return true;
         }
-        if (read == 0) {
-            return false;
-        }
+        return read < 0 && isQuietSharedRead(s, read, site);
+    }
+
+    /** The same for a variable whose reads are noted by thread. */
+    private static boolean isQuietSharedRead(ScissionThread s, long read, int site) {
+        long epoch = s.epoch;
         long note = noteOf(s, read);
         long noted = U.getLong(null, note);
         if ((noted ^ epoch) >>> SITE_BITS == 0) {
             return true;
         }
-        if (OWNERSHIP && noted != 0 && owner(noted) == s.number && (!isLoud(read) || repeats(s, noted, site))) {
-            U.putLong(null, note, epoch | site);
+        if (OWNERSHIP && isNear(noted, epoch) && (!LOCKSETS || isQuietAgain(s, read, noted, site))) {
+            U.putLong(null, note, epoch | (LEAVES_OUT ? siteToNote(s, site) : site));
             return true;
         }
         return false;
+    }
+
+    private static boolean isQuietAgain(ScissionThread s, long read, long noted, int site) {
+        return !isLoud(read) || repeats(s, noted, siteToNote(s, site));
     }
 
     /**
@@ -120,27 +123,31 @@ final class ScissionFilters {
             return false;
         }
         long epoch = s.epoch;
-        site = siteToNote(s, site);
         long write = U.getLong(base, w);
         if ((write ^ epoch) >>> SITE_BITS == 0) {
             return true;
         }
-        if (OWNERSHIP && (write == 0 || write > 0 && owner(write) == s.number)) {
+        if (OWNERSHIP && (write == 0 || isNear(write, epoch))) {
             long read = U.getLong(base, r);
-            if (read == 0 || read > 0 && owner(read) == s.number) {
-                U.putLong(base, w, epoch | site);
+            if (read == 0 || isNear(read, epoch)
+                || LOCKSETS && write != 0 && repeats(s, write, siteToNote(s, site))) {
+                U.putLong(base, w, epoch | (LEAVES_OUT ? siteToNote(s, site) : site));
                 return true;
             }
-        }
-        if (OWNERSHIP && write > 0 && owner(write) == s.number && repeats(s, write, site)) {
-            U.putLong(base, w, epoch | site);
-            return true;
         }
         return false;
     }
 
-    /** What is noted in a block that is left out has no site, so that nobody reports it. */
+    /**
+     * Whether a word holds an epoch of the block that the running thread has now, so that it is its own. Most are; of
+     * others the table is asked, by code that is not compiled into every access.
+     */
     @ForceInline
+    private static boolean isNear(long word, long epoch) {
+        return (word ^ epoch) >>> SITE_BITS + EPOCH_BITS == 0;
+    }
+
+    /** What is noted in a block that is left out has no site, so that nobody reports it. */
     private static int siteToNote(ScissionThread s, int site) {
         return LEAVES_OUT && s.isLeftOut ? 0 : site;
     }

@@ -4,6 +4,7 @@ import static java.lang.ScissionProtocol.*;
 
 import java.util.HashMap;
 import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
 
 /** What is known of classes. */
 final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
@@ -22,6 +23,8 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
         final boolean hasFinalFields;
         /** Whether library code has accessed static fields of the class by their place in memory. */
         volatile boolean hasStaticPlaces;
+        /** What is known of the contents of its objects; null until somebody asks. */
+        ScissionContents.Layout contents;
         /** What is true of its objects; -1 until somebody asks. Whoever asks at the same time finds the same. */
         private int facts = -1;
 
@@ -45,12 +48,31 @@ final class ScissionShapes extends ClassValue<ScissionShapes.Shape> {
 
     private ScissionShapes() {}
 
+    /** How many classes a thread remembers. */
+    private static final int REMEMBERED = 64;
+    static final Shape[] NONE_REMEMBERED = new Shape[1];
+
     /** What is known of a class. */
     static Shape of(Class<?> type) {
         ScissionThread s = Thread.currentThread().$scission;
         if (s == null) {
             return SHAPES.get(type);
         }
+        Shape[] shapes = s.shapes;
+        Shape shape = shapes[System.identityHashCode(type) & shapes.length - 1];
+        return shape != null && shape.type == type ? shape : lookUp(s, type);
+    }
+
+    @DontInline
+    private static Shape lookUp(ScissionThread s, Class<?> type) {
+        Shape shape = quietly(s, type);
+        if (s.shapes == NONE_REMEMBERED) {
+            s.shapes = new Shape[REMEMBERED];
+        }
+        return s.shapes[System.identityHashCode(type) & REMEMBERED - 1] = shape;
+    }
+
+    private static Shape quietly(ScissionThread s, Class<?> type) {
         // The table rests on classes of the library, whose order is not the program's.
         ScissionOrder.enterMode(s, ORDER_QUIET);
         try {

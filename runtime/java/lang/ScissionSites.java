@@ -48,10 +48,13 @@ final class ScissionSites {
     private static final long END_OF_VOLATILE = Long.MIN_VALUE + (1L << 62);
 
     /** How many low bits of a site choose within one part of the table of entries. */
-    private static final int PART_BITS = 12;
+    private static final int PART_BITS = 15;
 
-    /** By the high and the low bits of the site. Once set an entry never changes. */
-    @Stable private static final long[][] ENTRIES = new long[SITES >>> PART_BITS][];
+    /**
+     * By the high and the low bits of the site. Once set an entry never changes. There is room for all numbers, so that
+     * nobody need ask which are sites.
+     */
+    @Stable private static final long[][] ENTRIES = new long[1 << 32 - PART_BITS][];
 
     private static final HashMap<String, Long> STATIC_WORDS = new HashMap<>();
 
@@ -75,8 +78,7 @@ final class ScissionSites {
 
     @ForceInline
     static long entry(int site) {
-        int part = site >>> PART_BITS;
-        long[] entries = part < SITES >>> PART_BITS ? ENTRIES[part] : null;
+        long[] entries = ENTRIES[site >>> PART_BITS];
         return entries == null ? UNRESOLVED : entries[site & (1 << PART_BITS) - 1];
     }
 
@@ -117,6 +119,12 @@ final class ScissionSites {
     @ForceInline
     static boolean isVolatileStatic(long entry) {
         return entry >= VOLATILE_STATIC && entry < END_OF_VOLATILE;
+    }
+
+    /** Whether an entry is that of a volatile field with a word, or of a site that has not been used. */
+    @ForceInline
+    static boolean mayBeVolatile(long entry) {
+        return entry < END_OF_VOLATILE || entry == UNRESOLVED;
     }
 
     /** Where a field or static field has its word R. */

@@ -15,6 +15,8 @@ final class ScissionThread {
     int muted;
     /** Whether it is the thread that runs {@code main}. */
     final boolean isMain;
+    /** Whether it is a thread of the JVM itself, such as the one that runs finalizers. */
+    boolean isOfJvm;
 
     /** Which thread started it, and the epoch of that one after the start; an epoch of 0 if nobody is known to have. */
     int starter;
@@ -109,6 +111,9 @@ final class ScissionThread {
     /** What is known of the class of the object that was last asked for its number. */
     ScissionShapes.Shape lastShape;
 
+    /** What is known of classes whose objects it used not long ago, by hash. */
+    ScissionShapes.Shape[] shapes = ScissionShapes.NONE_REMEMBERED;
+
     /** Where the library object has its words whose contents were accessed last. */
     ScissionContents.Layout lastLayout = ScissionContents.none();
 
@@ -143,8 +148,6 @@ final class ScissionThread {
 
     /** The thread itself. */
     java.lang.ref.WeakReference<Thread> thread;
-    /** Whether it is a thread of the JVM itself. */
-    boolean isOfJvm;
     /** The state of its generator of random numbers. */
     long random;
     /** The last call that it was about to make, by site. */

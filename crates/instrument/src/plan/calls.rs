@@ -163,7 +163,7 @@ impl MethodPlan<'_, '_> {
         let target = call_target(&method, relation, begins_block);
         let Some(site) = self.call_site(offset, &method, target) else { return Ok(()) };
         self.approach_call_at(offset, site)?;
-        self.surround(offset, &call, &reports, site)
+        self.surround(offset, &call, reports, site)
     }
 
     /// A number for a call.
@@ -206,9 +206,10 @@ impl MethodPlan<'_, '_> {
         &mut self,
         offset: u32,
         call: &Call<'_>,
-        reports: &Reports,
+        mut reports: Reports,
         site: i32,
     ) -> Result<(), InstrumentError> {
+        let since = reports.join_by_class();
         let kinds = call.kinds();
         let position = |source: Source| match source {
             Source::Position(position) => Some(position),
@@ -281,10 +282,10 @@ impl MethodPlan<'_, '_> {
                 }
             }
         }
-        if let Some(hook) = reports.since() {
+        if let Some(hook) = since {
             let slot = self.code.max_locals.saturating_add(used);
             used = used.saturating_add(Kind::Long.words() as u16);
-            if hook == Hook::SinceByClass {
+            if hook != Hook::Since {
                 self.push(&mut before, call, Source::Position(0), &slots)?;
             }
             self.call(&mut before, hook, &[site])?;
@@ -304,7 +305,7 @@ impl MethodPlan<'_, '_> {
             self.push(&mut after, call, *of, &slots)?;
             self.call(&mut after, Hook::Alias, &[site])?;
         }
-        self.report_after(&mut after, call, reports, &slots, site)?;
+        self.report_after(&mut after, call, &reports, &slots, site)?;
         for (kind, slot) in kinds.iter().zip(&slots) {
             if let (Kind::Ref, Some(slot)) = (kind, slot) {
                 // `aconst_null`.
@@ -343,17 +344,15 @@ impl MethodPlan<'_, '_> {
         site: i32,
     ) -> Result<(), InstrumentError> {
         for (op, source, when) in &reports.after {
-            let is_keyed = match op {
-                Op::AtomicRead
-                | Op::AtomicWrite
-                | Op::AtomicUpdate
-                | Op::ConcurrentRead
-                | Op::ConcurrentUpdate => *source == Source::Position(0),
-                _ => false,
+            let key_op = match op {
+                Op::AtomicRead | Op::AtomicWrite | Op::AtomicUpdate => Some(Op::Key),
+                Op::ConcurrentRead | Op::ConcurrentUpdate => Some(Op::ConcurrentKey),
+                _ => None,
             };
-            if let Some(key) = reports.key.filter(|_| is_keyed) {
+            let key_op = key_op.filter(|_| *source == Source::Position(0));
+            if let (Some(key), Some(key_op)) = (reports.key, key_op) {
                 self.push(after, call, key, slots)?;
-                self.call(after, Hook::Call, &[Op::Key.number(), site])?;
+                self.call(after, Hook::Call, &[key_op.number(), site])?;
             }
             let hook = match when {
                 When::Always => Hook::Call,
@@ -415,7 +414,8 @@ impl MethodPlan<'_, '_> {
         };
         // Before it is constructed, an object must not be handed to a hook.
         reports.before.retain(|(_, source)| is_at_hand(source) && !call.is_constructor);
-        reports.after.retain(|(_, source, _)| is_at_hand(source));
+        // Whether the object is a concurrent collection is asked before a call.
+        reports.after.retain(|(op, source, _)| is_at_hand(source) && !op.is_of_concurrent());
         reports.aliases.retain(|(face, of, _)| is_at_hand(face) && is_at_hand(of));
         reports.key = reports.key.filter(|key| is_at_hand(key));
         if reports.is_empty() {

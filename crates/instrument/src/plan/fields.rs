@@ -4,6 +4,7 @@ use classes::descriptor::{Type, parse_field, parse_method};
 use classes::{FieldInfo, MemberRef, PoolIndex, access};
 use models::{ClassContext, language};
 
+use crate::class_hierarchy::FieldFlags;
 use crate::error::InstrumentError;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::SiteTarget;
@@ -76,11 +77,8 @@ impl Planner<'_> {
         {
             return false;
         }
-        if field.class != &self.file.name {
-            return true;
-        }
-        match self.declared(field) {
-            Some(declared) if declared.has_access(access::FINAL) => {
+        match self.flags(field) {
+            Some(flags) if flags.is_final => {
                 // What the initialiser of a class put there is seen by other threads only because
                 // the class was initialised before.
                 let is_shared_object = match parse_field(field.descriptor) {
@@ -91,6 +89,7 @@ impl Planner<'_> {
                 reads_static && is_shared_object
             }
             Some(_) => true,
+            None if field.class != &self.file.name => true,
             // An inherited field; nothing of a library class is watched.
             None => {
                 let mut supertypes = self.file.super_name.iter().chain(&self.file.interfaces);
@@ -111,6 +110,18 @@ impl Planner<'_> {
             return list.contains(&self.class, name);
         }
         list.has_name(name)
+    }
+
+    /// What is known of a field: everything if it is in this class; of others only if their classes were seen before.
+    fn flags(&self, field: &MemberRef<'_>) -> Option<FieldFlags> {
+        if let Some(declared) = self.declared(field) {
+            let is_final = declared.has_access(access::FINAL);
+            return Some(FieldFlags {
+                is_final,
+                is_volatile: declared.has_access(access::VOLATILE),
+            });
+        }
+        self.config.hierarchy.field(field.class, field.name, field.descriptor)
     }
 
     /// The declaration of a field, when it is in this class.
@@ -153,7 +164,7 @@ struct WatchedAccess<'a> {
     owner: &'a str,
     /// Whether the value takes two words.
     is_wide: bool,
-    /// Whether the field is volatile, as far as this class tells: those of other classes may be.
+    /// Whether the field is volatile, as far as is known: those of classes that nobody has seen may be.
     may_be_volatile: bool,
     /// Whether the field gives order and is no variable.
     is_order: bool,
@@ -287,7 +298,8 @@ impl<'a> MethodPlan<'_, 'a> {
             return None;
         }
         let declared = self.planner.declared(&field);
-        let is_volatile = declared.is_some_and(|declared| declared.has_access(access::VOLATILE));
+        let flags = self.planner.flags(&field);
+        let is_volatile = flags.is_some_and(|flags| flags.is_volatile);
         self.may_synchronise |= is_volatile;
         let is_compiler_made = self.is_compiler_made(&field, declared);
         if is_compiler_made && !is_volatile {
@@ -295,8 +307,7 @@ impl<'a> MethodPlan<'_, 'a> {
         }
         let is_order = is_compiler_made && !is_static;
         // An order that is no variable has no interval either.
-        let may_be_volatile =
-            !is_order && declared.is_none_or(|it| it.has_access(access::VOLATILE));
+        let may_be_volatile = !is_order && flags.is_none_or(|flags| flags.is_volatile);
         let may_be_shared =
             is_volatile || self.planner.may_be_shared(field.class, field.name, field.descriptor);
         if !self.watches_access(offset) || !may_be_shared {

@@ -76,15 +76,30 @@ impl Reports {
         }
     }
 
+    /// Joins what asks for the class of the receiver right before the call: whether its contents are accessed, and whether
+    /// it is a concurrent collection. Gives the hook that does both, without the report of the first.
+    pub(super) fn join_by_class(&mut self) -> Option<Hook> {
+        let since = self.since()?;
+        let joined = match self.before.last() {
+            Some((Op::CollectionRead, Source::Position(0))) => Hook::ReadContentsSince,
+            Some((Op::CollectionWrite, Source::Position(0))) => Hook::WriteContentsSince,
+            _ => return Some(since),
+        };
+        if since != Hook::SinceByClass {
+            return Some(since);
+        }
+        self.before.pop();
+        Some(joined)
+    }
+
     /// How the operations that the reports after the call are about get an interval: nothing if they need none.
-    pub(super) fn since(&self) -> Option<Hook> {
-        let by_class = |op: Op| matches!(op, Op::ConcurrentRead | Op::ConcurrentUpdate);
+    fn since(&self) -> Option<Hook> {
         let is_interval =
             |op: Op| matches!(op, Op::AtomicRead | Op::AtomicWrite | Op::AtomicUpdate);
         if self.after.iter().any(|(op, ..)| is_interval(*op)) {
             Some(Hook::Since)
         } else {
-            self.after.iter().any(|(op, ..)| by_class(*op)).then_some(Hook::SinceByClass)
+            self.after.iter().any(|(op, ..)| op.is_of_concurrent()).then_some(Hook::SinceByClass)
         }
     }
 
