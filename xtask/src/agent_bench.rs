@@ -41,7 +41,7 @@ const MOST_TIME_OF_COMPARISON: Duration = Duration::from_secs(60);
 /// The limits, as factors over the plain run in the same rounds.
 const MOST_MEAN: f64 = 2.5;
 const MOST_EACH: f64 = 6.0;
-const MOST_COMPILER: f64 = 1.8;
+const MOST_COMPILER: f64 = 2.0;
 const MOST_START_MILLIS: f64 = 150.0;
 const MOST_HEAP: f64 = 2.0;
 const MOST_MEAN_OF_VELODROME: f64 = 6.0;

@@ -5,6 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use checkers::hybrid::{self, Hybrid};
 use checkers::velodrome::{self, Config, Statistics, Velodrome};
 use checkers::{Checker, Registration, happens_before};
 use events::Event;
@@ -25,6 +26,8 @@ const LEAST_HAPPENS_BEFORE: f64 = 20e6;
 const MOST_ALIVE: usize = 32;
 const MOST_ALIVE_OF_THREAD: usize = 4;
 const MOST_GROWTH_MIB: f64 = 16.0;
+/// What the checker `hybrid` may take on a run of 100 million events.
+const MOST_MIB_OF_TREES: f64 = 1024.0;
 
 /// How long the runs are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +102,7 @@ pub(crate) fn measure(length: Length, names: &[&str]) -> Result<()> {
     let tables = cost_tables();
     let mut known: Vec<&str> = RUNS.iter().map(|(name, ..)| *name).collect();
     known.extend(tables.iter().map(|table| table.quantity));
+    known.push(hybrid::CHECKER.name);
     known.dedup();
     if let Some(name) = names.iter().find(|name| !known.contains(name)) {
         bail!("there is no {name}, only {}", known.join(", "));
@@ -125,7 +129,46 @@ pub(crate) fn measure(length: Length, names: &[&str]) -> Result<()> {
     for table in tables.iter().filter(|table| is_chosen(table.quantity)) {
         table.print(length)?;
     }
+    if is_chosen(hybrid::CHECKER.name) {
+        measure_trees(length)?;
+    }
     judge(&rows)
+}
+
+/// The runs on which it is measured how much memory hybrid trees take.
+const TREE_RUNS: [(&str, Work, u32); 4] = [
+    ("tsp", Work::Tsp, 8),
+    ("jbb", Work::Jbb, 64),
+    ("pool", Work::Pool, 8),
+    ("spread", Work::Spread(1_000_000), 8),
+];
+
+/// How many hybrid trees are alive in long runs of which every event is reported, and how much memory the checker takes; over
+/// the limit is a failure.
+fn measure_trees(length: Length) -> Result<()> {
+    println!("\nhybrid trees, {} million events a run", length.events() / 1_000_000);
+    println!(
+        "{:20}{:>8}{:>12}{:>12}{:>12}{:>12}",
+        "run", "threads", "trees", "most", "MiB", "seconds"
+    );
+    let mut problems = Vec::new();
+    for (name, work, threads) in TREE_RUNS {
+        progress(&format!("hybrid trees: {name}"));
+        let before = resident_mib()?;
+        let mut checker = Hybrid::new(hybrid::Config::default());
+        let shape = Shape { work, threads, style: Style::Plain };
+        let mut group: Vec<(&'static str, &mut dyn Checker)> =
+            vec![(hybrid::CHECKER.name, &mut checker)];
+        let passed = pass(shape, length.events(), &mut group)?;
+        let mib = resident_mib()? - before;
+        let (trees, most) = checker.live_trees();
+        let seconds: f64 = passed.costs.iter().map(|cost| cost.time.as_secs_f64()).sum();
+        println!("{name:20}{threads:>8}{trees:>12}{most:>12}{mib:>12.1}{seconds:>12.1}");
+        if mib > MOST_MIB_OF_TREES {
+            problems.push(format!("{name}: {mib:.0} MiB, over {MOST_MIB_OF_TREES:.0}"));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
 }
 
 fn style_name(style: Style) -> &'static str {

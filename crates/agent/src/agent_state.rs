@@ -70,7 +70,7 @@ pub(crate) struct AgentState {
 #[derive(Debug, Default)]
 struct Counters {
     classes_seen: AtomicU64,
-    classes_rewritten: AtomicU64,
+    classes_watched: AtomicU64,
     methods_left_alone: AtomicU64,
     infeasible_sides: AtomicU64,
     impossible_steps: AtomicU64,
@@ -333,7 +333,7 @@ impl AgentState {
             java_version: self.java_version(),
             command: command.rsplit('/').next().unwrap_or_default().to_owned(),
             classes_seen: count(&self.counters.classes_seen),
-            classes_rewritten: count(&self.counters.classes_rewritten),
+            classes_watched: count(&self.counters.classes_watched),
             methods_left_alone: count(&self.counters.methods_left_alone),
             infeasible_sides: count(&self.counters.infeasible_sides),
             impossible_steps: count(&self.counters.impossible_steps),
@@ -396,10 +396,12 @@ impl AgentState {
         } else {
             return None;
         };
+        if outcome.is_ok() && self.config.watches(name) {
+            self.counters.classes_watched.fetch_add(1, Ordering::Relaxed);
+        }
         match outcome {
             Ok(Outcome::Unchanged) => None,
             Ok(Outcome::Rewritten(rewritten)) => {
-                self.counters.classes_rewritten.fetch_add(1, Ordering::Relaxed);
                 self.counters.hooks.fetch_add(rewritten.hooks.into(), Ordering::Relaxed);
                 let left_alone = rewritten.left_alone.len() as u64;
                 self.counters.methods_left_alone.fetch_add(left_alone, Ordering::Relaxed);

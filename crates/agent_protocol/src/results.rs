@@ -60,8 +60,8 @@ pub struct Results {
     pub command: String,
     /// Classes that were loaded.
     pub classes_seen: u64,
-    /// Classes that were given hooks.
-    pub classes_rewritten: u64,
+    /// Classes of the program that are watched, whether they have anything to report or not.
+    pub classes_watched: u64,
     /// Methods that could not be given hooks.
     pub methods_left_alone: u64,
     /// Hooks that were put in.
@@ -258,7 +258,7 @@ mod tests {
             java_version: "17.0.11".into(),
             command: "p.Main".into(),
             classes_seen: 500,
-            classes_rewritten: 12,
+            classes_watched: 12,
             methods_left_alone: 1,
             hooks: 99,
             threads: 3,

@@ -1,10 +1,13 @@
 //! `scission check`: read, analyse, report.
 
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use analyses::Context;
-use findings::{BaselineEntry, Results, Site, merge_gaps, rules};
+use anyhow::{anyhow, bail};
+use findings::{BaselineEntry, Gap, GapKind, Results, Site, merge_gaps, rules};
 use models::{Source, Statement, statements};
 use program::Program;
 use report::Baseline;
@@ -48,6 +51,9 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
         anstream::eprintln!("took {:.2} s", started.elapsed().as_secs_f64());
     }
     delivered.and(written).and(listed.unwrap_or(Ok(())))?;
+    if let Some(damaged) = damaged_archive(&results) {
+        bail!("`{}` is damaged, so not all of it was analysed: {}", damaged.place, damaged.detail);
+    }
     Ok(outcome(&results, settings.triage.fail_on))
 }
 
@@ -72,6 +78,9 @@ fn analyse(
     let config = &settings.analysis;
     let mut results = Results { stats, ..Results::default() };
     results.gaps.append(&mut program.gaps);
+    if results.stats.contains(&("classes", 0)) && !cancel.is_requested() {
+        return Err(nothing_to_check(&settings.paths, &results));
+    }
     results.gaps.extend(graph.gaps.iter().cloned());
     let meter = BudgetMeter::new(&flags.budget);
     let context = Context {
@@ -106,6 +115,30 @@ fn analyse(
         results.remarks.extend(unmatched_models(&program));
     }
     Ok((results, watch_list))
+}
+
+/// Why there is no class to check, and what to name instead.
+fn nothing_to_check(paths: &[PathBuf], results: &Results) -> anyhow::Error {
+    if let Some(damaged) = damaged_archive(results) {
+        return anyhow!("cannot read `{}`: {}", damaged.place, damaged.detail);
+    }
+    let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    anyhow!(
+        "there are no class files in {}: name a jar, or a directory of compiled classes such as `target/classes`; \
+         sources must be compiled first",
+        names.join(", ")
+    )
+}
+
+/// An archive that the user has named and that could be read in part only. What lies in archives is named after them.
+fn damaged_archive(results: &Results) -> Option<&Gap> {
+    let is_archive = |place: &str| {
+        let extension = Path::new(place).extension().and_then(OsStr::to_str);
+        extension.is_some_and(|it| ["jar", "war", "ear", "zip", "jmod"].contains(&it))
+    };
+    results.gaps.iter().find(|gap| {
+        gap.kind == GapKind::Unreadable && !gap.place.contains("!/") && is_archive(&gap.place)
+    })
 }
 
 /// What users say of code that is not there: a name that is wrong, or a row that is no longer needed.

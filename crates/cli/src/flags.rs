@@ -9,7 +9,7 @@ use std::str::FromStr;
 use crate::agent_flags::AgentFlags;
 use crate::budget::Budget;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use findings::{Rule, Severity, rules};
 use models::Pattern;
 
@@ -351,13 +351,13 @@ pub(crate) struct InspectFlags {
 ///
 /// Exit status: 0 if there are no findings, 1 if there are, 2 on an error.
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("work").args(["stats", "to", "checkers"]).required(true).multiple(true))]
 pub(crate) struct TraceFlags {
     /// The trace; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Run these checkers on the trace, separated by commas; may be repeated
+    /// Run these checkers on the trace, separated by commas; may be repeated (default: velodrome and happens-before,
+    /// unless `--stats` or `--to` is given)
     #[arg(long = "monitor", value_name = "CHECKER", value_delimiter = ',')]
     #[arg(value_parser = recorded_run_checker(), conflicts_with_all = ["stats", "to"])]
     pub(crate) checkers: Vec<CheckerChoice>,
@@ -372,7 +372,7 @@ pub(crate) struct TraceFlags {
     pub(crate) no_speculation: bool,
 
     /// Write each reported cycle to a file in this directory, as a graph for `dot`
-    #[arg(long, value_name = "DIR", requires = "checkers")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["stats", "to"])]
     pub(crate) graphs: Option<PathBuf>,
 
     /// Count events, threads, objects, locks, variables, sites and blocks

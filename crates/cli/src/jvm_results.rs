@@ -72,7 +72,7 @@ pub(crate) fn read_jvm_results(
     };
     let stats = vec![
         ("jvms", all.len() as u64),
-        ("classes", sum(|jvm| jvm.classes_rewritten)),
+        ("classes", sum(|jvm| jvm.classes_watched)),
         ("threads", sum(|jvm| jvm.threads)),
         ("classes_seen", sum(|jvm| jvm.classes_seen)),
         ("methods_left_alone", sum(|jvm| jvm.methods_left_alone)),
@@ -220,7 +220,7 @@ mod tests {
             ending: Ending::Complete,
             java_version: "17".into(),
             command: "p.Main".into(),
-            classes_rewritten: 2,
+            classes_watched: 2,
             events: 10,
             notes: vec!["the disk is full".into()],
             gaps: vec![Gap::new(GapKind::Limit, "p.A.m()V", "too large")],

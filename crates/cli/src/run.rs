@@ -212,27 +212,32 @@ impl Report<'_> {
             }
             jvm_results.results.remarks.push(nobody.to_string());
         }
-        self.deliver(jvm_results, ended.code)
+        let is_unwatched = jvm_results.results.stats.contains(&("classes", 0));
+        if jvm_results.jvms > 0 && is_unwatched {
+            let nothing = "no class of the program was watched: it ended before it had loaded one, or `--include` and \
+                           `--exclude` leave none";
+            jvm_results.results.remarks.push(nothing.to_string());
+        }
+        let outcome = self.deliver(jvm_results, ended.code)?;
+        Ok(if is_unwatched { unwatched(outcome) } else { outcome })
     }
 
     /// Reports to a file that the program ran without the agent. On the screen a warning has said so.
     fn without_agent(self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
         let is_file = self.flags.output.is_some();
         if !is_file && Style::new(&self.flags.presentation).format == Format::Text {
-            return Ok(Outcome::Program(ended.code));
+            return Ok(unwatched(Outcome::Program(ended.code)));
         }
         let remarks = vec![format!("{why}: the program ran unwatched")];
         let results = Results { remarks, ..Results::default() };
-        self.deliver(
-            JvmResults {
-                findings: Vec::new(),
-                results,
-                shared_fields: None,
-                jvms: 0,
-                not_recorded: None,
-            },
-            ended.code,
-        )
+        let nothing = JvmResults {
+            findings: Vec::new(),
+            results,
+            shared_fields: None,
+            jvms: 0,
+            not_recorded: None,
+        };
+        self.deliver(nothing, ended.code).map(unwatched)
     }
 
     /// Reports, and decides on the exit code. That of the program is kept unless it is 0.
@@ -281,6 +286,14 @@ fn list(file: &SharedFieldsFile, jvm_results: &JvmResults) -> anyhow::Result<Opt
         (_, Some(fields)) => return shared_fields_file::write(path, fields).map(Some),
     };
     bail!("the shared fields were not written to `{}`: {why}", path.display());
+}
+
+/// A run in which nobody looked is not a success, whatever the program says.
+fn unwatched(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::NothingFound | Outcome::Program(0) => Outcome::Program(FAILED),
+        other => other,
+    }
 }
 
 /// Reports an error of Scission; an exit code of the program that is not 0 takes precedence.

@@ -22,7 +22,7 @@ const SHOWN_NOTES: usize = 20;
 pub(crate) type Trace = TraceReader<Box<dyn Read>>;
 
 pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
-    if !flags.checkers.is_empty() {
+    if !flags.stats && flags.to.is_none() {
         return trace_checkers::run(flags);
     }
     let wants_findings = flags.triage != TriageFlags::default()

@@ -169,9 +169,31 @@ fn a_truncated_jar_gives_what_can_be_read() {
     fs::write(path.join("cut.jar"), &whole[..end]).expect("writable");
     let output = scission(&["check", "cut.jar"], path);
     let report = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{report}{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{report}{said}");
     assert!(report.contains("releases `stock` too early"), "{report}");
     assert!(report.contains("cut.jar"), "the loss is listed: {report}");
+    assert!(said.contains("error: `cut.jar` is damaged, so not all of it was analysed"), "{said}");
+}
+
+#[test]
+fn without_classes_nothing_is_checked_and_that_is_no_success() {
+    let directory = program();
+    let path = directory.path();
+    let whole = fs::read(path.join("shop.jar")).expect("it was made");
+    fs::write(path.join("cut.jar"), &whole[..100]).expect("writable");
+    fs::create_dir_all(path.join("src")).expect("a directory can be made");
+    fs::write(path.join("src/Shop.java"), SOURCE).expect("writable");
+    for (input, why) in [
+        ("cut.jar", "error: cannot read `cut.jar`: "),
+        ("src", "error: there are no class files in `src`: name a jar, or a directory of compiled"),
+    ] {
+        let output = scission(&["check", input], path);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.starts_with(why) && said.lines().count() == 1, "{said}");
+        assert_eq!(text(&output.stdout), "");
+    }
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn complete() -> Results {
         ending: Ending::Complete,
         java_version: "17.0.1".into(),
         command: "p.Main".into(),
-        classes_rewritten: 3,
+        classes_watched: 3,
         threads: 2,
         ..Results::default()
     }
@@ -139,7 +139,7 @@ fn without_the_agent_the_program_runs_all_the_same() {
         directory.command(&["--", "true"]).env("SCISSION_AGENT", "no.so").output().unwrap();
     assert!(RunOutput::of(output).stderr.contains("`no.so`"));
     let arguments = ["--agent", "no.so", "--output", "r.json", "--format", "json", "--", "true"];
-    assert_eq!(directory.run(&arguments).code, Some(0));
+    assert_eq!(directory.run(&arguments).code, Some(2), "a run that was not watched is not green");
     let report = fs::read_to_string(directory.path("r.json")).unwrap();
     assert!(report.contains("the program ran unwatched"), "{report}");
 }
@@ -171,8 +171,9 @@ fn an_agent_of_another_machine_is_not_given_to_java() {
 #[test]
 fn the_exit_code_is_that_of_the_program() {
     let directory = TestDirectory::new();
+    // Nobody looks at these programs, so that a success is none.
     for (script, code) in
-        [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143)]
+        [("exit 0", 2), ("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143)]
     {
         for agent in ["agent.so", "no.so"] {
             let run_output = directory.run(&["--agent", agent, "--", "sh", "-c", script]);
@@ -350,7 +351,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
     );
     let output = Command::new("sh").args(["-c", &script]).current_dir(directory.0.path()).output();
     let run_output = RunOutput::of(output.unwrap());
-    assert_eq!((run_output.code, run_output.stdout.as_str()), (Some(0), "alive\n"));
+    assert_eq!((run_output.code, run_output.stdout.as_str()), (Some(2), "alive\n"));
 }
 
 #[test]
@@ -454,8 +455,15 @@ fn levels_suppressions_and_the_baseline_are_those_of_the_project() {
 fn a_jvm_that_left_nothing_is_mentioned() {
     let directory = TestDirectory::new();
     let run_output = directory.run(&["--", "sh", "-c", "exit 0"]);
-    assert_eq!(run_output.code, Some(0));
+    assert_eq!(run_output.code, Some(2));
     assert!(run_output.stderr.contains("warning: no JVM was watched"), "{}", run_output.stderr);
+    assert!(run_output.stderr.contains("nothing was watched, 0 gaps"), "{}", run_output.stderr);
+    directory.results("nothing", &Results { classes_watched: 0, ..complete() });
+    directory.fake_java("leave nothing");
+    let run_output = directory.run(&["--", "./java", "NoSuchMain"]);
+    assert_eq!(run_output.code, Some(2));
+    let said = "warning: no class of the program was watched";
+    assert!(run_output.stderr.contains(said), "{}", run_output.stderr);
     let run_output = directory.run(&["--require-agent", "--", "sh", "-c", "exit 0"]);
     assert_eq!(run_output.code, Some(2));
     assert!(run_output.stderr.starts_with("error: no JVM was watched"), "{}", run_output.stderr);

@@ -443,6 +443,7 @@ fn write_remarks(
 /// `2 findings (1 high, 1 medium), 3 suppressed, 13 gaps in 6,412 classes, 54,321 methods`.
 fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> io::Result<()> {
     let mut parts = vec![match results.findings.len() {
+        0 if results.stats.contains(&("classes", 0)) => "nothing was watched".to_string(),
         0 => "nothing found".to_string(),
         findings => format!("{} ({})", count(findings, "finding"), kinds(&results.findings)),
     }];

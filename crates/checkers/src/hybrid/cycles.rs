@@ -16,6 +16,7 @@ use events::{SiteId, ThreadId};
 use rustc_hash::FxHashMap;
 
 use super::forest::{Forest, Unit, UnitId};
+use super::order::Place;
 use super::schedule::{Feasibility, Part, ThreadParts, feasibility};
 use super::tree::Leaf;
 
@@ -404,6 +405,9 @@ fn parts_of(forest: &Forest, visits: &[Visit]) -> Option<Vec<ExecutedPart>> {
                     between.push((number, *id));
                 }
             }
+            let arrived = from.place(&from.tree.leaves[visit.arrives.leaf])?;
+            let left = to.place(&to.tree.leaves[visit.leaves.leaf])?;
+            between.extend(started_and_joined(forest, arrived, left));
         } else if visit.passage == Passage::Later {
             begin = from.last;
             let arrived = from.place(&from.tree.leaves[visit.arrives.leaf])?;
@@ -434,6 +438,25 @@ fn parts_of(forest: &Forest, visits: &[Visit]) -> Option<Vec<ExecutedPart>> {
     parts.iter_mut().for_each(|(_, _, accesses)| accesses.sort_unstable());
     parts.sort_by_key(|(number, unit, _)| (*number, *unit));
     Some(parts)
+}
+
+/// The units of other threads that must be executed after one place of a thread and before another, and use locks. Of a
+/// thread with very many only the last ones.
+fn started_and_joined<'a>(
+    forest: &'a Forest,
+    arrived: &'a Place,
+    left: &'a Place,
+) -> impl Iterator<Item = (u64, UnitId)> + 'a {
+    let threads = left.clock.threads().filter(|it| left.clock.of(*it) > arrived.clock.of(*it));
+    threads.flat_map(move |thread| {
+        let units = forest.of_thread(thread).iter().rev().take(FEW_UNITS);
+        units.filter_map(|id| {
+            let unit = forest.get(*id)?;
+            let follows = unit.places.first().is_some_and(|it| arrived.is_before(it));
+            let precedes = unit.places.last().is_some_and(|it| it.is_before(left));
+            (follows && precedes && unit.tree.has_locks).then_some((unit.first, *id))
+        })
+    })
 }
 
 /// The blocks that a cycle splits, the one that the report is about first, by their visits.

@@ -15,6 +15,11 @@ use crate::locksets::BoundedTable;
 pub(super) struct Clock(Vec<(ThreadId, u32)>);
 
 impl Clock {
+    /// The threads of which it knows something.
+    pub(super) fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.0.iter().map(|(thread, _)| *thread)
+    }
+
     /// How far a thread is known to have come.
     pub(super) fn of(&self, thread: ThreadId) -> u32 {
         match self.0.binary_search_by_key(&thread, |(thread, _)| *thread) {
