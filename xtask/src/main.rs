@@ -62,6 +62,8 @@ usage: cargo xtask COMMAND
                  the share of removed locks that a single run detects
   bench order [--all-jvms] [tuned | blind | PROGRAM]...
                  correct programs in which no race may be found, and their twins in which one must be
+  bench order --hybrid [tuned | blind | PROGRAM]...
+                 what the checker hybrid predicts in the correct programs, by severity
   bench transactions
                  how many transactions Velodrome creates and keeps, on the programs of bench agent
   bench warnings [PROGRAM]...
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
         ["bench", "hybrid", names @ ..] => hybrid_bench::measure(Rounds::Full, names),
         ["bench", "mutants", names @ ..] => mutants::measure(names),
         ["bench", "order", "--all-jvms", names @ ..] => order_bench::measure(Jvms::All, names),
+        ["bench", "order", "--hybrid", names @ ..] => order_bench::predict(names),
         ["bench", "order", names @ ..] => order_bench::measure(Jvms::Own, names),
         ["bench", "transactions"] => transactions::count(),
         ["bench", "warnings", names @ ..] => warnings::count(names),

@@ -2,7 +2,7 @@
 //! promises, and nothing may be found in it; each bad version lacks that order, and its race must be found within
 //! [`MOST_RUNS`] runs. The two halves are counted apart, and of the blind half nothing but counts is told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,6 +17,8 @@ use crate::{jdk, jvms, progress, root, run, target_directory, timed_run};
 
 const RULE: &str = "happens-before-race";
 const CHECKER: &str = "happens-before";
+/// The checker that predicts.
+const HYBRID: &str = "hybrid";
 /// A bad version is run until its race is found, and not more often than this.
 const MOST_RUNS: u32 = 20;
 /// Programs end themselves long before.
@@ -116,6 +118,37 @@ pub(crate) fn measure(jvms: Jvms, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// What the checker `hybrid` predicts in correct programs, by severity: a finding of severity high is a failure. Those of
+/// severity medium are judged by hand, by cause, in `bench/README.md`.
+pub(crate) fn predict(names: &[&str]) -> Result<()> {
+    let programs = chosen(all_programs()?, names)?;
+    let workshop = Workshop::set_up()?;
+    let java = workshop.home.join("bin/java");
+    let mut counts: BTreeMap<(Half, String), usize> = BTreeMap::new();
+    for (index, program) in programs.iter().enumerate() {
+        progress(&format!("hybrid, {} of {}", index + 1, programs.len()));
+        let (_, report) = workshop.watch(&java, &program.name, "good", HYBRID)?;
+        let findings = report["findings"].as_array().context("the report has no findings")?;
+        for finding in findings {
+            let severity = finding["severity"].as_str().context("a finding has no severity")?;
+            if program.half == Half::Tuned && severity != "low" {
+                println!("{severity}: {}: {}", program.name, finding["message"]);
+            }
+            *counts.entry((program.half, severity.to_owned())).or_default() += 1;
+        }
+        if findings.is_empty() {
+            *counts.entry((program.half, "silent programs".to_owned())).or_default() += 1;
+        }
+    }
+    for ((half, what), count) in &counts {
+        println!("{:<5}  {what:<15}  {count:>4}", half.name());
+    }
+    if counts.keys().any(|(_, severity)| severity == "high") {
+        bail!("a correct program has a finding of severity high");
+    }
+    Ok(())
+}
+
 /// Every file of the suite, tuned ones first.
 fn all_programs() -> Result<Vec<Program>> {
     let mut programs = Vec::new();
@@ -205,7 +238,7 @@ impl Workshop {
     }
 
     fn try_good(&self, java: &Path, name: &str) -> Result<Good> {
-        let (output, report) = match self.watch(java, name, "good") {
+        let (output, report) = match self.watch(java, name, "good", CHECKER) {
             Ok(watched) => watched,
             Err(error) => return Ok(Good::Failed(format!("{error:#}"))),
         };
@@ -222,7 +255,7 @@ impl Workshop {
     fn try_bad(&self, java: &Path, name: &str) -> Result<Bad> {
         for run in 1..=MOST_RUNS {
             // A run that fails has found nothing; the next one may.
-            let Ok((_, report)) = self.watch(java, name, "bad") else { continue };
+            let Ok((_, report)) = self.watch(java, name, "bad", CHECKER) else { continue };
             if variables(&report)?.iter().any(|variable| is_the_cell(variable)) {
                 return Ok(Bad::Found(run));
             }
@@ -231,14 +264,20 @@ impl Workshop {
     }
 
     /// Runs a version watched, and returns its own output and the report.
-    fn watch(&self, java: &Path, name: &str, version: &str) -> Result<(String, Value)> {
+    fn watch(
+        &self,
+        java: &Path,
+        name: &str,
+        version: &str,
+        checker: &str,
+    ) -> Result<(String, Value)> {
         let file = self.folder.join("report.json");
         let errors = self.folder.join("standard-error");
         // A report of the run before must not be taken for one of this.
         fs::write(&file, "")?;
         let mut command = Command::new(&self.scission);
         command
-            .args(["run", "--no-config", "--require-agent", "--monitor", CHECKER])
+            .args(["run", "--no-config", "--require-agent", "--monitor", checker])
             .args(["--format", "json", "--output"])
             .arg(&file)
             .arg("--")

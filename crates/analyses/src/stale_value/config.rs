@@ -24,6 +24,10 @@ pub(super) const MANY_TARGETS: usize = 2;
 /// every path costs more than it finds.
 pub(super) const LARGEST_BODY: usize = 20_000;
 
+/// Facts that are compared while one body is solved, at most, which takes about a second. Interpreters and state machines with
+/// very many paths between their locks would take hours.
+pub(super) const MOST_COMPARED: usize = 1 << 27;
+
 /// A change of an object marks the objects it belongs to, up to this many fields away: `entry` for
 /// `entry.users.increment()`.
 pub(super) const DEEPEST_MARK: usize = 3;

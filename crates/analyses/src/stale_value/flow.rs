@@ -19,7 +19,7 @@ use program::{Origin as ClassOrigin, Program};
 use rustc_hash::FxHashMap;
 
 use super::calls::CallFacts;
-use super::config::{DEEPEST_MARK, MOST_CHECKED};
+use super::config::{DEEPEST_MARK, MOST_CHECKED, MOST_COMPARED};
 use super::domain::{
     GuardRelation, Part, Variable, contents_access, contents_accessed, read_by, removal, written_by,
 };
@@ -190,6 +190,40 @@ impl State {
         }
     }
 
+    /// Adds the facts of another path, which are sorted; says whether some are new.
+    fn add_all(&mut self, others: &[TrackedValue]) -> bool {
+        let (mut at, mut changed, mut missing) = (0, false, 0);
+        for other in others {
+            while self.tracked.get(at).is_some_and(|known| known.key() < other.key()) {
+                at += 1;
+            }
+            match self.tracked.get_mut(at) {
+                Some(known) if known.key() == other.key() => {
+                    let before = known.taken;
+                    known.taken = before.join(other.taken);
+                    changed |= known.taken != before;
+                }
+                _ => missing += 1,
+            }
+        }
+        if missing == 0 {
+            return changed;
+        }
+        let known = std::mem::take(&mut self.tracked);
+        self.tracked.reserve(known.len() + missing);
+        let mut known = known.into_iter().peekable();
+        for other in others {
+            while let Some(smaller) = known.next_if(|known| known.key() < other.key()) {
+                self.tracked.push(smaller);
+            }
+            // What both have is joined already.
+            let same = known.next_if(|known| known.key() == other.key());
+            self.tracked.push(same.unwrap_or(*other));
+        }
+        self.tracked.extend(known);
+        true
+    }
+
     /// Others may know the object from now on; says whether they could not before.
     fn escapes(&mut self, object: ValueId) -> bool {
         insert(&mut self.escaped, object)
@@ -300,6 +334,10 @@ pub(super) struct Flow<'a> {
     calls: FxHashMap<u32, Rc<CallFacts>>,
     /// The block whose instructions are being recorded, once the solution is known.
     recording: Option<BlockId>,
+    /// How many facts were compared so far.
+    compared: usize,
+    /// Whether that became too many, or the user wants an end: then there is no solution.
+    gave_up: bool,
 }
 
 impl<'a> Flow<'a> {
@@ -324,21 +362,26 @@ impl<'a> Flow<'a> {
             block_ids: FxHashMap::default(),
             calls: FxHashMap::default(),
             recording: None,
+            compared: 0,
+            gave_up: false,
         }
     }
 
-    /// Solves the flow, then walks through the solution once more and records what happens.
-    pub(super) fn solve(mut self) -> ValueFacts {
+    /// Solves the flow, then walks through the solution once more and records what happens. Nothing if that takes too long.
+    pub(super) fn solve(mut self) -> Option<ValueFacts> {
         let body = self.body();
         if self.is_plain() {
-            return self.solve_plain();
+            return Some(self.solve_plain());
         }
         let states = dataflow::solve(body, &mut self);
+        if self.gave_up {
+            return None;
+        }
         for (id, block) in body.blocks.iter_with_ids() {
             let Some(mut state) = states[id].clone() else { continue };
             self.walk(&mut state, id, block);
         }
-        self.facts
+        Some(self.facts)
     }
 
     fn walk(&mut self, state: &mut State, id: BlockId, block: &Block) {
@@ -937,24 +980,27 @@ impl Forward for Flow<'_> {
     }
 
     fn join(&mut self, into: &mut State, from: &State) -> bool {
+        let compared = into.tracked.len() + from.tracked.len() + 1;
+        self.compared += compared;
+        let is_time_to_ask = self.compared >> 20 != (self.compared - compared) >> 20;
+        self.gave_up |=
+            self.compared > MOST_COMPARED || (is_time_to_ask && (self.context.cancelled)());
+        if self.gave_up {
+            return false;
+        }
         let mut changed = into.held.join(&from.held);
         for object in &from.escaped {
             changed |= into.escapes(*object);
         }
-        if into.tracked.is_empty() {
-            changed |= !from.tracked.is_empty();
-            into.tracked.clone_from(&from.tracked);
-        } else {
-            for fact in &from.tracked {
-                changed |= into.add(*fact);
-            }
-        }
-        changed
+        changed | into.add_all(&from.tracked)
     }
 
     fn enter_block(&mut self, _state: &mut State, _block: &Block) {}
 
     fn instruction(&mut self, state: &mut State, instruction: &Instruction) {
+        if self.gave_up {
+            return;
+        }
         let offset = instruction.offset;
         if let Some(result) = instruction.result {
             state.forget(result);

@@ -132,6 +132,7 @@ impl<'a> Grader<'a> {
             passed: Vec::new(),
             uses: Vec::new(),
             writes: Vec::new(),
+            is_left_out: false,
             stale_values: self.stale_values(),
         };
         for fact in &self.facts.returned {

@@ -135,6 +135,9 @@ fn summary(
     if (context.cancelled)() || body.definitions.len() > config::LARGEST_BODY {
         return Summary::default();
     }
+    if known.of(method).is_left_out {
+        return Summary { is_left_out: true, ..Summary::default() };
+    }
     // A method without callers needs no summary, and without locks nothing goes stale.
     let returns_locked = |target: &Target| {
         known.of(target.method).returned.iter().any(|returned| !returned.locks.is_empty())
@@ -152,7 +155,9 @@ fn summary(
     let lock_transfer =
         LockTransfer::new(inputs, &expressions, &guards.changes, guards.held_at_entry(method));
     let dependence = ControlDependence::of(body);
-    let facts =
-        Flow::new(context, guards, known, &expressions, &lock_transfer, &dependence).solve();
+    let flow = Flow::new(context, guards, known, &expressions, &lock_transfer, &dependence);
+    let Some(facts) = flow.solve() else {
+        return Summary { is_left_out: true, ..Summary::default() };
+    };
     Grader::new(context, guards, &lock_transfer, &dependence, &facts).summary()
 }

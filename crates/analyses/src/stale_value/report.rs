@@ -46,23 +46,24 @@ pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summ
         }
         findings.extend(worst.into_values().map(|(_, finding)| finding));
     }
-    Outcome { findings, gaps: too_large(program), ..Outcome::default() }
+    Outcome { findings, gaps: left_out(program, summaries), ..Outcome::default() }
 }
 
 /// Methods whose values were not followed.
-fn too_large(program: &Program) -> Vec<Gap> {
-    let is_skipped = |method: &MethodId| {
-        let size = program.body(*method).map_or(0, |body| body.definitions.len());
-        program.is_application(*method) && size > LARGEST_BODY
+fn left_out(program: &Program, summaries: &TypedVec<MethodId, Summary>) -> Vec<Gap> {
+    let gap = |method: MethodId| {
+        let size = program.body(method).map_or(0, |body| body.definitions.len());
+        let detail = if size > LARGEST_BODY {
+            format!("computes more than {LARGEST_BODY} values, which were not followed")
+        } else if summaries[method].is_left_out {
+            "has too many paths between its locks to follow every value".to_owned()
+        } else {
+            return None;
+        };
+        Some(Gap::new(GapKind::Limit, program.method_label(method), detail))
     };
-    let skipped = program.methods_with_bodies().filter(is_skipped);
-    skipped
-        .map(|method| {
-            let detail =
-                format!("computes more than {LARGEST_BODY} values, which were not followed");
-            Gap::new(GapKind::Limit, program.method_label(method), detail)
-        })
-        .collect()
+    let methods = program.methods_with_bodies().filter(|method| program.is_application(*method));
+    methods.filter_map(gap).collect()
 }
 
 fn finding(

@@ -112,6 +112,8 @@ pub(super) struct Summary {
     pub writes: Vec<Write>,
     /// Stale values of the method itself.
     pub stale_values: Vec<StaleValue>,
+    /// Whether the values of the method could not be followed in reasonable time; then all else is empty.
+    pub is_left_out: bool,
 }
 
 /// Callers do not see the suspicions: when only those change, nothing changes for them.
@@ -121,6 +123,7 @@ impl PartialEq for Summary {
             && self.passed == other.passed
             && self.uses == other.uses
             && self.writes == other.writes
+            && self.is_left_out == other.is_left_out
     }
 }
 
