@@ -196,6 +196,40 @@ fn without_classes_nothing_is_checked_and_that_is_no_success() {
     }
 }
 
+/// An interpreter: each instruction reads a shared register under the lock and mixes it with what others have read.
+fn interpreter(instructions: usize, registers: usize) -> String {
+    let mut source = String::from("package vm;\npublic class Interpreter {\n");
+    for register in 0..registers {
+        source += &format!("    private int f{register};\n");
+    }
+    source += "    public int execute(int[] code, int pc) {\n";
+    for register in 0..registers {
+        source += &format!("        int r{register} = 0;\n");
+    }
+    source += "        while (pc < code.length) {\n            switch (code[pc++]) {\n";
+    for instruction in 0..instructions {
+        let (to, from) = (instruction % registers, instruction * 7 % registers);
+        source += &format!(
+            "                case {instruction}: synchronized (this) {{ r{to} = f{to} + r{from}; f{from} = r{from}; }} \
+             break;\n"
+        );
+    }
+    source
+        + "                default: return r0;\n            }\n        }\n        return r1;\n    }\n}\n"
+}
+
+#[test]
+fn a_method_with_very_many_paths_is_a_gap_and_the_analysis_ends() {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let source = directory.path().join("Interpreter.java");
+    fs::write(&source, interpreter(300, 40)).expect("the source can be written");
+    run("javac", &["-g", "-d", "classes", "Interpreter.java"], directory.path());
+    let output = scission(&["check", "classes", "--verbose"], directory.path());
+    let report = text(&output.stdout);
+    let said = "vm.Interpreter.execute([II)I: has too many paths between its locks";
+    assert!(report.contains(said), "{report}{}", text(&output.stderr));
+}
+
 #[test]
 fn sources_make_excerpts() {
     let directory = program();
