@@ -114,8 +114,12 @@ impl TestDirectory {
             ("stopped", recording(Some("the disk is full"))),
         ];
         for (name, recording) in variants {
-            let complete =
-                Results { process: 4711, ending: Ending::Complete, ..Results::default() };
+            let complete = Results {
+                process: 4711,
+                ending: Ending::Complete,
+                classes_watched: 1,
+                ..Results::default()
+            };
             let shared_fields = Some(BTreeSet::new());
             Results { recording, shared_fields, ..complete }.write(directory.0.path()).unwrap();
             fs::rename(directory.path("4711.json"), directory.path(&format!("{name}.json")))
