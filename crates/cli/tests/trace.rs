@@ -226,7 +226,6 @@ fn what_cannot_be_read_is_one_sentence() {
     }
     let said = folder.refused(&["run.txt", "--to", "text", "--output", "missing/out.txt"]);
     assert!(said.contains("cannot write `missing/out.txt`"), "{said}");
-    folder.refused(&["run.txt"]);
     folder.refused(&["run.txt", "--to", "xml"]);
     folder.refused(&["run.txt", "--to", "text", "--format", "json"]);
 }
@@ -257,6 +256,15 @@ fn checked(folder: &Folder, arguments: &[&str]) -> (Value, Option<i32>) {
     let report = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", stderr(&output)));
     (report, output.status.code())
+}
+
+#[test]
+fn without_a_choice_the_default_checkers_look() {
+    let folder = Folder::new();
+    let (report, code) = checked(&folder, &["run.txt"]);
+    assert_eq!(code, Some(1));
+    let chosen = checked(&folder, &["run.txt", "--monitor", "velodrome,happens-before"]);
+    assert_eq!((report, code), chosen);
 }
 
 /// The rule, the blamed method and the line of each step of the findings.
