@@ -37,5 +37,5 @@ pub use names::{binary_name, internal_name, package_of, source_path};
 pub use pool::{Constant, ConstantPool, DynamicRef, MemberRef, PoolIndex};
 pub use source::{
     ClassPath, Input, InputKind, LoadConfig, LoadError, Loaded, LoadedClass, Origin, Progress,
-    load, load_bytes,
+    is_archive, load, load_bytes,
 };

@@ -23,7 +23,7 @@ use crate::jar::{self, Manifest};
 use crate::jdk::JdkImage;
 use crate::source::{
     CLASS_MAGIC, ClassPath, EntryKind, Input, InputKind, LoadConfig, LoadError, Loaded,
-    LoadedClass, Origin, Progress, has_extension, list,
+    LoadedClass, Origin, Progress, has_extension, is_archive, list,
 };
 use crate::storage::{Storage, fail};
 
@@ -117,8 +117,8 @@ impl<'a> Loader<'a> {
             InputKind::Archive => {
                 let storage = Storage::open(path)
                     .map_err(|error| LoadError::Unopenable { path: path.clone(), error })?;
-                let looks_like_zip = storage.read(0, 2).is_ok_and(|start| start == *b"PK")
-                    || has_extension(path, &["jar", "zip", "war", "ear", "jmod"]);
+                let looks_like_zip =
+                    storage.read(0, 2).is_ok_and(|start| start == *b"PK") || is_archive(path);
                 match Archive::open(storage, self.config.max_archive_bytes) {
                     Ok(archive) => self.archive(
                         &Container::outermost(&name, is_application),

@@ -353,6 +353,12 @@ pub(crate) fn list(directory: &Path) -> Result<Vec<(PathBuf, EntryKind)>, LoadEr
     Ok(entries)
 }
 
+/// Whether a file is an archive of classes, by its name.
+#[must_use]
+pub fn is_archive(path: &Path) -> bool {
+    has_extension(path, &["jar", "zip", "war", "ear", "jmod"])
+}
+
 /// Whether the extension of a path is one of these, in upper or lower case.
 pub(crate) fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     path.extension().is_some_and(|found| {

@@ -1,12 +1,12 @@
 //! `scission check`: read, analyse, report.
 
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use analyses::Context;
 use anyhow::{anyhow, bail};
+use classes::is_archive;
 use findings::{BaselineEntry, Gap, GapKind, Results, Site, merge_gaps, rules};
 use models::{Source, Statement, statements};
 use program::Program;
@@ -132,12 +132,9 @@ fn nothing_to_check(paths: &[PathBuf], results: &Results) -> anyhow::Error {
 
 /// An archive that the user has named and that could be read in part only. What lies in archives is named after them.
 fn damaged_archive(results: &Results) -> Option<&Gap> {
-    let is_archive = |place: &str| {
-        let extension = Path::new(place).extension().and_then(OsStr::to_str);
-        extension.is_some_and(|it| ["jar", "war", "ear", "zip", "jmod"].contains(&it))
-    };
     results.gaps.iter().find(|gap| {
-        gap.kind == GapKind::Unreadable && !gap.place.contains("!/") && is_archive(&gap.place)
+        let is_outermost = !gap.place.contains("!/");
+        gap.kind == GapKind::Unreadable && is_outermost && is_archive(Path::new(&gap.place))
     })
 }
 

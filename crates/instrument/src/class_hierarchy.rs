@@ -9,7 +9,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use classes::{ClassFile, access};
+use classes::{ClassFile, FieldInfo, access};
 use rustc_hash::FxHashMap;
 
 #[derive(Debug, Default)]
@@ -33,6 +33,15 @@ pub(crate) struct FieldFlags {
     pub(crate) is_volatile: bool,
 }
 
+impl FieldFlags {
+    pub(crate) fn of(field: &FieldInfo) -> FieldFlags {
+        FieldFlags {
+            is_final: field.has_access(access::FINAL),
+            is_volatile: field.has_access(access::VOLATILE),
+        }
+    }
+}
+
 /// The classes that were seen so far. Shared by all threads that load classes.
 #[derive(Clone, Debug, Default)]
 pub struct ClassHierarchy {
@@ -47,10 +56,7 @@ impl ClassHierarchy {
         seen.superclass.clone_from(&file.super_name);
         seen.interfaces.clone_from(&file.interfaces);
         for field in &file.fields {
-            let flags = FieldFlags {
-                is_final: field.has_access(access::FINAL),
-                is_volatile: field.has_access(access::VOLATILE),
-            };
+            let flags = FieldFlags::of(field);
             let (name, descriptor) = (&field.name, &field.descriptor);
             match seen.fields.iter_mut().find(|it| it.name == *name && it.descriptor == *descriptor)
             {

@@ -25,8 +25,8 @@ final class ScissionEpochs {
     private static final long WITHIN_BLOCK = (1L << EPOCH_BITS) - 1 << SITE_BITS;
 
     /**
-     * Whether a second thread has shown itself; one of the JVM, when it begins a block. Before that nothing can come between two accesses, and
-     * blocks inside others begin no epoch. So of the blocks that are open at that moment, a block may be
+     * Whether a second thread has shown itself; one of the JVM, when it begins a block. Before that nothing can come
+     * between two accesses, and blocks inside others begin no epoch. So of the blocks that are open at that moment, a block may be
      * blamed although a shorter one inside it would do; the verdict is the same. That goes for a thread that sees
      * it late, too: a thread that another one starts is seen by that one at once.
      */

@@ -136,7 +136,7 @@ fn summary(
         return Summary::default();
     }
     if known.of(method).is_left_out {
-        return Summary { is_left_out: true, ..Summary::default() };
+        return Summary::left_out();
     }
     // A method without callers needs no summary, and without locks nothing goes stale.
     let returns_locked = |target: &Target| {
@@ -157,7 +157,8 @@ fn summary(
     let dependence = ControlDependence::of(body);
     let flow = Flow::new(context, guards, known, &expressions, &lock_transfer, &dependence);
     let Some(facts) = flow.solve() else {
-        return Summary { is_left_out: true, ..Summary::default() };
+        // Whoever is told to stop has not met a bound.
+        return if (context.cancelled)() { Summary::default() } else { Summary::left_out() };
     };
     Grader::new(context, guards, &lock_transfer, &dependence, &facts).summary()
 }

@@ -128,6 +128,11 @@ impl PartialEq for Summary {
 }
 
 impl Summary {
+    /// The summary of a method whose values could not be followed.
+    pub(super) fn left_out() -> Summary {
+        Summary { is_left_out: true, ..Summary::default() }
+    }
+
     /// Whether it is empty for callers.
     #[must_use]
     pub(super) fn is_empty(&self) -> bool {

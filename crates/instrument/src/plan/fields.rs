@@ -70,14 +70,19 @@ impl Planner<'_> {
 
     /// Whether accesses to a field are watched; `reads_static` says that a static field is read by
     /// other code than the initialiser of this class.
-    fn watches_field(&self, field: &MemberRef<'_>, reads_static: bool) -> bool {
+    fn watches_field(
+        &self,
+        field: &MemberRef<'_>,
+        flags: Option<FieldFlags>,
+        reads_static: bool,
+    ) -> bool {
         if is_surrounding(field.name)
             || !self.watches(field.class)
             || self.is_safe_by_user(field.class)
         {
             return false;
         }
-        match self.flags(field) {
+        match flags {
             Some(flags) if flags.is_final => {
                 // What the initialiser of a class put there is seen by other threads only because
                 // the class was initialised before.
@@ -114,14 +119,10 @@ impl Planner<'_> {
 
     /// What is known of a field: everything if it is in this class; of others only if their classes were seen before.
     fn flags(&self, field: &MemberRef<'_>) -> Option<FieldFlags> {
-        if let Some(declared) = self.declared(field) {
-            let is_final = declared.has_access(access::FINAL);
-            return Some(FieldFlags {
-                is_final,
-                is_volatile: declared.has_access(access::VOLATILE),
-            });
+        match self.declared(field) {
+            Some(declared) => Some(FieldFlags::of(declared)),
+            None => self.config.hierarchy.field(field.class, field.name, field.descriptor),
         }
-        self.config.hierarchy.field(field.class, field.name, field.descriptor)
     }
 
     /// The declaration of a field, when it is in this class.
@@ -294,11 +295,11 @@ impl<'a> MethodPlan<'_, 'a> {
         let field = file.pool.member_ref(index).ok()?;
         let kind = parse_field(field.descriptor).ok()?;
         let reads_static = is_static && is_read && &*self.method.name != "<clinit>";
-        if !self.planner.watches_field(&field, reads_static) {
+        let flags = self.planner.flags(&field);
+        if !self.planner.watches_field(&field, flags, reads_static) {
             return None;
         }
         let declared = self.planner.declared(&field);
-        let flags = self.planner.flags(&field);
         let is_volatile = flags.is_some_and(|flags| flags.is_volatile);
         self.may_synchronise |= is_volatile;
         let is_compiler_made = self.is_compiler_made(&field, declared);
