@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use agent_protocol::{Recording, SharedField};
-use checkers::{Checker, NeededAccesses};
+use checkers::{Checker, NeededAccesses, ObjectRaceCriterion, Settings};
 use events::binary::{Header, Writer};
 use events::{Event, Sink, Tables};
 use findings::Finding;
@@ -115,6 +115,16 @@ struct Running {
     is_reported: bool,
 }
 
+/// What users chose about checkers. What would have happened is reported only if it was asked for.
+fn settings(agent: &AgentState) -> Settings {
+    let object_race = if agent.options.object_race_by_locks {
+        ObjectRaceCriterion::Lockset
+    } else {
+        ObjectRaceCriterion::Hybrid
+    };
+    Settings { object_race, ..Settings::default() }
+}
+
 impl Work {
     fn new(agent: &'static AgentState) -> Work {
         let mut checkers = Vec::new();
@@ -122,7 +132,7 @@ impl Work {
             match checkers::named(name) {
                 Some(registration) => checkers.push(Running {
                     name: registration.name,
-                    checker: (registration.start)(checkers::Settings::default()),
+                    checker: (registration.start)(settings(agent)),
                     is_reported: agent.options.monitors.iter().any(|asked| asked == name),
                 }),
                 None => agent.note(format!("there is no checker `{name}`")),
@@ -214,6 +224,7 @@ impl Work {
             batch.iter().for_each(|event| shared_fields.note(event));
         }
         for Running { checker, .. } in &mut self.checkers {
+            checker.learn(&self.tables);
             for event in batch.iter() {
                 checker.event(event);
             }

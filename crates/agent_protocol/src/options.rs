@@ -275,6 +275,9 @@ options! {
         shown flag TurnsOn "all-branches" "" "With `--monitor hybrid`: also consider sides of branches that final fields, constants, types and earlier branches rule out",
         key "with the checker `hybrid`: also consider sides of branches that cannot be taken";
 
+    /// Whether locks are all that keeps the checker of object races from a report.
+    object_race_by_locks: bool = false, "object-race-by-locks" holds switch;
+
     /// Whether the contents of unsynchronized collections are watched at their calls.
     collections: bool = true, "collections" holds switch,
         shown flag TurnsOff "no-collections" "" "Do not watch the contents of objects that lock nothing, such as ArrayList, HashMap, StringBuilder and SimpleDateFormat",

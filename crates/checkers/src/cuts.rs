@@ -200,6 +200,10 @@ impl<C: Checker> Checker for CutBlocks<C> {
         }
     }
 
+    fn learn(&mut self, tables: &Tables) {
+        self.checker.learn(tables);
+    }
+
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
         self.checker.findings(tables)
     }

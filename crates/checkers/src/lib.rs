@@ -10,7 +10,10 @@ pub mod happens_before;
 pub mod hybrid;
 mod latest_by_thread;
 mod locksets;
+pub mod object_consistency;
+pub mod object_race;
 mod operation_at;
+mod self_accesses;
 mod stacks;
 mod subject;
 mod table;
@@ -25,6 +28,10 @@ use findings::Finding;
 pub trait Checker {
     /// Processes the next event of the run.
     fn event(&mut self, event: &Event);
+
+    /// Learns the names behind the numbers of the events to come. Called whenever there are new ones; a checker whose
+    /// verdicts depend on none ignores them.
+    fn learn(&mut self, _tables: &Tables) {}
 
     /// What was found so far, in an order that depends on the events only. The tables give the names.
     fn findings(&self, tables: &Tables) -> Vec<Finding>;
@@ -94,11 +101,23 @@ pub struct Registration {
 pub struct Settings {
     /// Consider what would have happened on sides of branches that were not taken.
     pub speculation: bool,
+    /// What makes an object race.
+    pub object_race: ObjectRaceCriterion,
+}
+
+/// What makes an object race.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ObjectRaceCriterion {
+    /// No common lock, as in the paper.
+    Lockset,
+    /// No common lock, and two accesses that nothing orders.
+    #[default]
+    Hybrid,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { speculation: true }
+        Settings { speculation: true, object_race: ObjectRaceCriterion::default() }
     }
 }
 
@@ -109,6 +128,8 @@ pub static ALL: &[Registration] = &[
     eraser::CHECKER,
     atomizer::CHECKER,
     hybrid::CHECKER,
+    object_race::CHECKER,
+    object_consistency::CHECKER,
 ];
 
 /// The checker with this name.

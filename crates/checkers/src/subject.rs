@@ -85,6 +85,33 @@ impl Subject {
     }
 }
 
+/// The object that a variable is a part of, in a run: `Account#3`, or `Account` for its static fields.
+pub(crate) fn owner_name(tables: &Tables, variable: Variable, site: SiteId) -> String {
+    let found = match variable {
+        Variable::Field(object, field) => object_name(tables, object)
+            .or_else(|| tables.fields.get(field.0 as usize).map(|entry| simple_name(&entry.class))),
+        Variable::Static(field) => {
+            tables.fields.get(field.0 as usize).map(|entry| simple_name(&entry.class))
+        }
+        Variable::Element(object, _) | Variable::Contents(object) => object_name(tables, object),
+    };
+    let found = found.filter(|name| !name.is_empty());
+    found.unwrap_or_else(|| Subject::Variable(variable).name(tables, site))
+}
+
+/// The same in every run: the class.
+pub(crate) fn stable_owner_name(tables: &Tables, variable: Variable, site: SiteId) -> String {
+    match variable {
+        Variable::Field(_, field) | Variable::Static(field) => tables
+            .fields
+            .get(field.0 as usize)
+            .map(|entry| entry.class.clone())
+            .filter(|class| !class.is_empty()),
+        Variable::Element(..) | Variable::Contents(_) => None,
+    }
+    .unwrap_or_else(|| Subject::Variable(variable).stable_name(tables, site))
+}
+
 /// `Account.balance`; traces of other tools know no classes.
 fn member(owner: &str, name: &str) -> String {
     if owner.is_empty() { name.to_string() } else { format!("{owner}.{name}") }

@@ -133,6 +133,10 @@ pub(crate) struct RunFlags {
     #[arg(value_parser = checker_choice())]
     pub(crate) checkers: Vec<CheckerChoice>,
 
+    /// With `--monitor object-race`: what makes an object race
+    #[arg(long, value_name = "CRITERION", value_enum, default_value_t)]
+    pub(crate) object_race: ObjectRace,
+
     /// Treat the methods that this file lists as not atomic, and add those that are found not to be;
     /// creates the file if it does not exist
     #[arg(long, value_name = "FILE")]
@@ -367,6 +371,10 @@ pub(crate) struct TraceFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
 
+    /// With `--monitor object-race`: what makes an object race
+    #[arg(long, value_name = "CRITERION", value_enum, default_value_t)]
+    pub(crate) object_race: ObjectRace,
+
     /// Do not consider what would have happened on sides of branches that were not taken
     #[arg(long, requires = "checkers")]
     pub(crate) no_speculation: bool,
@@ -508,6 +516,16 @@ fn checker_among(
 ) -> impl TypedValueParser<Value = CheckerChoice> {
     PossibleValuesParser::new(names.map(|(name, help)| PossibleValue::new(name).help(help)))
         .map(|name| checker_named(&name))
+}
+
+/// What makes an object race.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectRace {
+    /// No lock was held at every access
+    Lockset,
+    /// No lock was held at every access, and nothing else orders two of them
+    #[default]
+    Hybrid,
 }
 
 /// A filter that drops accesses which no checker needs.

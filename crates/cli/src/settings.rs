@@ -15,8 +15,8 @@ use models::{Models, Pattern};
 
 use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
-    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, PresentationFlags, ProgramFlags,
-    RunFlags, TraceFlags, TriageFlags,
+    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, PresentationFlags,
+    ProgramFlags, RunFlags, TraceFlags, TriageFlags,
 };
 use crate::model_files;
 
@@ -225,6 +225,7 @@ impl RunSettings {
         let checkers = chosen_checkers(&either(&flags.checkers, file.run.checkers.take()));
         let mut options = Options {
             monitors: checkers.into_iter().map(str::to_string).collect(),
+            object_race_by_locks: flags.object_race == ObjectRace::Lockset,
             ownership_filter: !is_off(Filter::Ownership),
             epoch_filter: !is_off(Filter::Epoch),
             atomic_include: written(&file.atomic.include),

@@ -5,7 +5,7 @@
 //! the blocks around them.
 
 use anyhow::bail;
-use checkers::{Checker, NeededAccesses, Registration};
+use checkers::{Checker, NeededAccesses, ObjectRaceCriterion, Registration};
 use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
 use findings::{Gap, GapKind, Results};
 use models::Pattern;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Outcome;
 use crate::cancel::Cancel;
-use crate::flags::TraceFlags;
+use crate::flags::{ObjectRace, TraceFlags};
 use crate::output::Screen;
 use crate::progress::Progress;
 use crate::run_report::{ObservedReport, OutputPaths, Verdict};
@@ -44,7 +44,13 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     excluded.extend(report.learned_exclusions());
     let cancel = Cancel::on_interrupt();
     let progress = Progress::new(!flags.presentation.quiet && !flags.no_progress);
-    let checker_settings = checkers::Settings { speculation: !flags.no_speculation };
+    let checker_settings = checkers::Settings {
+        speculation: !flags.no_speculation,
+        object_race: match flags.object_race {
+            ObjectRace::Lockset => ObjectRaceCriterion::Lockset,
+            ObjectRace::Hybrid => ObjectRaceCriterion::Hybrid,
+        },
+    };
     let mut checker_run =
         CheckerRun::new(&settings.checkers, checker_settings, Blocks::new(excluded));
     let completed = checker_run.process(&mut trace, &cancel, &progress);
@@ -131,7 +137,14 @@ impl CheckerRun {
         cancel: &Cancel,
         progress: &Progress,
     ) -> Result<(), events::TraceError> {
+        // Rows stand before the events that carry their numbers.
+        let mut known_rows = 0;
         while let Some(event) = trace.next_event()? {
+            let rows = trace.tables().sites.len() + trace.tables().fields.len();
+            if rows != known_rows {
+                known_rows = rows;
+                self.checkers.iter_mut().for_each(|checker| checker.learn(trace.tables()));
+            }
             if self.events.is_multiple_of(STEP) {
                 if cancel.is_requested() {
                     break;

@@ -25,10 +25,11 @@ use events::{Access, Action, Event, Mode, ObjectId, SiteId, Tables, ThreadId, Va
 use findings::Finding;
 
 use crate::locksets::{
-    Acquisition, BoundedTable, GuardState, GuardStatus, HeldLocksByThread, SetId, Sets,
+    Acquisition, BoundedTable, GuardState, GuardStatus, HeldLocksByThread, ReportedAccess, SetId,
+    Sets,
 };
 use crate::{Checker, NeededAccesses, Needs, Registration};
-use report::{Race, Races, ReportedAccess};
+use report::{Race, Races};
 
 const RULE: &str = "lockset-race";
 

@@ -2,24 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use events::{Access, Kind, SiteId, Tables, ThreadId, Variable};
-use findings::{Evidence, Finding, HeldLock, Severity, Step, ThreadAction, Witness};
+use events::{SiteId, Tables, Variable};
+use findings::{Evidence, Finding, Severity, Step, Witness};
 
 use super::RULE;
-use crate::locksets::Acquisition;
+use crate::locksets::ReportedAccess;
 use crate::stacks::Stacks;
 use crate::subject::{Subject, ThreadNames, site_of};
-use crate::verb::Verb;
-
-/// An access that is reported.
-#[derive(Clone, Debug)]
-pub(super) struct ReportedAccess {
-    pub(super) access: Access,
-    pub(super) thread: ThreadId,
-    pub(super) site: SiteId,
-    /// Empty also when the locks are not known.
-    pub(super) held: Vec<Acquisition>,
-}
 
 /// A variable that no lock guards.
 #[derive(Clone, Debug)]
@@ -68,26 +57,8 @@ fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
     let variable = Subject::Variable(race.variable);
     let accesses = race.first.iter().chain([&race.second]);
     let threads = ThreadNames::new(tables, accesses.map(|access| access.thread));
-    let step = |role, access: &ReportedAccess| {
-        let held = access.held.iter().map(|held| HeldLock {
-            lock: Subject::Lock(held.lock).name(tables, held.site),
-            taken_at: site_of(tables, held.site),
-        });
-        let verb = match access.access {
-            Access::Read => Verb::of_kind(Kind::Read),
-            Access::Write => Verb::of_kind(Kind::Write),
-        };
-        Step {
-            held_locks: held.collect(),
-            thread: Some(threads.name(access.thread)),
-            action: Some(ThreadAction {
-                verb: verb.words().to_string(),
-                subject: variable.name(tables, access.site),
-            }),
-            stack: stacks.find(access.site, access.thread, None, None),
-            ..Step::at(role, site_of(tables, access.site))
-        }
-    };
+    let step =
+        |role, access: &ReportedAccess| access.step(role, race.variable, tables, &threads, stacks);
     let mut steps: Vec<Step> = race.first.iter().map(|first| step("first", first)).collect();
     steps.push(step("second", &race.second));
     let site = race.second.site;

@@ -383,6 +383,23 @@ impl HappensBefore {
         }
     }
 
+    /// The time of an access that happens now, for checkers that judge accesses themselves and want the order alone.
+    pub(crate) fn time_of(&mut self, event: &Event) -> ThreadTime {
+        let slot = self.advance(event);
+        ThreadTime::new(slot, self.threads[slot.index()].timeline.now())
+    }
+
+    /// The same for an access that is reported late; nothing if its thread ended long ago.
+    pub(crate) fn past_time_of(&mut self, event: &Event) -> Option<ThreadTime> {
+        self.past_time(event.thread, event.epoch).map(|(thread_time, _)| thread_time)
+    }
+
+    /// Whether a thread time has happened before what a thread does now.
+    pub(crate) fn is_before_now(&mut self, thread_time: ThreadTime, thread: ThreadId) -> bool {
+        let slot = self.slot(thread);
+        self.threads[slot.index()].is_ordered_after(slot, thread_time)
+    }
+
     fn receive(&mut self, event: &Event, key: ClockKey, mode: Mode) {
         let slot = self.advance(event);
         let thread = &mut self.threads[slot.index()];

@@ -77,7 +77,7 @@ pub const CHECKER: Registration = Registration {
         order: false,
         speculation: true,
     },
-    start: |Settings { speculation }| {
+    start: |Settings { speculation, .. }| {
         Box::new(CutBlocks::new(Hybrid::new(Config { speculation, ..Config::default() })))
     },
 };

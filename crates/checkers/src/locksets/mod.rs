@@ -1,4 +1,4 @@
-//! Which locks guard what: the part that [`crate::eraser`] and [`crate::atomizer`] share.
+//! Which locks guard what: the part that [`crate::eraser`], [`crate::atomizer`] and [`crate::object_race`] share.
 //!
 //! Implements sections 2 and 3 of "Eraser: A Dynamic Data Race Detector for Multithreaded Programs": the
 //! GuardSet of a variable, refined by the HeldLocks of every access from the moment a second thread uses
@@ -8,9 +8,11 @@
 mod bounded_table;
 mod guard;
 mod held;
+mod reported;
 mod sets;
 
 pub(crate) use bounded_table::BoundedTable;
 pub(crate) use guard::{GuardState, GuardStatus};
 pub(crate) use held::{Acquisition, HeldLocksByThread};
+pub(crate) use reported::ReportedAccess;
 pub(crate) use sets::{SetId, Sets};

@@ -227,7 +227,10 @@ fn hybrid(fixture: &str) -> [usize; 2] {
     let text = std::fs::read_to_string(path).unwrap();
     [true, false].map(|speculation| {
         let mut reader = events::text::Reader::new(text.clone());
-        let mut checker = (checkers::hybrid::CHECKER.start)(checkers::Settings { speculation });
+        let mut checker = (checkers::hybrid::CHECKER.start)(checkers::Settings {
+            speculation,
+            ..checkers::Settings::default()
+        });
         while let Some(event) = reader.next_event().unwrap() {
             checker.event(&event);
         }

@@ -13,6 +13,8 @@ mod irreducible_block;
 mod lock_order_cycle;
 mod lockset_race;
 mod not_serializable;
+mod object_inconsistency;
+mod object_race;
 mod reacquired_lock;
 mod reacquired_lock_pair;
 mod stale_value;
@@ -34,6 +36,8 @@ pub static ALL: &[&Rule] = &[
     &not_serializable::RULE,
     &happens_before_race::RULE,
     &lockset_race::RULE,
+    &object_race::RULE,
+    &object_inconsistency::RULE,
     &irreducible_block::RULE,
     &breakable_block::RULE,
 ];
