@@ -116,7 +116,7 @@ impl Thread {
 }
 
 /// An access to an object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Remembered {
     access: Access,
     variable: Variable,
@@ -128,8 +128,8 @@ struct Remembered {
     is_own: bool,
     /// Whether it is known after what it came: it was not reported late.
     is_in_place: bool,
-    /// Whether nothing orders it after an access before it that it conflicts with.
-    races: bool,
+    /// The accesses before it, by their place in the stream, that it conflicts with and that nothing orders before it.
+    races_with: Vec<u64>,
 }
 
 impl Remembered {
@@ -165,12 +165,7 @@ pub struct ObjectConsistency {
 
 /// How bad an overlap is. `High`: the three accesses are to one field, no order of the unit and the second access gives
 /// what they did, and something does not order two of them. `Medium`: only one of that. `Low`: neither.
-fn grade(
-    first: &Remembered,
-    between: &Remembered,
-    last: &Remembered,
-    last_races: bool,
-) -> Severity {
+fn grade(first: &Remembered, between: &Remembered, last: &Remembered) -> Severity {
     use Access::{Read, Write};
     let is_one_field = first.variable == between.variable && between.variable == last.variable;
     let is_split = is_one_field
@@ -178,8 +173,8 @@ fn grade(
             (first.access, between.access, last.access),
             (_, Write, Read) | (Read, Write, Write) | (Write, Read, Write)
         );
-    let races = first.conflicts_with(between) && between.races
-        || between.conflicts_with(last) && last_races;
+    let races = between.races_with.contains(&first.at.number)
+        || last.races_with.contains(&between.at.number);
     match (is_split, races) {
         (true, true) => Severity::High,
         (true, false) | (false, true) => Severity::Medium,
@@ -219,19 +214,19 @@ impl ObjectConsistency {
             thread_time,
             is_own: place.is_of_own_class,
             is_in_place: true,
-            races: false,
+            races_with: Vec::new(),
         };
         let accesses = self.objects.entry(object, VecDeque::new);
         let others = accesses.iter().any(|it| it.thread != event.thread);
         let order = &mut self.order;
         if others {
-            let is_unordered = |it: &Remembered| {
+            let mut is_unordered = |it: &Remembered| {
                 it.thread != event.thread
                     && it.conflicts_with(&this_access)
                     && !order.is_before_now(it.thread_time, event.thread)
             };
-            let races = accesses.iter().any(is_unordered);
-            this_access.races = races;
+            let unordered = accesses.iter().filter(|it| is_unordered(it));
+            this_access.races_with = unordered.map(|it| it.at.number).collect();
         }
         let thread = self.threads.entry(event.thread).or_default();
         if others
@@ -242,7 +237,6 @@ impl ObjectConsistency {
                 if between.thread == event.thread || !between.is_in_place {
                     continue;
                 }
-                let last_races = !self.order.is_before_now(between.thread_time, event.thread);
                 let before = accesses.iter().take(at).filter(|first| {
                     first.thread == event.thread
                         && first.is_own
@@ -252,7 +246,7 @@ impl ObjectConsistency {
                     let has_write =
                         first.is_write_with(between) || this_access.access == Access::Write;
                     if has_write {
-                        let severity = grade(first, between, &this_access, last_races);
+                        let severity = grade(first, between, &this_access);
                         self.overlaps.add(Overlap::new(
                             unit.block,
                             [first, between, &this_access],
@@ -278,7 +272,7 @@ impl ObjectConsistency {
             thread_time,
             is_own: self.places.of(event.site).is_of_own_class,
             is_in_place: false,
-            races: false,
+            races_with: Vec::new(),
         };
         remember(self.objects.entry(object, VecDeque::new), this_access);
     }

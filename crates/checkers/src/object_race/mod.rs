@@ -19,8 +19,8 @@
 //!    down is reported again when there are two of one field.
 //! 4. Any lock counts, not monitors alone, and in its mode.
 //! 5. Accesses that are reported late ([`events::Action::EarlierRead`], [`events::Action::EarlierWrite`]) carry no locks,
-//!    and refine nothing: hooks report late while one thread has used the variable. So a field that one thread alone
-//!    uses says nothing about the guard of the others.
+//!    and say no more than who used the object first: hooks report late while one thread has used the variable. So a field
+//!    that one thread alone uses says nothing about the guard of the others.
 //! 6. A full table forgets objects that were not used lately, which can miss warnings: no event says when an object is
 //!    collected.
 
@@ -238,9 +238,15 @@ impl ObjectRace {
     fn judge(&mut self, object: Object, second: Remembered) {
         let ObjectRace { criterion, order, objects, held, .. } = self;
         let known = objects.entry(object, || ObjectState::new(second.thread));
+        // A lock that both hold in shared mode excludes neither.
         let share_lock = |first: &Remembered| {
-            let locks = |it: &Remembered| held.get(it.held).iter().map(|held| held.lock);
-            locks(first).any(|lock| locks(&second).any(|it| it == lock))
+            let mut mine = held.get(first.held).iter();
+            mine.any(|held_by_first| {
+                held.get(second.held).iter().any(|held_by_second| {
+                    held_by_first.lock == held_by_second.lock
+                        && (held_by_first.mode, held_by_second.mode) != (Mode::Shared, Mode::Shared)
+                })
+            })
         };
         let mut is_conflict = |first: &Remembered| {
             first.thread != second.thread
@@ -281,7 +287,6 @@ impl ObjectRace {
         let Some(thread_time) = self.order.past_time_of(event) else { return };
         let object = self.object_of(variable);
         let known = state(&mut self.objects, &mut self.reached, object, event.thread);
-        advance(known, &mut self.reached, event.thread, access);
         known.remember(Remembered {
             access,
             variable,

@@ -179,7 +179,7 @@ fn fits(movers: &[(usize, MoverKind)]) -> bool {
 }
 
 /// The blocks that are open when an operation happens, by where they begin.
-fn open_blocks(run: &Run, at: usize) -> Vec<usize> {
+pub(crate) fn open_blocks(run: &Run, at: usize) -> Vec<usize> {
     let mut open = Vec::new();
     for earlier in (0..at).filter(|earlier| run.0[*earlier].thread == run.0[at].thread) {
         match run.0[earlier].op {

@@ -11,6 +11,7 @@ mod filters;
 mod forests;
 mod locksets;
 mod naive;
+mod objects;
 mod random;
 mod short_lived;
 mod trace;

@@ -7,7 +7,7 @@ use events::{Mode, Variable};
 use crate::trace::{Op, Operation, Run, variable};
 
 /// A set of operations.
-type Set = u128;
+pub(crate) type Set = u128;
 
 /// The most operations a run may have.
 pub(crate) const MOST: usize = 120;
@@ -64,6 +64,11 @@ fn synchronises(a: Operation, b: Operation) -> bool {
         (_, Op::Join(child)) => child == a.thread,
         _ => false,
     }
+}
+
+/// For each operation, those that happen before it.
+pub(crate) fn ordered(run: &Run) -> Vec<Set> {
+    before(run, synchronises)
 }
 
 /// For each operation, those that a relation puts before it.
