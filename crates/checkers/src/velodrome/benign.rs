@@ -23,6 +23,8 @@ pub(super) struct DoubtfulViolation {
     pub(super) shape: Shape,
     /// The violation is settled when fewer blocks are open.
     pub(super) depth: usize,
+    /// Where another thread then did the first thing of the cycle.
+    interferes: SiteId,
     /// What the block read first.
     variable: Variable,
     rest: RestOfBlock,
@@ -41,13 +43,18 @@ enum RestOfBlock {
     Harmful,
 }
 
-/// Why violations of one shape did no harm, each time.
+/// Why a violation did no harm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Harmless {
     /// The variable was read again, by the second operation.
     ReadAgain,
-    /// The variable was read again at this place, under the lock that the second operation acquired.
-    ReadUnderLock(SiteId),
+    /// The variable was read again, under the lock that the second operation acquired.
+    ReadUnderLock {
+        /// Where.
+        again: SiteId,
+        /// Where another thread did the first thing of the cycle.
+        interferes: SiteId,
+    },
 }
 
 impl DoubtfulViolation {
@@ -56,6 +63,7 @@ impl DoubtfulViolation {
     pub(super) fn new(
         shape: &Shape,
         depth: usize,
+        interferes: SiteId,
         root: &Label,
         closing: &Label,
         has_read_again: bool,
@@ -86,7 +94,7 @@ impl DoubtfulViolation {
             | Subject::Order
             | Subject::Omitted => return None,
         };
-        Some(DoubtfulViolation { shape: shape.clone(), depth, variable, rest })
+        Some(DoubtfulViolation { shape: *shape, depth, interferes, variable, rest })
     }
 
     /// The block goes on.
@@ -111,7 +119,9 @@ impl DoubtfulViolation {
     pub(super) fn settled(&self) -> Option<Harmless> {
         match self.rest {
             RestOfBlock::ReadAgain => Some(Harmless::ReadAgain),
-            RestOfBlock::ReadUnderLock(site) => Some(Harmless::ReadUnderLock(site)),
+            RestOfBlock::ReadUnderLock(again) => {
+                Some(Harmless::ReadUnderLock { again, interferes: self.interferes })
+            }
             RestOfBlock::MustReadUnder(_) | RestOfBlock::Harmful => None,
         }
     }
@@ -133,15 +143,26 @@ fn released(action: Action) -> Option<ObjectId> {
     if let Action::Release(lock) = action { Some(lock) } else { None }
 }
 
-/// Which idiom all violations of a shape are, if they were harmless. `updates` are the places where variables were
-/// updated in one step.
+/// Which idiom all violations of a shape are, if all of them were harmless, for these reasons. `updates` are the places where
+/// variables were updated in one step.
 pub(super) fn idiom(
+    tables: &Tables,
+    shape: &Shape,
+    reasons: &[Harmless],
+    updates: &FxHashSet<SiteId>,
+) -> Option<BenignCycle> {
+    let idioms = reasons.iter().map(|reason| idiom_of(tables, shape, *reason, updates));
+    // The first says enough, if there is none among the others that is no idiom.
+    idioms.reduce(|known, other| other.and(known)).flatten()
+}
+
+fn idiom_of(
     tables: &Tables,
     shape: &Shape,
     harmless: Harmless,
     updates: &FxHashSet<SiteId>,
 ) -> Option<BenignCycle> {
-    let blamed = site_of(tables, *shape.refuted.last().unwrap_or(&shape.transaction));
+    let blamed = site_of(tables, shape.block);
     let first = site_of(tables, shape.first);
     let is_of = |one: &Site, other: &Site| {
         (&one.class, &one.method, &one.descriptor)
@@ -157,10 +178,10 @@ pub(super) fn idiom(
             .iter()
             .any(|site| updates.contains(site))
             .then_some(BenignCycle::FailedUpdate),
-        Harmless::ReadUnderLock(again) => {
+        Harmless::ReadUnderLock { again, interferes } => {
             // Another thread ran the same method, and wrote the variable where this one would have done so.
             let again = site_of(tables, again);
-            let written = site_of(tables, *shape.interferes.first()?);
+            let written = site_of(tables, interferes);
             let is_in_order = first.offset < again.offset && again.offset < written.offset;
             (is_of(&first, &again) && is_of(&first, &written) && is_in_order)
                 .then_some(BenignCycle::DoubleChecked)

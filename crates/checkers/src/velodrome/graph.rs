@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 use events::{Block, SiteId, ThreadId};
 
-use super::{Config, blame};
+use super::Config;
+use super::blame::RootSearch;
 use crate::operation_at::OperationAt;
 use crate::subject::Subject;
 use crate::timeline::{ThreadSlot, ThreadTime};
@@ -212,23 +213,31 @@ impl Graph {
         if thread_time.is_none() {
             return None;
         }
-        let intervals = &self.intervals[thread_time.slot().index()];
-        let found = intervals.iter().rev().find(|interval| interval.begin <= thread_time.time())?;
-        match found.owner {
+        match self.interval_at(thread_time.slot(), thread_time.time())?.owner {
             IntervalOwner::Node(node) => Some(node),
             IntervalOwner::MergedAfter(_) => None,
         }
     }
 
+    /// The interval that a time of a slot lies in. Most are asked for soon.
+    fn interval_at(&self, slot: ThreadSlot, time: u64) -> Option<Interval> {
+        let intervals = &self.intervals[slot.index()];
+        let last = intervals.back()?;
+        if last.begin <= time {
+            return Some(*last);
+        }
+        let after = intervals.partition_point(|interval| interval.begin <= time);
+        after.checked_sub(1).map(|at| intervals[at])
+    }
+
     /// The thread time that represents a time of a thread: itself, the one it was merged with, or none if
     /// it cannot be on a cycle.
     pub(super) fn thread_time_at(&self, slot: ThreadSlot, time: u64) -> ThreadTime {
-        let intervals = &self.intervals[slot.index()];
-        match intervals.iter().rev().find(|interval| interval.begin <= time) {
+        match self.interval_at(slot, time).map(|interval| interval.owner) {
             None => ThreadTime::NONE,
-            Some(Interval { owner: IntervalOwner::Node(_), .. }) => ThreadTime::new(slot, time),
-            Some(Interval { owner: IntervalOwner::MergedAfter(thread_time), .. }) => {
-                if self.node_of(*thread_time).is_some() { *thread_time } else { ThreadTime::NONE }
+            Some(IntervalOwner::Node(_)) => ThreadTime::new(slot, time),
+            Some(IntervalOwner::MergedAfter(thread_time)) => {
+                if self.node_of(thread_time).is_some() { thread_time } else { ThreadTime::NONE }
             }
         }
     }
@@ -789,6 +798,15 @@ impl Graph {
         // Most edges come from older nodes, which have straight edges already.
         oldest_first.sort_unstable_by_key(|id| self.nodes[id.index()].number);
         let mut scratch = Scratch::new(self.nodes.len(), self.intervals.len());
+        for intervals in &self.intervals {
+            scratch.running.extend(intervals.iter().filter_map(|interval| match interval.owner {
+                IntervalOwner::Node(node) if !self.is_over(node) => {
+                    let slot = self.nodes[node.index()].slot;
+                    Some((node, ThreadTime::new(slot, interval.begin)))
+                }
+                IntervalOwner::Node(_) | IntervalOwner::MergedAfter(_) => None,
+            }));
+        }
         for id in oldest_first {
             self.replace_by_root_edges(id, &mut scratch);
         }
@@ -807,37 +825,34 @@ impl Graph {
     fn replace_by_root_edges(&mut self, id: NodeId, scratch: &mut Scratch) {
         let incoming = std::mem::take(&mut self.nodes[id.index()].incoming);
         let mut found: Vec<Edge> = std::mem::take(&mut scratch.edges);
-        let mut reached: Vec<ThreadTime> = std::mem::take(&mut scratch.thread_times);
         scratch.next();
-        for edge in &incoming {
+        for edge in incoming.iter().filter(|edge| edge.at != PATH_OF_NODES) {
             let Some(source) = self.node_of(edge.source) else { continue };
             if !self.is_over(source) {
-                if edge.at != PATH_OF_NODES {
-                    scratch.add_later(&mut found, *edge, edge.at);
-                }
-                reached.push(edge.source);
+                scratch.add_later(&mut found, *edge, edge.at);
             } else if scratch.has_root_edges[source.index()] {
                 for root in &self.nodes[source.index()].incoming {
-                    if edge.at != PATH_OF_NODES && root.at <= edge.source.time() {
+                    if root.at <= edge.source.time() {
                         scratch.add_later(&mut found, *root, edge.at);
                     }
-                    reached.push(root.source);
                 }
             } else {
-                if edge.at != PATH_OF_NODES {
-                    for root in blame::roots(self, edge.source, edge, true) {
-                        scratch.add_later(&mut found, root, edge.at);
-                    }
+                let mut roots = std::mem::take(&mut scratch.roots);
+                roots.search(self, edge.source);
+                for (_, root) in roots.found() {
+                    scratch.add_later(&mut found, *root, edge.at);
                 }
-                let roots = blame::roots(self, edge.source, edge, false);
-                reached.extend(roots.iter().map(|root| root.source));
+                scratch.roots = roots;
             }
         }
         for edge in &found {
             self.note_source(edge.source, scratch);
         }
-        for source in reached.drain(..) {
-            if self.note_source(source, scratch) {
+        // What a path of nodes leads from is known without a search.
+        let ancestors = &self.nodes[id.index()].ancestors;
+        for at in 0..scratch.running.len() {
+            let (node, source) = scratch.running[at];
+            if ancestors.contains(node.index()) && scratch.note(node) {
                 let label = Label::of_nodes(Subject::Omitted);
                 found.push(Edge { source, at: PATH_OF_NODES, label });
             }
@@ -845,7 +860,7 @@ impl Graph {
         self.nodes[id.index()].incoming.clone_from(&found);
         found.clear();
         scratch.has_root_edges[id.index()] = true;
-        (scratch.edges, scratch.thread_times) = (found, reached);
+        scratch.edges = found;
     }
 
     /// Whether the node of a thread time was not noted yet.
@@ -938,6 +953,21 @@ impl Graph {
         self.nodes[node.index()].block
     }
 
+    /// How many slots there are.
+    pub(super) fn slots(&self) -> usize {
+        self.intervals.len()
+    }
+
+    /// Nodes have smaller numbers than this.
+    pub(super) fn numbers(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether a path leads from one node to another.
+    pub(super) fn is_reached(&self, node: NodeId, from: NodeId) -> bool {
+        self.nodes[node.index()].ancestors.contains(from.index())
+    }
+
     /// The edges into a node.
     pub(super) fn incoming(&self, node: NodeId) -> &[Edge] {
         &self.nodes[node.index()].incoming
@@ -960,7 +990,9 @@ struct Scratch {
     latest: Vec<(u32, usize)>,
     round: u32,
     edges: Vec<Edge>,
-    thread_times: Vec<ThreadTime>,
+    /// The nodes that are not over, each with a thread time of it.
+    running: Vec<(NodeId, ThreadTime)>,
+    roots: RootSearch,
 }
 
 impl Scratch {
@@ -971,7 +1003,8 @@ impl Scratch {
             latest: vec![(0, 0); slots],
             round: 0,
             edges: Vec::new(),
-            thread_times: Vec::new(),
+            running: Vec::new(),
+            roots: RootSearch::default(),
         }
     }
 

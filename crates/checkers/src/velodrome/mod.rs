@@ -73,7 +73,8 @@ use crate::verb::Verb;
 use crate::{Checker, NeededAccesses, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
 use benign::DoubtfulViolation;
-use graph::{Added, Endpoint, Graph, Label, NodeId};
+use blame::{Path, PathSearch};
+use graph::{Added, Edge, Endpoint, Graph, Label, NodeId};
 use intervals::Interval;
 use report::{Group, Violations};
 use witness::CycleBuilder;
@@ -182,6 +183,7 @@ pub struct Velodrome {
     doubtful: usize,
     sources: Vec<TimedOperation>,
     labelled: Vec<(ThreadTime, Label)>,
+    paths: PathSearch,
 }
 
 impl Velodrome {
@@ -202,6 +204,7 @@ impl Velodrome {
             doubtful: 0,
             sources: Vec::new(),
             labelled: Vec::new(),
+            paths: PathSearch::default(),
         }
     }
 
@@ -213,13 +216,13 @@ impl Velodrome {
 
     /// The different shapes of the violations, with how often each was seen.
     pub fn shapes(&self) -> impl Iterator<Item = (&Shape, u64)> {
-        self.violations.groups.iter().map(|(shape, group)| (shape, group.count))
+        self.violations.shapes()
     }
 
     /// The blocks that were found not to be self-serializable.
     #[must_use]
     pub fn refuted(&self) -> BTreeSet<Block> {
-        self.shapes().flat_map(|(shape, _)| shape.refuted.iter().copied()).collect()
+        self.violations.refuted.keys().copied().collect()
     }
 
     /// How many nodes were needed.
@@ -574,52 +577,70 @@ impl Velodrome {
     }
 
     fn violation(&mut self, slot: ThreadSlot, node: NodeId, source: ThreadTime, closing: Label) {
-        let path = blame::path(&self.graph, node, source);
         let open = &self.threads[slot.index()].open;
+        if self.violations.are_refuted_often(open.iter().map(|open| open.block)) {
+            self.violations.count += 1;
+            self.violations.not_searched += 1;
+            return;
+        }
+        let path = self.paths.path(&self.graph, node, source);
         let root = path.edges.first();
         let until = match root {
             Some(root) if path.is_increasing => root.source.time(),
             Some(_) | None => 0,
         };
-        let refuted: Vec<OpenBlock> =
-            open.iter().filter(|block| block.begin <= until).copied().collect();
-        let mut interferes: Vec<(Endpoint, Subject)> = Vec::new();
-        for (at, edge) in path.edges.iter().enumerate() {
-            if edge.label.has_endpoints() {
-                interferes.extend((at > 0).then_some((edge.label.from, edge.label.subject)));
-                interferes.push((edge.label.to, edge.label.subject));
-            }
-        }
-        interferes.push((closing.from, closing.subject));
-        interferes.dedup_by_key(|(end, _)| end.operation_at.site);
+        // Blocks begin in the order in which they are nested.
+        let refuted = &open[..open.partition_point(|block| block.begin <= until)];
+        let (depth, is_innermost) = (refuted.len(), refuted.len() == open.len());
+        let outermost = open.first().map_or(SiteId(0), |block| block.block);
         let shape = Shape {
-            refuted: refuted.iter().map(|block| block.block).collect(),
-            transaction: open.first().map_or(SiteId(0), |block| block.block),
+            block: refuted.last().map_or(outermost, |block| block.block),
+            is_blamed: depth > 0,
             first: root.map_or(SiteId(0), |edge| edge.label.from.operation_at.site),
-            interferes: interferes.iter().map(|(end, _)| end.operation_at.site).collect(),
             second: closing.to.operation_at.site,
         };
-        if let Some(root) = root
-            && let Some(doubtful) = DoubtfulViolation::new(
+        let doubtful = root.and_then(|root| {
+            let interferes = interfering(&path, &closing)
+                .next()
+                .map_or(SiteId(0), |(end, _)| end.operation_at.site);
+            DoubtfulViolation::new(
                 &shape,
                 // Without blame it is the transaction as a whole that is in doubt.
-                refuted.len().max(1),
+                depth.max(1),
+                interferes,
                 &root.label,
                 &closing,
                 self.has_read_again(root.source, &root.label),
             )
-        {
-            self.threads[slot.index()].doubtful.push(doubtful);
-            self.doubtful += 1;
-        }
+        });
+        let certain = (is_innermost && doubtful.is_none()).then_some(shape.block);
+        self.violations.refute(refuted.iter().map(|block| block.block), certain);
         if self.violations.count(&shape) {
+            let outer = refuted.split_last().map_or(&[][..], |(_, outer)| outer);
+            let outer = outer.iter().map(|block| block.block).collect();
             let first = self.threads[slot.index()].context_at(until);
             let (graph, slots, contexts) = (&self.graph, &self.slots, &self.contexts);
             let builder = CycleBuilder { graph, slots, contexts };
             let cycle = builder.cycle(node, &path, source, closing, first);
-            self.violations.groups.insert(shape, Group::new(interferes, cycle));
+            let mut interferes: Vec<_> = interfering(&path, &closing).collect();
+            interferes.dedup_by_key(|(end, _)| end.operation_at.site);
+            self.violations.keep(shape, Group::new(outer, interferes, cycle));
+        }
+        if let Some(doubtful) = doubtful {
+            self.threads[slot.index()].doubtful.push(doubtful);
+            self.doubtful += 1;
         }
     }
+}
+
+/// What others did between the first operation of a cycle and the one that closed it.
+fn interfering(path: &Path, closing: &Label) -> impl Iterator<Item = (Endpoint, Subject)> {
+    let along = path.edges.iter().enumerate().filter(|(_, edge)| edge.label.has_endpoints());
+    let along = along.flat_map(|(at, Edge { label, .. })| {
+        let left = (at > 0).then_some((label.from, label.subject));
+        left.into_iter().chain([(label.to, label.subject)])
+    });
+    along.chain([(closing.from, closing.subject)])
 }
 
 impl Velodrome {
@@ -733,5 +754,20 @@ impl Checker for Velodrome {
 
     fn uncertain_violations(&self) -> u64 {
         self.uncertain_cycles
+    }
+
+    fn limits(&self) -> Vec<(&'static str, u64)> {
+        let all = [
+            (
+                "blocks that had been found not to be atomic a thousand times were split again, and it was not \
+                 looked for other operations that do so",
+                self.violations.not_searched,
+            ),
+            (
+                "blocks were split in so many ways that those after the first ten thousand are not reported",
+                self.violations.not_kept,
+            ),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 }

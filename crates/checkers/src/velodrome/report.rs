@@ -7,7 +7,7 @@ use findings::{
     Cycle, CycleEdge, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step, ThreadAction,
     Transaction, Witness,
 };
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::RULE;
 use super::benign::{self, Harmless};
@@ -17,20 +17,18 @@ use crate::operation_at::Contexts;
 use crate::stacks::Stacks;
 use crate::subject::{Subject, ThreadNames, site_of};
 
-/// What two violations have in common that are reported as one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// What two violations have in common that are reported as one. What others did in between, and in which blocks the blamed one
+/// was, is that of the first of them: under load it varies without end, and what must change is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shape {
-    /// The blocks that are not self-serializable, outermost first; the last one is blamed. Empty when
-    /// no single block is: then the whole cycle is.
-    pub refuted: Vec<Block>,
-    /// The outermost block of the transaction that closed the cycle.
-    pub transaction: Block,
-    /// The places of the cycle: the transaction's first operation, what others did after it, and the
-    /// transaction's operation that comes after that.
+    /// The innermost block that is not self-serializable; or the outermost block of the transaction that closed the
+    /// cycle, when no single block is to blame.
+    pub block: Block,
+    /// Whether the block is to blame, and not the whole cycle.
+    pub is_blamed: bool,
+    /// The transaction's first operation of the cycle.
     pub first: SiteId,
-    /// See `first`.
-    pub interferes: Vec<SiteId>,
-    /// See `first`.
+    /// The transaction's operation that comes after what others did.
     pub second: SiteId,
 }
 
@@ -39,31 +37,49 @@ pub struct Shape {
 pub(super) struct Group {
     /// How many there were.
     pub(super) count: u64,
-    /// How many of them did no harm, and why.
-    harmless: (u64, Option<Harmless>),
-    /// The operations at the places of the shape, of the first violation.
+    /// How many of them did no harm.
+    harmless: u64,
+    /// Why, each reason once.
+    reasons: Vec<Harmless>,
+    /// The blocks around the blamed one that were refuted with it, outermost first, in the first violation.
+    outer_blocks: Vec<Block>,
+    /// What others did, in the first violation.
     pub(super) interferes: Vec<(Endpoint, Subject)>,
     /// The cycle, of the first violation.
     pub(super) cycle: TransactionCycle,
 }
 
+/// Beyond this many different reasons, violations of one shape are taken to do harm.
+const MOST_REASONS: usize = 8;
+
 impl Group {
     /// The first violation of a shape.
-    pub(super) fn new(interferes: Vec<(Endpoint, Subject)>, cycle: TransactionCycle) -> Group {
-        Group { count: 1, harmless: (0, None), interferes, cycle }
+    pub(super) fn new(
+        outer_blocks: Vec<Block>,
+        interferes: Vec<(Endpoint, Subject)>,
+        cycle: TransactionCycle,
+    ) -> Group {
+        Group { count: 1, harmless: 0, reasons: Vec::new(), outer_blocks, interferes, cycle }
     }
 
-    /// Why none of them did any harm, if that is so.
-    fn harmless(&self) -> Option<Harmless> {
-        self.harmless.1.filter(|_| self.harmless.0 == self.count)
+    /// Why none of them did any harm; empty if that is not so.
+    fn harmless(&self) -> &[Harmless] {
+        if self.harmless == self.count { &self.reasons } else { &[] }
     }
 }
 
 /// All violations of a run.
 #[derive(Debug, Default)]
 pub(super) struct Violations {
-    pub(super) groups: BTreeMap<Shape, Group>,
+    groups: FxHashMap<Shape, Group>,
     pub(super) count: u64,
+    /// How many violations were not looked into, because their blocks had been refuted often enough.
+    pub(super) not_searched: u64,
+    /// How many violations have a shape that was not kept.
+    pub(super) not_kept: u64,
+    /// The blocks that are not self-serializable; and in how many violations each was the innermost open block, and there
+    /// was no doubt that they did harm.
+    pub(super) refuted: FxHashMap<Block, u32>,
     /// The places where variables were updated in one step.
     pub(super) updates: FxHashSet<SiteId>,
 }
@@ -71,31 +87,72 @@ pub(super) struct Violations {
 /// Beyond this many shapes violations are only counted.
 const MOST_SHAPES: usize = 10_000;
 
+/// A block that was refuted this often is not searched for further shapes.
+const REFUTED_OFTEN: u32 = 1000;
+
 impl Violations {
-    /// Counts a violation. Whether it is the first of its shape, and is to be kept whole.
+    /// The different shapes, with how often each was seen.
+    pub(super) fn shapes(&self) -> impl Iterator<Item = (&Shape, u64)> {
+        self.groups.iter().map(|(shape, group)| (shape, group.count))
+    }
+
+    /// Whether nothing is to be learned from one more violation in these blocks: all of them are refuted, and the
+    /// innermost so often that its shapes are known.
+    pub(super) fn are_refuted_often(
+        &self,
+        mut open: impl DoubleEndedIterator<Item = Block>,
+    ) -> bool {
+        let Some(innermost) = open.next_back() else { return false };
+        self.refuted.get(&innermost).is_some_and(|count| *count >= REFUTED_OFTEN)
+            && open.all(|block| self.refuted.contains_key(&block))
+    }
+
+    /// Notes which blocks a violation refutes. The innermost of them may be the innermost open block, whose violation
+    /// is without doubt.
+    pub(super) fn refute(&mut self, blocks: impl Iterator<Item = Block>, certain: Option<Block>) {
+        for block in blocks {
+            self.refuted.entry(block).or_insert(0);
+        }
+        if let Some(count) = certain.and_then(|block| self.refuted.get_mut(&block)) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Counts a violation of a shape. Whether it is the first, and is to be kept whole.
     pub(super) fn count(&mut self, shape: &Shape) -> bool {
         self.count += 1;
-        match self.groups.get_mut(shape) {
-            Some(known) => {
-                known.count += 1;
-                false
-            }
-            None => self.groups.len() < MOST_SHAPES,
+        if let Some(known) = self.groups.get_mut(shape) {
+            known.count += 1;
+            return false;
         }
+        let is_kept = self.groups.len() < MOST_SHAPES;
+        self.not_kept += u64::from(!is_kept);
+        is_kept
+    }
+
+    /// Keeps the first violation of a shape.
+    pub(super) fn keep(&mut self, shape: Shape, group: Group) {
+        self.groups.insert(shape, group);
     }
 
     /// The block of a violation has ended, and it is known whether it did harm.
     pub(super) fn settle(&mut self, shape: &Shape, harmless: Option<Harmless>) {
-        let Some(group) = self.groups.get_mut(shape) else { return };
-        if harmless.is_some() && (group.harmless.0 == 0 || group.harmless.1 == harmless) {
-            group.harmless = (group.harmless.0 + 1, harmless);
+        let (Some(group), Some(reason)) = (self.groups.get_mut(shape), harmless) else { return };
+        if !group.reasons.contains(&reason) {
+            if group.reasons.len() == MOST_REASONS {
+                return;
+            }
+            group.reasons.push(reason);
         }
+        group.harmless += 1;
     }
 
     pub(super) fn findings(&self, tables: &Tables, contexts: &Contexts) -> Vec<Finding> {
         let stacks = Stacks::new(tables);
         let names = FindingBuilder { tables, contexts, stacks, updates: &self.updates };
-        self.groups.iter().map(|(shape, group)| names.finding(shape, group)).collect()
+        let mut groups: Vec<_> = self.groups.iter().collect();
+        groups.sort_unstable_by_key(|(shape, _)| **shape);
+        groups.into_iter().map(|(shape, group)| names.finding(shape, group)).collect()
     }
 }
 
@@ -111,7 +168,7 @@ impl FindingBuilder<'_> {
     fn finding(&self, shape: &Shape, group: &Group) -> Finding {
         let tables = self.tables;
         let edges = &group.cycle.edges;
-        let blamed = shape.refuted.last().copied().unwrap_or(shape.transaction);
+        let blamed = shape.block;
         let mut block = Step::at("block", site_of(tables, blamed));
         let threads = ThreadNames::new(
             tables,
@@ -129,13 +186,11 @@ impl FindingBuilder<'_> {
         if let Some(last) = edges.last() {
             steps.push(self.step("second", &last.to, last.subject, blamed, &threads));
         }
-        let benign = group
-            .harmless()
-            .and_then(|harmless| benign::idiom(tables, shape, harmless, self.updates));
-        let severity = match (shape.refuted.last(), benign) {
+        let benign = benign::idiom(tables, shape, group.harmless(), self.updates);
+        let severity = match (shape.is_blamed, benign) {
             (_, Some(_)) => Severity::Low,
-            (Some(_), None) => Severity::High,
-            (None, None) => Severity::Medium,
+            (true, None) => Severity::High,
+            (false, None) => Severity::Medium,
         };
         let mut subjects = BTreeMap::new();
         let mut stable_subjects = BTreeMap::new();
@@ -147,11 +202,10 @@ impl FindingBuilder<'_> {
                 stable_subjects.insert(name, edge.subject.stable_name(tables, site));
             }
         }
-        let outer_blocks = shape.refuted.split_last().map_or(&[][..], |(_, outer)| outer);
         let cycle = Cycle {
-            transactions: self.transactions(group, !shape.refuted.is_empty(), &threads),
+            transactions: self.transactions(group, shape.is_blamed, &threads),
             edges: edges.iter().map(|edge| self.edge(edge, blamed)).collect(),
-            outer_blocks: outer_blocks.iter().map(|block| site_of(tables, *block)).collect(),
+            outer_blocks: group.outer_blocks.iter().map(|block| site_of(tables, *block)).collect(),
             count: group.count,
             benign,
         };
