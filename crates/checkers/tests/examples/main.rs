@@ -139,6 +139,35 @@ fn what_follows_a_violation_is_collected_too() {
     assert!(checker.statistics().most_alive <= 200, "{:?}", checker.statistics());
 }
 
+/// A block of one thread that is split by a write of another, so often.
+fn splits(checker: &mut Velodrome, block: u32, times: u32) {
+    let variable = Variable::Field(ObjectId(1), FieldId(1));
+    for _ in 0..times {
+        let at = |thread: u32, site: u32, action: Action| Event {
+            site: SiteId(site),
+            ..event(thread, action)
+        };
+        checker.event(&at(1, block, Action::Begin));
+        checker.event(&at(1, block + 1, Action::Write(variable)));
+        checker.event(&at(2, block + 2, Action::Write(variable)));
+        checker.event(&at(1, block + 3, Action::Write(variable)));
+        checker.event(&at(1, block, Action::End));
+    }
+}
+
+#[test]
+fn a_block_that_was_refuted_often_is_counted_and_others_still_found() {
+    let mut checker = Velodrome::new(Config::default());
+    splits(&mut checker, 10, 1000);
+    assert_eq!((checker.violations(), checker.limits().len()), (1000, 0));
+    splits(&mut checker, 10, 500);
+    let [(_, not_searched)] = checker.limits()[..] else { panic!("{:?}", checker.limits()) };
+    assert_eq!((checker.violations(), not_searched), (1500, 500));
+    splits(&mut checker, 20, 1);
+    assert_eq!(checker.refuted().into_iter().collect::<Vec<_>>(), [SiteId(10), SiteId(20)]);
+    assert_eq!(checker.shapes().map(|(_, count)| count).sum::<u64>(), 1001);
+}
+
 #[test]
 fn threads_that_are_gone_leave_their_place() {
     let mut checker = Velodrome::new(Config::default());

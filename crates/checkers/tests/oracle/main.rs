@@ -158,6 +158,30 @@ fn check(name: &str, filters: Option<Filters>, runs: u64) -> u64 {
 }
 
 #[test]
+fn blame_is_right_after_many_violations() {
+    let runs = number_from("CHECKER_RUNS", 10_000) / 10;
+    let mut violations = 0;
+    for number in 0..runs {
+        let mut random = random_of_run(number);
+        let shape = Shape::contended(&mut random);
+        let run = Run::random(&mut random, shape);
+        let mut checker = Velodrome::new(CONFIGS[0]);
+        run.0.iter().enumerate().for_each(|(at, operation)| checker.event(&operation.event(at)));
+        violations += checker.violations();
+        for filters in [None, Some(filters::ALL)] {
+            if let Some(why) = mismatch(&run, filters) {
+                let small = run.shrink(shape.forks, |run| mismatch(run, filters).is_some());
+                panic!(
+                    "{filters:?}, run {number}: {why}\n{small:?}{:?}",
+                    mismatch(&small, filters)
+                );
+            }
+        }
+    }
+    assert!(violations > 8 * runs, "the runs say little: {violations}");
+}
+
+#[test]
 fn the_checkers_agree_with_the_oracles() {
     let runs = number_from("CHECKER_RUNS", 10_000);
     let violations = check("unfiltered", None, runs);

@@ -116,6 +116,20 @@ impl Shape {
         }
     }
 
+    /// Long runs with long and nested blocks around few variables that hardly anything guards: most operations close a cycle.
+    pub(crate) fn contended(random: &mut Random) -> Shape {
+        Shape {
+            threads: 2 + random.below(5),
+            length: crate::naive::MOST / 2 + random.below(crate::naive::MOST / 2),
+            variables: 1 + random.below(3),
+            locks: 1,
+            blocks: 5 + random.below(10),
+            forks: random.percent(20),
+            synchronises: random.below(10),
+            burst: random.below(60),
+        }
+    }
+
     /// Runs of so few operations that all their orders can be tried.
     pub(crate) fn small(random: &mut Random) -> Shape {
         Shape {
