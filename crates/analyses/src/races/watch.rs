@@ -2,7 +2,7 @@
 //!
 //! Locks do not make an access uninteresting: it cannot race, but it can be part of a violation of atomicity. So the
 //! list has all accesses to variables of which two can alternate, one of them writing, unless all are ordered by
-//! creation, start, end, or belong to one thread. A variable is listed whole or not at all: monitors that see half of
+//! creation, start, end, or belong to one thread; for checkers that ask for locks, only if they belong to one thread. A variable is listed whole or not at all: monitors that see half of
 //! what happens to a variable say wrong things about the other half.
 
 use std::collections::BTreeSet;
@@ -13,6 +13,7 @@ use program::{FieldId, MethodId, Program};
 
 use super::conflict::AcceptedReasons;
 use super::variable::{RaceFacts, Variable};
+use crate::WatchListReader;
 use crate::heap::{ObjectId, Place};
 
 /// The places to watch, sorted. `unsafely_published` are the objects whose creation is not ordered before their use.
@@ -20,13 +21,19 @@ pub(super) fn places(
     race_facts: &RaceFacts<'_>,
     variables: &[Variable],
     unsafely_published: &BTreeSet<ObjectId>,
+    reader: WatchListReader,
 ) -> Vec<Place> {
+    let order_counts = match reader {
+        WatchListReader::Order => true,
+        WatchListReader::Locksets => false,
+    };
     let program = race_facts.execution.context.program;
     let mut places: BTreeSet<Place> = BTreeSet::new();
     for variable in variables {
         let accepted = AcceptedReasons {
-            new: !unsafely_published.contains(&variable.object),
+            new: order_counts && !unsafely_published.contains(&variable.object),
             constructors: false,
+            start_and_end: order_counts,
             synchronisation: false,
         };
         let conflicts = race_facts.conflicts(variable, accepted);
