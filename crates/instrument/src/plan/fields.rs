@@ -328,6 +328,7 @@ impl<'a> MethodPlan<'_, 'a> {
         let is_listed = self.watches_access(offset)
             || (self.watches_accesses && (orders_threads || self.planner.is_unlisted(field.class)));
         if !is_listed || !may_be_shared {
+            self.unlisted_accesses += u32::from(!is_listed);
             return None;
         }
         self.accesses += u32::from(!is_order);

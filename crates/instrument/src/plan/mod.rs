@@ -220,6 +220,7 @@ impl Planner<'_> {
             exit: Snippet::new(),
             hooks: 0,
             accesses: 0,
+            unlisted_accesses: 0,
             may_synchronise: false,
             atomic: AtomicPart::Nothing,
             field_sites: FxHashMap::default(),
@@ -288,6 +289,8 @@ struct MethodPlan<'p, 'a> {
     hooks: u32,
     /// How many accesses have hooks.
     accesses: u32,
+    /// Accesses that would be watched if a list had them.
+    unlisted_accesses: u32,
     /// Whether the method may call watched code, take a lock, or access a volatile variable.
     may_synchronise: bool,
     /// What of it is meant to be atomic.
