@@ -265,6 +265,8 @@ mod tests {
             command: "p.Main".into(),
             classes_seen: 500,
             classes_watched: 12,
+            unlisted_classes: 2,
+            changed_classes: 1,
             methods_left_alone: 1,
             hooks: 99,
             threads: 3,
