@@ -23,6 +23,10 @@ pub(crate) enum Mode {
     Velodrome,
     /// Every event goes to the checkers that run unless others are chosen.
     Checkers,
+    /// As `HooksOnly`, with hooks only where `--watch auto` puts them.
+    SparseHooks,
+    /// As `Checkers`, with hooks only where `--watch auto` puts them.
+    SparseCheckers,
     /// Every event goes to Eraser, and accesses are filtered less.
     Eraser,
     /// Every event goes to Atomizer, and accesses are filtered less.
@@ -30,15 +34,22 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    pub(crate) const ALL: [Mode; 7] = [
+    pub(crate) const ALL: [Mode; 9] = [
         Mode::Plain,
         Mode::HooksOnly,
         Mode::Recording,
         Mode::Velodrome,
         Mode::Checkers,
+        Mode::SparseHooks,
+        Mode::SparseCheckers,
         Mode::Eraser,
         Mode::Atomizer,
     ];
+
+    /// Whether only accesses are watched that could not be proven safe.
+    pub(crate) fn is_sparse(self) -> bool {
+        matches!(self, Mode::SparseHooks | Mode::SparseCheckers)
+    }
 
     /// Whether it only shows what older algorithms cost: no limit is about it, and it is slow.
     pub(crate) fn is_for_comparison(self) -> bool {
@@ -52,6 +63,8 @@ impl Mode {
             Mode::Recording => "recording",
             Mode::Velodrome => "velodrome",
             Mode::Checkers => "checkers",
+            Mode::SparseHooks => "sparse hooks",
+            Mode::SparseCheckers => "sparse checkers",
             Mode::Eraser => "eraser",
             Mode::Atomizer => "atomizer",
         }
@@ -77,16 +90,28 @@ impl Agent {
     }
 
     /// The arguments of `java` that start it. A trace is written to the file, and only when recording.
-    pub(crate) fn arguments(&self, mode: Mode, include: &[&str], trace: &Path) -> Vec<OsString> {
+    /// The list is for modes that are sparse.
+    pub(crate) fn arguments(
+        &self,
+        mode: Mode,
+        include: &[&str],
+        trace: &Path,
+        list: &Path,
+    ) -> Vec<OsString> {
         let mut options = match mode {
             Mode::Plain => return Vec::new(),
-            Mode::HooksOnly => "hooks-only=true".to_string(),
+            Mode::HooksOnly | Mode::SparseHooks => "hooks-only=true".to_string(),
             Mode::Recording => format!("record={}", trace.display()),
             Mode::Velodrome => "monitor=velodrome".to_string(),
-            Mode::Checkers => "monitor=velodrome,monitor=happens-before".to_string(),
+            Mode::Checkers | Mode::SparseCheckers => {
+                "monitor=velodrome,monitor=happens-before".to_string()
+            }
             Mode::Eraser => "monitor=eraser".to_string(),
             Mode::Atomizer => "monitor=atomizer".to_string(),
         };
+        if mode.is_sparse() {
+            options.push_str(&format!(",watch-list={}", list.display()));
+        }
         for pattern in include {
             options.push_str(",include=");
             options.push_str(pattern);

@@ -1,6 +1,6 @@
 //! `cargo xtask bench agent`: what the agent costs. See `bench/README.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::agent::{Agent, Mode};
 use crate::bench::median;
+use crate::builds::{self, Profile};
 use crate::timed_run::Finished;
 use crate::{debian, jdk, progress, root, run, target_directory, test_programs, timed_run};
 
@@ -83,6 +84,13 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
         }
     }
     programs.retain(|program| names.is_empty() || names.contains(&program.class));
+    let hello = Program { class: "Hello", class_path: vec![], arguments: vec![], include: &[] };
+    let mut listed = BTreeSet::new();
+    for program in programs.iter().chain([&hello]) {
+        if listed.insert(directory.watch_list(program)) {
+            directory.write_watch_list(program)?;
+        }
+    }
     let mut rows: Vec<Row> = programs.iter().map(|program| Row::new(program.class)).collect();
     for round in 1..=rounds.of_programs() {
         for (program, row) in programs.iter().zip(&mut rows) {
@@ -108,7 +116,6 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
             row.add_heap(mode, &output)?;
         }
     }
-    let hello = Program { class: "Hello", class_path: vec![], arguments: vec![], include: &[] };
     let mut starts: [Vec<u64>; Mode::ALL.len()] = Default::default();
     for round in 1..=rounds.of_starts() {
         progress(&format!("start {round} of {}", rounds.of_starts()));
@@ -222,6 +229,32 @@ impl BenchDirectory {
         }
     }
 
+    /// The list of the accesses that could not be proven safe on the class path of a program. The kernels have one class
+    /// path, and one list.
+    fn watch_list(&self, program: &Program) -> PathBuf {
+        let name = if program.class_path.is_empty() { "kernels" } else { program.class };
+        self.folder.join(format!("watch-{name}.txt"))
+    }
+
+    /// Writes the list of a program as `scission run --watch auto` does, and says how long that takes.
+    fn write_watch_list(&self, program: &Program) -> Result<()> {
+        let list = self.watch_list(program);
+        let mut check = Command::new(builds::command(Profile::Release)?);
+        check.args(["check", "--no-config", "--no-progress", "--quiet", "--fail-on", "never"]);
+        check.args(["--rule", "data-race", "--watch-list-for", "order", "--jdk"]).arg(&self.home);
+        check.arg("--watch-list").arg(&list).arg(self.folder.join("classes"));
+        let finished = timed_run::finish(check.args(&program.class_path), MOST_TIME)?;
+        if !finished.status.success() {
+            bail!("the analysis for {} ended with {}", program.class, finished.status);
+        }
+        println!(
+            "analysis for `--watch auto`, {}: {:.1} s",
+            list.display(),
+            finished.wall.as_secs_f64()
+        );
+        Ok(())
+    }
+
     fn command(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Command> {
         let trace = self.trace();
         let compiled = self.folder.join("compiled");
@@ -233,7 +266,7 @@ impl BenchDirectory {
         let mut command = Command::new(self.home.join("bin/java"));
         command
             .args(flags)
-            .args(self.agent.arguments(mode, program.include, &trace))
+            .args(self.agent.arguments(mode, program.include, &trace, &self.watch_list(program)))
             .arg("-cp")
             .arg(std::env::join_paths(class_path)?)
             .arg(format!("programs.{}", program.class))
@@ -397,13 +430,15 @@ impl Measured {
 
     fn print(&self) {
         println!(
-            "{:15}{:>9}{:>9}{:>10}{:>12}{:>11}{:>10}{:>11}{:>11}{:>10}{:>8}",
+            "{:15}{:>9}{:>9}{:>10}{:>12}{:>11}{:>16}{:>19}{:>10}{:>11}{:>11}{:>10}{:>8}",
             "program",
             "plain s",
             "hooks x",
             "record x",
             "velodrome x",
             "checkers x",
+            "sparse hooks x",
+            "sparse checkers x",
             "eraser x",
             "atomizer x",
             "trace MiB",
@@ -412,13 +447,15 @@ impl Measured {
         );
         for row in &self.rows {
             println!(
-                "{:15}{:>9.2}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>10.2}{:>11.2}{:>11.1}{:>10.1}{:>8.2}",
+                "{:15}{:>9.2}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>16.2}{:>19.2}{:>10.2}{:>11.2}{:>11.1}{:>10.1}{:>8.2}",
                 row.class,
                 row.seconds(Mode::Plain),
                 row.slowdown(Mode::HooksOnly),
                 row.slowdown(Mode::Recording),
                 row.slowdown(Mode::Velodrome),
                 row.slowdown(Mode::Checkers),
+                row.slowdown(Mode::SparseHooks),
+                row.slowdown(Mode::SparseCheckers),
                 row.slowdown(Mode::Eraser),
                 row.slowdown(Mode::Atomizer),
                 row.trace_bytes as f64 / 1_048_576.0,
@@ -427,12 +464,14 @@ impl Measured {
             );
         }
         println!(
-            "{:24}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>10.2}{:>11.2}{:>29.2}",
+            "{:24}{:>9.2}{:>10.2}{:>12.2}{:>11.2}{:>16.2}{:>19.2}{:>10.2}{:>11.2}{:>29.2}",
             "geometric mean",
             self.mean_slowdown(Mode::HooksOnly),
             self.mean_slowdown(Mode::Recording),
             self.mean_slowdown(Mode::Velodrome),
             self.mean_slowdown(Mode::Checkers),
+            self.mean_slowdown(Mode::SparseHooks),
+            self.mean_slowdown(Mode::SparseCheckers),
             self.mean_slowdown(Mode::Eraser),
             self.mean_slowdown(Mode::Atomizer),
             self.mean_heap_growth(),

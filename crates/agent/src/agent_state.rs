@@ -9,7 +9,8 @@ use checkers::NeededAccesses;
 use findings::{Gap, GapKind};
 use instrument::library_order::{self, LibraryOrder};
 use instrument::{
-    ClassHierarchy, Config, DroppedLock, FieldList, InstrumentError, NotALock, Outcome, WatchList,
+    ClassHierarchy, Config, DroppedLock, FieldList, InstrumentError, ListedAs, NotALock, Outcome,
+    WatchList,
 };
 use models::{AtomicSpec, Models, Pattern, language};
 
@@ -71,6 +72,8 @@ pub(crate) struct AgentState {
 struct Counters {
     classes_seen: AtomicU64,
     classes_watched: AtomicU64,
+    unlisted_classes: AtomicU64,
+    changed_classes: AtomicU64,
     methods_left_alone: AtomicU64,
     infeasible_sides: AtomicU64,
     impossible_steps: AtomicU64,
@@ -334,6 +337,8 @@ impl AgentState {
             command: command.rsplit('/').next().unwrap_or_default().to_owned(),
             classes_seen: count(&self.counters.classes_seen),
             classes_watched: count(&self.counters.classes_watched),
+            unlisted_classes: count(&self.counters.unlisted_classes),
+            changed_classes: count(&self.counters.changed_classes),
             methods_left_alone: count(&self.counters.methods_left_alone),
             infeasible_sides: count(&self.counters.infeasible_sides),
             impossible_steps: count(&self.counters.impossible_steps),
@@ -403,6 +408,15 @@ impl AgentState {
             Ok(Outcome::Unchanged) => None,
             Ok(Outcome::Rewritten(rewritten)) => {
                 self.counters.hooks.fetch_add(rewritten.hooks.into(), Ordering::Relaxed);
+                match rewritten.listed_as {
+                    Some(ListedAs::Unknown) => {
+                        self.counters.unlisted_classes.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Some(ListedAs::Changed) => {
+                        self.counters.changed_classes.fetch_add(1, Ordering::Relaxed);
+                    }
+                    Some(ListedAs::Analysed) | None => {}
+                }
                 let left_alone = rewritten.left_alone.len() as u64;
                 self.counters.methods_left_alone.fetch_add(left_alone, Ordering::Relaxed);
                 for method in &rewritten.left_alone {
@@ -525,7 +539,7 @@ fn read_watch_list(path: &Path) -> Result<WatchList, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("the watch list cannot be read: {error}"))?;
     agent_protocol::read_watch_list(&text)
-        .map(|sites| sites.iter().collect())
+        .map(WatchList::from)
         .map_err(|error| format!("the watch list cannot be read: {error}"))
 }
 

@@ -12,6 +12,7 @@
 //! Options travel as one word of a command line or an environment variable; results as one file a process, in
 //! a directory that the options name.
 
+mod class_digest;
 mod encoding;
 mod events;
 mod finding;
@@ -26,6 +27,7 @@ mod shared_fields;
 mod suspect_list;
 mod watch_list;
 
+pub use class_digest::ClassDigest;
 pub use events::{EventKind, OperandKind, event_documentation};
 pub use hooks::{Hook, Op, Parameter, RUNTIME_CLASS};
 pub use java::{constant_name, java_constants};
@@ -40,4 +42,6 @@ pub use order_hooks::{ORDER_CLASS, OrderHook, OrderMode};
 pub use results::{Ending, ReadError, Recording, Results, read_directory};
 pub use shared_fields::{SharedField, SharedFieldsError, read_shared_fields, shared_fields_text};
 pub use suspect_list::{SuspectPart, SuspectPlace, read_suspect_list};
-pub use watch_list::{WatchListError, read_watch_list, watch_list_line};
+pub use watch_list::{
+    ListedAccesses, WatchListError, analysed_class_line, read_watch_list, watch_list_line,
+};

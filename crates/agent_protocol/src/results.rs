@@ -62,6 +62,12 @@ pub struct Results {
     pub classes_seen: u64,
     /// Classes of the program that are watched, whether they have anything to report or not.
     pub classes_watched: u64,
+    /// Classes that were watched whole although there is a watch list, because nobody had analysed them.
+    #[serde(default)]
+    pub unlisted_classes: u64,
+    /// Classes that were watched whole because another class of their name had been analysed.
+    #[serde(default)]
+    pub changed_classes: u64,
     /// Methods that could not be given hooks.
     pub methods_left_alone: u64,
     /// Hooks that were put in.
@@ -259,6 +265,8 @@ mod tests {
             command: "p.Main".into(),
             classes_seen: 500,
             classes_watched: 12,
+            unlisted_classes: 2,
+            changed_classes: 1,
             methods_left_alone: 1,
             hooks: 99,
             threads: 3,

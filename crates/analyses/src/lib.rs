@@ -38,6 +38,16 @@ pub struct Context<'a> {
     pub exhausted: &'a (dyn Fn() -> bool + Sync),
 }
 
+/// Who reads a list of accesses that could not be proven safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchListReader {
+    /// Checkers that look for accesses which nothing orders, or which alternate. What is ordered by creation, start or
+    /// end is safe for them.
+    Order,
+    /// Checkers that ask which locks guard a variable, also where its accesses are ordered otherwise.
+    Locksets,
+}
+
 /// What the user asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
@@ -55,8 +65,8 @@ pub struct Config {
     pub atomic: AtomicSpec,
     /// Methods that clients outside the program call, from many threads.
     pub entry_points: Vec<Pattern>,
-    /// Whether the accesses that could not be proven safe are wanted.
-    pub watch_list: bool,
+    /// Who wants the accesses that could not be proven safe, if somebody does.
+    pub watch_list: Option<WatchListReader>,
 }
 
 impl Config {

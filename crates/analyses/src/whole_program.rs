@@ -83,7 +83,7 @@ fn is_huge(program: &Program) -> bool {
 fn run(context: &Context<'_>) -> Outcome {
     let is_wanted = |client: &&&Client| {
         client.rules.iter().any(|rule| context.config.wants(rule))
-            || (context.config.watch_list && client.makes_watch_list)
+            || (context.config.watch_list.is_some() && client.makes_watch_list)
     };
     let clients: Vec<&Client> = CLIENTS.iter().filter(is_wanted).copied().collect();
     let (analysed, outcomes) = analyse(context, |heap| {

@@ -33,6 +33,7 @@ pub use classfile::{
 };
 pub use error::{ReadError, ReadErrorKind};
 pub use jdk::{Jdk, JdkImage, JdkLookup};
+pub use loader::with_manifest_class_paths;
 pub use names::{binary_name, internal_name, package_of, source_path};
 pub use pool::{Constant, ConstantPool, DynamicRef, MemberRef, PoolIndex};
 pub use source::{

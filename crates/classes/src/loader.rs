@@ -78,9 +78,10 @@ impl<'a> Loader<'a> {
         }
         while let Some(path) = self.libraries.pop_front() {
             if path.is_dir() {
-                self.directory(&path, DirectoryContent::Classes, false)?;
+                self.directory(&path, DirectoryContent::Classes, self.config.is_class_path)?;
             } else if self.is_new(&path) {
-                self.archive_file(&path, &path.to_string_lossy(), false)?;
+                let name = path.to_string_lossy();
+                self.archive_file(&path, &name, self.config.is_class_path)?;
             }
         }
         self.flush()?;
@@ -109,6 +110,9 @@ impl<'a> Loader<'a> {
         match &input.kind {
             InputKind::ClassFile => {
                 self.job(Job { origin: name, is_application, bytes: Bytes::File(path.clone()) })
+            }
+            InputKind::Directory if self.config.is_class_path => {
+                self.directory(path, DirectoryContent::Classes, is_application)
             }
             InputKind::Directory => {
                 self.directory(path, DirectoryContent::ClassesAndArchives, is_application)
@@ -518,6 +522,38 @@ fn read_file(path: &Path, limit: u64) -> Result<Arc<[u8]>, ReadError> {
         return Err(fail(ReadErrorKind::TooLarge(limit), limit));
     }
     Ok(Arc::from(bytes))
+}
+
+/// The files and directories of a class path, each followed by what the manifest in it names, as a JVM searches them. What
+/// a manifest names and is not there is left out; what cannot be read names nothing.
+#[must_use]
+pub fn with_manifest_class_paths(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut visited = FxHashSet::default();
+    let mut found = Vec::new();
+    let mut open: Vec<PathBuf> = paths.iter().rev().cloned().collect();
+    while let Some(path) = open.pop() {
+        let real = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        if !visited.insert(real) {
+            continue;
+        }
+        let named = manifest_class_path(&path).unwrap_or_default();
+        open.extend(named.into_iter().rev().filter(|path| path.exists()));
+        found.push(path);
+    }
+    found
+}
+
+/// What the manifest of an archive names, if there is one.
+fn manifest_class_path(path: &Path) -> Option<Vec<PathBuf>> {
+    if !path.is_file() {
+        return None;
+    }
+    let limits = LoadConfig::default();
+    let archive = Archive::open(Storage::open(path).ok()?, limits.max_archive_bytes).ok()?;
+    let (bytes, _) = archive.read(archive.find(Manifest::ENTRY)?, limits.max_entry_bytes);
+    let directory = path.parent()?;
+    let manifest = Manifest::parse(&bytes.ok()?);
+    Some(manifest.class_path.iter().filter_map(|url| resolve(directory, url)).collect())
 }
 
 /// The file or directory that an entry of a manifest's class path means; nothing when it is not a

@@ -33,6 +33,9 @@ pub struct LoadConfig {
     pub max_total_bytes: u64,
     /// How deep archives may nest in archives.
     pub max_nesting: u8,
+    /// Whether the inputs are the entries of a class path, as a JVM reads them: archives below directories do not belong
+    /// to it, and what manifests name belongs to the program.
+    pub is_class_path: bool,
     /// Whether the `Class-Path` of a jar's manifest is followed.
     pub follow_class_path: bool,
     /// Class paths with the libraries that the program needs; their classes are not analysed for
@@ -50,6 +53,7 @@ impl Default for LoadConfig {
             max_archive_bytes: 1 << 30,
             max_total_bytes: 8 << 30,
             max_nesting: 3,
+            is_class_path: false,
             follow_class_path: true,
             libraries: Vec::new(),
             jdk: None,

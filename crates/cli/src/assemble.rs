@@ -21,6 +21,15 @@ pub(crate) struct Assembled {
     pub(crate) stats: Vec<(&'static str, u64)>,
 }
 
+/// How paths are taken, where not as users mean them on the command line of `check`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InputForm {
+    /// Only some of the classes.
+    pub(crate) fraction: Option<Fraction>,
+    /// The paths are the entries of a class path, as a JVM reads them.
+    pub(crate) is_class_path: bool,
+}
+
 /// Milliseconds by phase, in the order of the phases.
 pub(crate) struct Stopwatch {
     started: RefCell<Instant>,
@@ -44,7 +53,7 @@ pub(crate) fn assemble(
     paths: &[PathBuf],
     flags: &ProgramFlags,
     models: Models,
-    fraction: Option<Fraction>,
+    form: InputForm,
     cancel: &Cancel,
     progress: &Progress,
 ) -> anyhow::Result<Option<Assembled>> {
@@ -60,6 +69,7 @@ pub(crate) fn assemble(
         release: jdk.as_ref().map_or(defaults.release, |jdk| jdk.release),
         libraries: flags.class_path.iter().flat_map(|path| path.0.iter().cloned()).collect(),
         jdk: jdk.clone(),
+        is_class_path: form.is_class_path,
         ..defaults
     };
     let reading = Reading { progress, cancel };
@@ -67,7 +77,7 @@ pub(crate) fn assemble(
         Err(LoadError::Cancelled) => return Ok(None),
         loaded => loaded?,
     };
-    keep_fraction(&mut loaded, fraction);
+    keep_fraction(&mut loaded, form.fraction);
     let image = match &jdk {
         Some(jdk) => Some(jdk.open().context("cannot read the classes of the JDK")?),
         None => None,

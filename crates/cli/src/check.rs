@@ -7,13 +7,13 @@ use std::time::Instant;
 use analyses::Context;
 use anyhow::{anyhow, bail};
 use classes::is_archive;
-use findings::{BaselineEntry, Gap, GapKind, Results, Site, merge_gaps, rules};
+use findings::{BaselineEntry, Gap, GapKind, Results, merge_gaps, rules};
 use models::{Source, Statement, statements};
 use program::Program;
 use report::Baseline;
 
 use crate::Outcome;
-use crate::assemble::{Assembled, Stopwatch, assemble};
+use crate::assemble::{Assembled, InputForm, Stopwatch, assemble};
 use crate::baseline_file::{read_baseline, write_baseline};
 use crate::budget::BudgetMeter;
 use crate::cancel::Cancel;
@@ -22,7 +22,7 @@ use crate::output::{self, Destination, Screen, Style};
 use crate::progress::Progress;
 use crate::settings::CheckSettings;
 use crate::triage::{open_sources, triage};
-use crate::watch_list_file;
+use crate::watch_list_file::{self, WatchList};
 
 pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let started = Instant::now();
@@ -45,6 +45,12 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     // The findings come first: no file may cost the user the others.
     let written =
         write_baseline(&results, &settings.triage, baseline.as_ref(), is_found_by_running);
+    if flags.watch_list_for.is_some()
+        && let Some(gap) = results.gaps.iter().find(|gap| gap.kind == GapKind::NoThread)
+    {
+        // Whoever starts threads there is not among what was analysed.
+        bail!("{}", gap.detail);
+    }
     let listed =
         flags.watch_list.as_deref().map(|path| watch_list_file::write(path, &watch_list, &results));
     if !flags.presentation.quiet && io::stderr().is_terminal() {
@@ -63,17 +69,17 @@ fn analyse(
     baseline: Option<&Baseline>,
     cancel: &Cancel,
     progress: &Progress,
-) -> anyhow::Result<(Results, Vec<Site>)> {
+) -> anyhow::Result<(Results, WatchList)> {
     let assembled = assemble(
         &settings.paths,
         &settings.program,
         settings.models.clone(),
-        flags.bench_fraction,
+        InputForm { fraction: flags.bench_fraction, is_class_path: flags.watch_list_for.is_some() },
         cancel,
         progress,
     )?;
     let Some(Assembled { mut program, graph, stats }) = assembled else {
-        return Ok((Results { interrupted: true, ..Results::default() }, Vec::new()));
+        return Ok((Results { interrupted: true, ..Results::default() }, WatchList::default()));
     };
     let config = &settings.analysis;
     let mut results = Results { stats, ..Results::default() };
@@ -90,9 +96,12 @@ fn analyse(
         cancelled: &|| cancel.is_requested(),
         exhausted: &|| meter.is_exhausted(),
     };
-    let (mut found, mut watch_list) = (Vec::new(), Vec::new());
+    let (mut found, mut watch_list) = (Vec::new(), WatchList::default());
+    if config.watch_list.is_some() {
+        watch_list.analysed = watch_list_file::analysed_classes(&program);
+    }
     for analysis in analyses::ALL {
-        let lists = config.watch_list && analysis.makes_watch_list;
+        let lists = config.watch_list.is_some() && analysis.makes_watch_list;
         if !lists && !analysis.rules.iter().any(|rule| config.wants(rule)) {
             continue;
         }
@@ -101,7 +110,7 @@ fn analyse(
         let outcome = (analysis.run)(&context);
         found.extend(outcome.findings);
         let sites = outcome.watch.iter().map(|place| program.site(place.method, place.offset));
-        watch_list.extend(sites);
+        watch_list.accesses.extend(sites);
         results.gaps.extend(outcome.gaps);
         results.stats.push((analysis.time_counter, stopwatch.lap()));
     }

@@ -5,9 +5,11 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::agent_flags::AgentFlags;
 use crate::budget::Budget;
+use analyses::WatchListReader;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use findings::{Rule, Severity, rules};
@@ -101,6 +103,10 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) watch_list: Option<PathBuf>,
 
+    /// What reads the watch list; PATHS are then the entries of a class path. How `run --watch auto` asks for a list
+    #[arg(long, value_name = "READER", value_enum, hide = true, requires = "watch_list")]
+    pub(crate) watch_list_for: Option<WatchListFor>,
+
     /// Do not show progress, even on a terminal
     #[arg(long)]
     pub(crate) no_progress: bool,
@@ -108,6 +114,43 @@ pub(crate) struct CheckFlags {
     /// Read only some of the classes, `1/4` for every fourth, to measure how the cost grows
     #[arg(long, value_name = "N/D", hide = true)]
     pub(crate) bench_fraction: Option<Fraction>,
+}
+
+/// Which checkers read a watch list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WatchListFor {
+    /// Those that look at the order of events.
+    Order,
+    /// Those that ask which locks are held, or at least one of them.
+    Locksets,
+}
+
+impl WatchListFor {
+    /// The word for it on the command line of `check`.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            WatchListFor::Order => "order",
+            WatchListFor::Locksets => "locksets",
+        }
+    }
+
+    /// The same, as the analysis knows it.
+    pub(crate) fn reader(self) -> WatchListReader {
+        match self {
+            WatchListFor::Order => WatchListReader::Order,
+            WatchListFor::Locksets => WatchListReader::Locksets,
+        }
+    }
+}
+
+/// What of a program is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Watch {
+    /// All accesses
+    #[default]
+    All,
+    /// Of the classes on the class path, only the accesses that an analysis cannot prove safe
+    Auto,
 }
 
 /// Find synchronization defects in a program while it runs
@@ -163,6 +206,15 @@ pub(crate) struct RunFlags {
     /// insert their process id, or replace `%p` by it
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
+
+    /// What to watch of the classes on the class path of a `java` command: `all` accesses, or with `auto` only those that
+    /// an analysis before the start cannot prove safe; its result is kept for the next run
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub(crate) watch: Watch,
+
+    /// Time that the analysis of `--watch auto` may take, such as `20s`; after that, everything is watched
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "60s")]
+    pub(crate) budget: Duration,
 
     /// Keep the results of each JVM in this directory, and report those of earlier runs as well
     #[arg(long, value_name = "DIR")]
@@ -661,6 +713,14 @@ pub(crate) struct ClassPath(pub(crate) Vec<PathBuf>);
 fn class_path(text: &str) -> Result<ClassPath, Infallible> {
     let parts = std::env::split_paths(text).filter(|part| !part.as_os_str().is_empty());
     Ok(ClassPath(parts.collect()))
+}
+
+/// A budget that is a time.
+fn time(text: &str) -> Result<Duration, String> {
+    match text.parse() {
+        Ok(Budget::Time(time)) => Ok(time),
+        Ok(Budget::Memory(_)) | Err(_) => Err("expected a time such as `20s`".to_string()),
+    }
 }
 
 /// A pattern for classes and methods, unless it cannot match any: names have no spaces, and methods

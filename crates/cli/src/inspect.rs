@@ -14,7 +14,7 @@ use models::Pattern;
 use program::{MethodId, ir};
 
 use crate::Outcome;
-use crate::assemble::{Assembled, assemble};
+use crate::assemble::{Assembled, InputForm, assemble};
 use crate::cancel::Cancel;
 use crate::flags::InspectFlags;
 use crate::model_files;
@@ -25,8 +25,14 @@ pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<Outcome> {
     let progress = Progress::new(true);
     let paths = std::slice::from_ref(&flags.app);
     let models = model_files::read(&flags.program.models)?;
-    let assembled =
-        assemble(paths, &flags.program, models, None, &Cancel::on_interrupt(), &progress);
+    let assembled = assemble(
+        paths,
+        &flags.program,
+        models,
+        InputForm::default(),
+        &Cancel::on_interrupt(),
+        &progress,
+    );
     progress.finish();
     let Some(assembled) = assembled? else { return Ok(Outcome::InterruptedWithoutFindings) };
     output::print(&describe(flags, &assembled)?)?;

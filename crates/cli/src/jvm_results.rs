@@ -70,11 +70,14 @@ pub(crate) fn read_jvm_results(
     let sum = |count: fn(&agent_protocol::Results) -> u64| {
         all.iter().map(count).fold(0, u64::saturating_add)
     };
+    remarks.extend(watched_whole(sum(|jvm| jvm.unlisted_classes), sum(|jvm| jvm.changed_classes)));
     let stats = vec![
         ("jvms", all.len() as u64),
         ("classes", sum(|jvm| jvm.classes_watched)),
         ("threads", sum(|jvm| jvm.threads)),
         ("classes_seen", sum(|jvm| jvm.classes_seen)),
+        ("unlisted_classes", sum(|jvm| jvm.unlisted_classes)),
+        ("changed_classes", sum(|jvm| jvm.changed_classes)),
         ("methods_left_alone", sum(|jvm| jvm.methods_left_alone)),
         ("hooks", sum(|jvm| jvm.hooks)),
         ("events", sum(|jvm| jvm.events)),
@@ -106,6 +109,22 @@ pub(crate) fn read_jvm_results(
         jvms: all.len() + unreadable.len(),
         not_recorded,
     })
+}
+
+/// Which classes were watched whole although there was a watch list, in one sentence.
+fn watched_whole(unlisted: u64, changed: u64) -> Option<String> {
+    let unlisted = match unlisted {
+        0 => None,
+        1 => Some("1 class that was not there to be analysed".to_string()),
+        count => Some(format!("{count} classes that were not there to be analysed")),
+    };
+    let changed = match changed {
+        0 => None,
+        1 => Some("1 class that has changed since it was analysed".to_string()),
+        count => Some(format!("{count} classes that have changed since they were analysed")),
+    };
+    let both: Vec<String> = unlisted.into_iter().chain(changed).collect();
+    (!both.is_empty()).then(|| format!("watched whole: {}", both.join(", and ")))
 }
 
 /// What the events that a JVM lost may hide.
@@ -264,6 +283,19 @@ mod tests {
         let remarks = jvm_results.results.remarks;
         assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left no results")));
         assert!(remarks.iter().any(|it| it.contains("`2.json` are damaged")));
+    }
+
+    #[test]
+    fn what_a_watch_list_does_not_know_is_counted() {
+        assert_eq!(watched_whole(0, 0), None);
+        let sentence = watched_whole(1, 0).unwrap();
+        assert_eq!(sentence, "watched whole: 1 class that was not there to be analysed");
+        let sentence = watched_whole(2, 3).unwrap();
+        assert_eq!(
+            sentence,
+            "watched whole: 2 classes that were not there to be analysed, and 3 classes that have \
+             changed since they were analysed"
+        );
     }
 
     #[test]

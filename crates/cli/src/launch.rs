@@ -120,6 +120,15 @@ fn is_java_launcher(command: &OsStr) -> bool {
             .is_some_and(|path| is_java(&path))
 }
 
+/// The directory of the JDK that a `java` command belongs to; none for other commands.
+pub(crate) fn java_home(command: &OsStr) -> Option<PathBuf> {
+    if !is_java_launcher(command) {
+        return None;
+    }
+    let launcher = fs::canonicalize(resolved(command)?).ok()?;
+    Some(launcher.parent()?.parent()?.to_path_buf())
+}
+
 /// The executable file of a command, searched for on the path.
 fn resolved(command: &OsStr) -> Option<PathBuf> {
     let path = Path::new(command);

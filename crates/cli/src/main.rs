@@ -17,6 +17,7 @@ mod explain;
 mod flags;
 mod graphs;
 mod inspect;
+mod java_command;
 mod jvm_results;
 mod launch;
 mod manual;
@@ -32,6 +33,7 @@ mod suspicions;
 mod trace;
 mod trace_checkers;
 mod triage;
+mod watch_auto;
 mod watch_list_file;
 
 use std::panic::{self, AssertUnwindSafe};

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use agent_protocol::Options;
 use anyhow::{anyhow, bail};
+use checkers::NeededAccesses;
 use findings::{Results, merge_and_rank};
 use report::Format;
 
 use crate::child::{self, Ended};
-use crate::flags::RunFlags;
+use crate::flags::{RunFlags, Watch, WatchListFor};
 use crate::jvm_results::{JvmResults, name_for_each_process, read_jvm_results};
 use crate::launch::{self, Agent};
 use crate::output::{self, Screen, Style};
@@ -20,6 +21,7 @@ use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::RunSettings;
 use crate::shared_fields_file::{self, SharedFieldsFile};
 use crate::suspicions::Suspicions;
+use crate::watch_auto;
 use crate::{FAILED, Outcome};
 
 pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
@@ -46,6 +48,14 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         Some(SharedFieldsFile::Write(_)) => settings.options.lists_shared_fields = true,
         None => {}
     }
+    if flags.watch == Watch::Auto {
+        if settings.options.watch_list.is_some() {
+            bail!("`--watch auto` makes a watch list of its own: leave `--watch-list` out");
+        }
+        if flags.command.is_empty() {
+            bail!("`--watch auto` needs a COMMAND after `--`, whose class path it analyses");
+        }
+    }
     let agent = Agent::find(flags.agent.as_deref());
     if flags.print_options {
         return print_options(flags, &settings, suspicions.as_ref(), agent);
@@ -58,7 +68,8 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
                  what JVMs left there"
             );
         };
-        let report = Report { flags, requires_agent, observed, suspicions, shared_fields };
+        let report =
+            Report { flags, requires_agent, observed, suspicions, shared_fields, watch: None };
         return report.deliver(read_jvm_results(directory, None, None)?, 0);
     }
     let agent = agent.and_then(|agent| agent.is_for_this_machine(&flags.command).map(|()| agent));
@@ -71,7 +82,13 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     let mut options = options(flags, &settings, Some(results.path()))?;
     output::make_directory(results.path())?;
     write_suspects(suspicions.as_ref(), &mut options)?;
-    let report = Report { flags, requires_agent, observed, suspicions, shared_fields };
+    let mut report =
+        Report { flags, requires_agent, observed, suspicions, shared_fields, watch: None };
+    if flags.watch == Watch::Auto && agent.is_ok() {
+        let prepared = watch_auto::prepare(&watch_request(flags, &settings), results.path());
+        options.watch_list = prepared.list.as_deref().map(std::path::absolute).transpose()?;
+        report.watch = Some(prepared.remark);
+    }
     let watched = match &agent {
         Ok(agent) => Some((agent, &options)),
         Err(why) if settings.options.require_agent => bail!("{why}"),
@@ -102,6 +119,25 @@ impl ResultsDirectory {
             ResultsDirectory::Kept(path) => path,
             ResultsDirectory::Temporary(directory) => directory.path(),
         }
+    }
+}
+
+/// What `--watch auto` analyses.
+fn watch_request<'a>(flags: &'a RunFlags, settings: &'a RunSettings) -> watch_auto::Request<'a> {
+    // Who delays threads asks for locks as well.
+    let asks_for_locks = settings.options.adversarial
+        || settings.options.monitors.iter().filter_map(|name| checkers::named(name)).any(
+            |checker| match checker.needs.accesses {
+                NeededAccesses::InOrder => false,
+                NeededAccesses::SinceWritten | NeededAccesses::All => true,
+            },
+        );
+    watch_auto::Request {
+        command: &flags.command,
+        reader: if asks_for_locks { WatchListFor::Locksets } else { WatchListFor::Order },
+        models: &settings.models,
+        entry_points: &settings.entry_points,
+        budget: flags.budget,
     }
 }
 
@@ -195,6 +231,8 @@ struct Report<'a> {
     suspicions: Option<Suspicions>,
     /// Which fields were watched, or where those go that threads share.
     shared_fields: Option<SharedFieldsFile>,
+    /// What came of `--watch auto`, in one sentence.
+    watch: Option<String>,
 }
 
 impl Report<'_> {
@@ -246,6 +284,7 @@ impl Report<'_> {
         let JvmResults { mut findings, mut results, not_recorded, .. } = jvm_results;
         let flags = self.flags;
         results.remarks.extend(self.shared_fields.as_ref().and_then(SharedFieldsFile::remark));
+        results.remarks.extend(self.watch);
         if let Some(suspicions) = self.suspicions {
             findings = merge_and_rank(findings);
             results.remarks.push(suspicions.compare(&mut findings));

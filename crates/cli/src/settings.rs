@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::path::PathBuf;
 
 use agent_protocol::Options;
+use analyses::WatchListReader;
 use anyhow::bail;
 use checkers::Registration;
 use findings::{Rule, Severity, rules};
@@ -16,7 +17,7 @@ use models::{Models, Pattern};
 use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
     CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, PresentationFlags,
-    ProgramFlags, RunFlags, TraceFlags, TriageFlags,
+    ProgramFlags, RunFlags, TraceFlags, TriageFlags, WatchListFor,
 };
 use crate::model_files;
 
@@ -122,7 +123,9 @@ impl CheckSettings {
                 strict: !flags.no_strict && (flags.strict || file.strict.unwrap_or(false)),
                 atomic,
                 entry_points: entry_points.clone(),
-                watch_list: flags.watch_list.is_some(),
+                watch_list: flags.watch_list.is_some().then(|| {
+                    flags.watch_list_for.map_or(WatchListReader::Order, WatchListFor::reader)
+                }),
             },
             triage,
             has_other_paths,
@@ -138,6 +141,8 @@ pub(crate) struct RunSettings {
     pub(crate) options: Options,
     /// The files of users about library code.
     pub(crate) models: Vec<PathBuf>,
+    /// Methods that several threads may call, for the analysis of `--watch auto`.
+    pub(crate) entry_points: Vec<Pattern>,
     pub(crate) report: ReportSettings,
 }
 
@@ -243,6 +248,7 @@ impl RunSettings {
         RunSettings {
             options,
             models: either(&flags.models, file.models.take()),
+            entry_points: file.entry_points.take().unwrap_or_default(),
             report: ReportSettings::merged(&flags.triage, &flags.presentation, file),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use models::{ClassScope, Models, Pattern, Source, Statement, print_statements, statements};
 
 use crate::Outcome;
-use crate::assemble::assemble;
+use crate::assemble::{InputForm, assemble};
 use crate::cancel::Cancel;
 use crate::flags::{ModelsCommand, ModelsFlags, ModelsListFlags, ModelsShowFlags};
 use crate::progress::Progress;
@@ -57,7 +57,8 @@ fn show(flags: &ModelsShowFlags) -> anyhow::Result<Outcome> {
         let progress = Progress::new(true);
         let models = model_files::read(&flags.program.models)?;
         let cancel = Cancel::on_interrupt();
-        let assembled = assemble(&flags.paths, &flags.program, models, None, &cancel, &progress);
+        let form = InputForm::default();
+        let assembled = assemble(&flags.paths, &flags.program, models, form, &cancel, &progress);
         progress.finish();
         let Some(assembled) = assembled? else { return Ok(Outcome::InterruptedWithoutFindings) };
         text = matching(assembled.program.models(), &flags.pattern);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agent_protocol::SharedField;
+use agent_protocol::{ClassDigest, ListedAccesses, SharedField};
 use findings::Site;
 use models::{AtomicSpec, Models, Pattern, language};
 use rustc_hash::FxHashMap;
@@ -121,6 +121,19 @@ impl Config {
 #[derive(Clone, Debug, Default)]
 pub struct WatchList {
     methods: FxHashMap<(String, String, String), BTreeSet<u32>>,
+    /// The classes that the list knows, by name with dots; it is taken to know all if this is empty.
+    analysed: FxHashMap<String, ClassDigest>,
+}
+
+/// What a watch list says of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListedAs {
+    /// It was looked at: only accesses that are listed matter.
+    Analysed,
+    /// Another class of this name was looked at.
+    Changed,
+    /// Nobody has looked at it.
+    Unknown,
 }
 
 impl WatchList {
@@ -129,6 +142,22 @@ impl WatchList {
         let Some(offset) = site.offset else { return };
         let method = (site.class.clone(), site.method.clone(), site.descriptor.clone());
         self.methods.entry(method).or_default().insert(offset);
+    }
+
+    /// What the list says of a class, which is named with dots and has these bytes.
+    #[must_use]
+    pub fn listed_as(&self, class: &str, bytes: &[u8]) -> ListedAs {
+        match self.analysed.get(class) {
+            Some(digest) if *digest == ClassDigest::of(bytes) => ListedAs::Analysed,
+            Some(_) => ListedAs::Changed,
+            None if self.analysed.is_empty() => ListedAs::Analysed,
+            None => ListedAs::Unknown,
+        }
+    }
+
+    /// Whether a class of this name was looked at; it is named with dots.
+    pub(crate) fn knows_name(&self, class: &str) -> bool {
+        self.analysed.is_empty() || self.analysed.contains_key(class)
     }
 
     /// The offsets of the accesses in a method; the class is named with dots.
@@ -149,6 +178,13 @@ impl<'a> FromIterator<&'a Site> for WatchList {
             list.insert(site);
         }
         list
+    }
+}
+
+impl From<ListedAccesses> for WatchList {
+    fn from(listed: ListedAccesses) -> WatchList {
+        let analysed = listed.analysed.into_iter().collect();
+        WatchList { analysed, ..listed.accesses.iter().collect() }
     }
 }
 

@@ -23,7 +23,7 @@ mod sites;
 pub mod surgery;
 
 pub use class_hierarchy::ClassHierarchy;
-pub use config::{Config, FieldList, WatchList};
+pub use config::{Config, FieldList, ListedAs, WatchList};
 pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
 pub use library_words::add_words_of_contents;
@@ -52,6 +52,8 @@ pub struct Rewritten {
     pub left_alone: Vec<LeftAlone>,
     /// Whether the lock that was to be taken out of the program was in this class.
     pub has_dropped_lock: bool,
+    /// What the watch list says of the class, if there is one.
+    pub listed_as: Option<ListedAs>,
 }
 
 /// Adds a field to a class, and changes nothing else.

@@ -270,6 +270,7 @@ pub(super) fn build(
         shapes,
         names: by_name,
         is_reached,
+        most_followed_targets: usize::MAX,
         numbers: TypedVec::new(),
     };
     let threads_of = threads_by_method(program, graph, heap.threads.as_slice());

@@ -77,6 +77,8 @@ pub struct Heap {
     pub shapes: TypedVec<MethodId, Shape>,
     /// The methods that some thread may get to.
     pub is_reached: TypedVec<MethodId, bool>,
+    /// Calls with more targets than this were not followed into what the arguments lead to.
+    pub most_followed_targets: usize,
     names: FxHashMap<Name, ObjectId>,
     /// Distinguishes objects of one class when they are described.
     numbers: TypedVec<ObjectId, Option<usize>>,
@@ -106,7 +108,9 @@ impl Heap {
                 method::shape(inputs, body)
             });
         let beginnings = start::find(program, graph, &shapes, &context.config.entry_points);
-        graph::build(program, graph, shapes, beginnings)
+        let mut heap = graph::build(program, graph, shapes, beginnings);
+        heap.most_followed_targets = limits.signature_only_above;
+        heap
     }
 
     /// The abstract threads that run an object, or what it wraps, or what it was given to run.

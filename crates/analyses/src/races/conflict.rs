@@ -101,6 +101,8 @@ pub(super) struct AcceptedReasons {
     pub(super) new: bool,
     /// So does what constructors do.
     pub(super) constructors: bool,
+    /// That a thread has not been started yet, or has ended, counts.
+    pub(super) start_and_end: bool,
     /// Locks, atomic variables and publications count, which order accesses and still let them alternate.
     pub(super) synchronisation: bool,
 }
@@ -108,7 +110,12 @@ pub(super) struct AcceptedReasons {
 impl AcceptedReasons {
     /// All reasons count, as far as the user does not want suspicions too.
     pub(super) fn all(is_strict: bool) -> AcceptedReasons {
-        AcceptedReasons { new: true, constructors: !is_strict, synchronisation: true }
+        AcceptedReasons {
+            new: true,
+            constructors: !is_strict,
+            start_and_end: true,
+            synchronisation: true,
+        }
     }
 }
 
@@ -203,7 +210,7 @@ pub(super) fn without_threads(
     let is_awaited = |ended: &ComparedAccess<'_>, after: &ComparedAccess<'_>| {
         ended.base.is_own_root && after.base.is_joined
     };
-    if is_awaited(first, second) || is_awaited(second, first) {
+    if accepted.start_and_end && (is_awaited(first, second) || is_awaited(second, first)) {
         return Some(SafetyReason::Join);
     }
     // A thread that its own constructor starts is known to itself too early.
@@ -311,6 +318,9 @@ fn before(
     second: (ThreadId, &Order),
 ) -> Option<SafetyReason> {
     let ((one, earlier), (other, later)) = (first, second);
+    if !accepted.start_and_end {
+        return None;
+    }
     // Before START (4.3.4): nobody has started the other thread yet, and nobody else can.
     let is_not_started =
         earlier.may_have_started.as_ref().is_some_and(|started| !started.contains(other));

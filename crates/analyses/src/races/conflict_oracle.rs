@@ -346,7 +346,7 @@ impl ConflictFacts for SmallProgramFacts {
 }
 
 const TRUST: AcceptedReasons =
-    AcceptedReasons { new: true, constructors: true, synchronisation: true };
+    AcceptedReasons { new: true, constructors: true, start_and_end: true, synchronisation: true };
 
 /// The pairs of accesses that are decided to conflict.
 fn conflicts(program: &SmallProgram) -> BTreeSet<[(usize, usize); 2]> {

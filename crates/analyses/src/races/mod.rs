@@ -91,9 +91,9 @@ fn outcome(records: Records, execution: &ExecutionFacts<'_>) -> Outcome {
     if config.wants(UNSAFE_PUBLICATION) {
         outcome.findings.extend(publication::findings(&race_facts, &variables, &graded));
     }
-    if config.watch_list {
+    if let Some(reader) = config.watch_list {
         let unsafely_published = publication::unsafely_published(&race_facts, &graded);
-        outcome.watch = watch::places(&race_facts, &variables, &unsafely_published);
+        outcome.watch = watch::places(&race_facts, &variables, &unsafely_published, reader);
     }
     outcome
 }

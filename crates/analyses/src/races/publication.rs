@@ -139,7 +139,8 @@ fn unordered<'a>(
     if !matches!(part.slot, Slot::Field(_) | Slot::Contents) {
         return None;
     }
-    let accepted = AcceptedReasons { new: false, constructors: false, synchronisation: true };
+    let accepted =
+        AcceptedReasons { new: false, constructors: false, ..AcceptedReasons::all(true) };
     let is_initial = |event: &&Event| {
         event.kind == AccessKind::Write && (event.base.is_fresh || event.is_in_constructor)
     };

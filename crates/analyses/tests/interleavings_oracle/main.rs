@@ -50,7 +50,7 @@ mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analyses::{Config, heap};
+use analyses::{Config, WatchListReader, heap};
 use findings::{Finding, Site, Step};
 use program::{MethodId, Program};
 use rayon::prelude::*;
@@ -94,7 +94,8 @@ struct Report {
 impl Report {
     fn of(compiled: &Compiled) -> Report {
         let rules = RULES.iter().map(|rule| (*rule).to_string()).collect();
-        let config = Config { rules, watch_list: true, ..Config::default() };
+        let config =
+            Config { rules, watch_list: Some(WatchListReader::Order), ..Config::default() };
         let (mut report, mut by_default) = (Report::default(), Report::default());
         let wanted = |rules: &[&str]| rules.iter().any(|rule| RULES.contains(rule));
         for analysis in analyses::ALL.iter().filter(|analysis| wanted(analysis.rules)) {

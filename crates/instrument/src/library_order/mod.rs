@@ -145,6 +145,7 @@ impl LibraryOrder {
             hooks_left_out: 0,
             left_alone,
             has_dropped_lock: false,
+            listed_as: None,
         }))
     }
 }

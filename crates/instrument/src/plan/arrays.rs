@@ -48,7 +48,11 @@ impl MethodPlan<'_, '_> {
     }
 
     fn array_site(&mut self, offset: u32) -> Option<i32> {
-        if !self.planner.config.arrays || !self.watches_access(offset) {
+        if !self.planner.config.arrays {
+            return None;
+        }
+        if !self.watches_access(offset) {
+            self.unlisted_accesses += 1;
             return None;
         }
         self.accesses += 1;

@@ -162,7 +162,9 @@ impl MethodPlan<'_, '_> {
         let is_default = spec.include.is_empty()
             && spec.exclude.is_empty()
             && annotation(&self.method.annotations).is_none();
-        if !is_default || self.accesses > 0 || self.method.has_access(access::SYNCHRONIZED) {
+        // Which blocks there are, and so who is blamed, does not depend on a list.
+        let accesses = self.accesses + self.unlisted_accesses;
+        if !is_default || accesses > 0 || self.method.has_access(access::SYNCHRONIZED) {
             return false;
         }
         let mut called = None;

@@ -1,5 +1,7 @@
 //! Fields: the fields that classes get beside their own, and the accesses that are watched.
 
+use std::sync::Arc;
+
 use classes::descriptor::{Type, parse_field, parse_method};
 use classes::{FieldInfo, MemberRef, PoolIndex, access};
 use models::{ClassContext, language};
@@ -115,6 +117,16 @@ impl Planner<'_> {
             return list.contains(&self.class, name);
         }
         list.has_name(name)
+    }
+
+    /// Whether a watch list cannot know what matters of the fields of a class: whoever made it has not seen the class, or
+    /// one above it.
+    fn is_unlisted(&self, class: &Arc<str>) -> bool {
+        let Some(list) = self.list else { return false };
+        let is_unknown = |class: &Arc<str>| {
+            self.watches(class) && !list.knows_name(&classes::binary_name(class))
+        };
+        self.config.hierarchy.with_supertypes(class).iter().any(is_unknown)
     }
 
     /// What is known of a field: everything if it is in this class; of others only if their classes were seen before.
@@ -311,7 +323,12 @@ impl<'a> MethodPlan<'_, 'a> {
         let may_be_volatile = !is_order && flags.is_none_or(|flags| flags.is_volatile);
         let may_be_shared =
             is_volatile || self.planner.may_be_shared(field.class, field.name, field.descriptor);
-        if !self.watches_access(offset) || !may_be_shared {
+        // What orders threads is told whatever a list says: without it, checkers would see conflicts that are none.
+        let orders_threads = is_volatile || (reads_static && kind.is_reference());
+        let is_listed = self.watches_access(offset)
+            || (self.watches_accesses && (orders_threads || self.planner.is_unlisted(field.class)));
+        if !is_listed || !may_be_shared {
+            self.unlisted_accesses += u32::from(!is_listed);
             return None;
         }
         self.accesses += u32::from(!is_order);

@@ -37,7 +37,7 @@ use rustc_hash::FxHashMap;
 
 pub use reporting::report_from_library;
 
-use crate::config::Config;
+use crate::config::{Config, ListedAs, WatchList};
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
@@ -57,6 +57,8 @@ pub fn instrument(
     config: &Config,
     sites: &mut dyn SiteTable,
 ) -> Result<Outcome, InstrumentError> {
+    // The list is about the class as it was compiled.
+    let original = bytes;
     let without_lock = match &config.dropped_lock {
         Some(lock) => lock.drop_from(bytes)?,
         None => None,
@@ -71,6 +73,8 @@ pub fn instrument(
         return Ok(Outcome::Unchanged);
     }
     let mut planner = Planner::new(&file, bytes, config, sites)?;
+    let listed_as = config.watch.as_ref().map(|list| list.listed_as(&planner.class, original));
+    planner.list = config.watch.as_ref().filter(|_| listed_as == Some(ListedAs::Analysed));
     let has_new_fields = planner.inject_fields()?;
     planner.find_lambdas();
     for index in 0..file.methods.len() {
@@ -87,7 +91,14 @@ pub fn instrument(
         return Ok(Outcome::Unchanged);
     }
     let bytes = editor.finish()?;
-    Ok(Outcome::Rewritten(Rewritten { bytes, hooks, hooks_left_out, left_alone, has_dropped_lock }))
+    Ok(Outcome::Rewritten(Rewritten {
+        bytes,
+        hooks,
+        hooks_left_out,
+        left_alone,
+        has_dropped_lock,
+        listed_as,
+    }))
 }
 
 /// The plan of one class.
@@ -102,6 +113,8 @@ struct Planner<'a> {
     class: String,
     /// The path of its source below a source root.
     source: Option<String>,
+    /// The only accesses to watch, where a list knows this class.
+    list: Option<&'a WatchList>,
     lambdas: Lambdas,
     /// The constants of the hooks that were used so far, in the order of the table.
     hook_constants: [Option<u16>; Hook::ALL.len()],
@@ -122,6 +135,7 @@ impl<'a> Planner<'a> {
             class: classes::binary_name(&file.name),
             source: source.map(|source| classes::source_path(&file.name, source)),
             watched: RefCell::default(),
+            list: None,
             lambdas: Lambdas::default(),
             file,
             config,
@@ -185,11 +199,8 @@ impl Planner<'_> {
         make: impl FnOnce(MethodPlan<'_, '_>) -> Result<(MethodEdits, u32), InstrumentError>,
     ) -> Result<(MethodEdits, u32), LeftAloneReason> {
         let full_name = format!("{}.{}", self.class, method.name);
-        let listed = self
-            .config
-            .watch
-            .as_ref()
-            .map(|list| list.offsets(&self.class, &method.name, &method.descriptor));
+        let listed =
+            self.list.map(|list| list.offsets(&self.class, &method.name, &method.descriptor));
         let watches_accesses = self.config.watches_method(&full_name);
         let construction = if &*method.name == "<init>" {
             Construction::of(self.file, code, instructions)
@@ -209,6 +220,7 @@ impl Planner<'_> {
             exit: Snippet::new(),
             hooks: 0,
             accesses: 0,
+            unlisted_accesses: 0,
             may_synchronise: false,
             atomic: AtomicPart::Nothing,
             field_sites: FxHashMap::default(),
@@ -277,6 +289,8 @@ struct MethodPlan<'p, 'a> {
     hooks: u32,
     /// How many accesses have hooks.
     accesses: u32,
+    /// Accesses that would be watched if a list had them.
+    unlisted_accesses: u32,
     /// Whether the method may call watched code, take a lock, or access a volatile variable.
     may_synchronise: bool,
     /// What of it is meant to be atomic.

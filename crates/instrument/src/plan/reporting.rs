@@ -54,6 +54,7 @@ pub fn report_from_library(
         hooks_left_out,
         left_alone,
         has_dropped_lock: false,
+        listed_as: None,
     }))
 }
 
