@@ -15,17 +15,23 @@ mod calls;
 mod constructors;
 mod copies;
 mod fields;
+mod followed_methods;
 mod monitors;
+mod new_objects;
+#[cfg(test)]
+mod new_objects_oracle;
 mod reporting;
 mod reports;
 mod sides;
 mod spins;
+mod stack_words;
 mod tasks;
 
 pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use classes::bytecode::{Instruction, decode_all};
@@ -41,6 +47,8 @@ use crate::config::Config;
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
+use crate::plan::followed_methods::FollowedMethods;
+use crate::plan::new_objects::ObjectFlow;
 use crate::plan::tasks::Lambdas;
 use crate::sites::{NewSite, SiteTable, SiteTarget};
 use crate::surgery::{ClassEditor, MethodEdits, Snippet};
@@ -73,6 +81,7 @@ pub fn instrument(
     let mut planner = Planner::new(&file, bytes, config, sites)?;
     let has_new_fields = planner.inject_fields()?;
     planner.find_lambdas();
+    planner.follow_methods();
     for index in 0..file.methods.len() {
         planner.method(index);
     }
@@ -103,6 +112,7 @@ struct Planner<'a> {
     /// The path of its source below a source root.
     source: Option<String>,
     lambdas: Lambdas,
+    followed: FollowedMethods,
     /// The constants of the hooks that were used so far, in the order of the table.
     hook_constants: [Option<u16>; Hook::ALL.len()],
     hooks: u32,
@@ -123,6 +133,7 @@ impl<'a> Planner<'a> {
             source: source.map(|source| classes::source_path(&file.name, source)),
             watched: RefCell::default(),
             lambdas: Lambdas::default(),
+            followed: FollowedMethods::default(),
             file,
             config,
             sites,
@@ -196,7 +207,9 @@ impl Planner<'_> {
         } else {
             Construction::Over
         };
+        let objects = self.objects(index);
         let mut plan = MethodPlan {
+            objects,
             index,
             method,
             code,
@@ -209,6 +222,8 @@ impl Planner<'_> {
             exit: Snippet::new(),
             hooks: 0,
             accesses: 0,
+            new_accesses: 0,
+            makes_new: false,
             may_synchronise: false,
             atomic: AtomicPart::Nothing,
             field_sites: FxHashMap::default(),
@@ -271,12 +286,18 @@ struct MethodPlan<'p, 'a> {
     watches_accesses: bool,
     /// Which operands may be the object under construction.
     construction: Construction,
+    /// Which objects nobody else knows.
+    objects: Option<Rc<ObjectFlow>>,
     edits: MethodEdits,
     /// What runs whenever the method ends.
     exit: Snippet,
     hooks: u32,
     /// How many accesses have hooks.
     accesses: u32,
+    /// How many of these are to objects that no other thread can know yet.
+    new_accesses: u32,
+    /// Whether the method may call code that accesses such objects, and nothing else.
+    makes_new: bool,
     /// Whether the method may call watched code, take a lock, or access a volatile variable.
     may_synchronise: bool,
     /// What of it is meant to be atomic.
