@@ -152,7 +152,8 @@ final class ScissionFilters {
 
     /**
      * Notes an access to a variable of an object that no other thread can know yet. What its words hold is this thread's
-     * own, if they hold anything, so that all ways through {@link #noteRead} and {@link #noteWrite} end in this store.
+     * own, if they hold anything, so that all ways through {@link #noteRead} and {@link #noteWrite} end in this store; but
+     * for accesses in the same epoch, of which the last site is kept here and the first one there.
      */
     @ForceInline
     static void noteNew(ScissionThread s, Object base, long word, int site) {

@@ -10,7 +10,8 @@
 //!   between. The note is the one that the comparison would end in, so that a thread that gets the object by a race finds
 //!   what was done before.
 //!
-//! Neither changes a verdict, who is blamed for it, or which site is named.
+//! Neither changes a verdict or who is blamed for it. Of several accesses to a new object in one epoch the last site is named
+//! instead of the first.
 //!
 //! A place in a loop makes many objects. The bit means the last one; a reference to an older one, which may still be held in
 //! a local variable, has another bit.
