@@ -155,6 +155,10 @@ hooks! {
     Read = read(object: Object, site: Site);
     /// Before a field is written: the object, which may be null, and the site.
     Write = write(object: Object, site: Site);
+    /// As [`Hook::Read`], of an object that no other thread can know yet.
+    ReadNew = readNew(object: Object, site: Site);
+    /// As [`Hook::Write`], of an object that no other thread can know yet; it is not null.
+    WriteNew = writeNew(object: Object, site: Site);
     /// After a static field was read: the class that the code names, and the site.
     ReadStatic = readStatic(owner: Class, site: Site);
     /// Before a static field is written: the class that the code names, and the site.

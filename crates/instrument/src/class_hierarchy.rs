@@ -1,11 +1,11 @@
-//! The classes that were seen so far: their supertypes, and the fields they declare.
+//! The classes that were seen so far: their supertypes, the fields they declare, and what is known of their methods.
 //!
 //! What a user says of a method counts for the methods that override or implement it. A class is
 //! rewritten when it is loaded, which may be before its own superclass is: of its supertypes those are
 //! known that its class file names, and those of classes that were seen before it.
 //!
 //! Of the fields of another class it matters whether they are final or volatile. Class loaders may have different classes of
-//! one name: then a field is final only if all say so, and volatile if one does.
+//! one name: then a field is final only if all say so, and volatile if one does; and of a method holds what holds for all.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +17,10 @@ struct SeenClass {
     superclass: Option<Arc<str>>,
     interfaces: Vec<Arc<str>>,
     fields: Vec<SeenField>,
+    /// Whether it has an initialiser.
+    has_initialiser: bool,
+    /// The methods of which something is known; nothing if nobody has looked.
+    methods: Option<Vec<SeenMethod>>,
 }
 
 #[derive(Debug)]
@@ -24,6 +28,45 @@ struct SeenField {
     name: Arc<str>,
     descriptor: Arc<str>,
     flags: FieldFlags,
+}
+
+/// A method that a call can mean without any other being meant.
+#[derive(Debug)]
+pub(crate) struct SeenMethod {
+    pub(crate) name: Arc<str>,
+    pub(crate) descriptor: Arc<str>,
+    pub(crate) facts: MethodFacts,
+}
+
+/// Parameters of a method, one bit each; the receiver is the first, if there is one.
+pub(crate) type Parameters = u32;
+pub(crate) const ALL_PARAMETERS: Parameters = Parameters::MAX;
+
+/// What a method may report, and what it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ReportedBy {
+    /// Nothing.
+    Nothing,
+    /// Accesses to objects that no other thread can know yet.
+    NewObjects,
+    /// Anything.
+    Anything,
+}
+
+/// What callers know of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MethodFacts {
+    /// The parameters that others may know after a call because of it.
+    pub(crate) kept: Parameters,
+    pub(crate) reports: ReportedBy,
+}
+
+impl MethodFacts {
+    /// A method that does nothing that matters.
+    pub(crate) const HARMLESS: MethodFacts = MethodFacts { kept: 0, reports: ReportedBy::Nothing };
+    /// A method of which nothing is known.
+    pub(crate) const UNKNOWN: MethodFacts =
+        MethodFacts { kept: ALL_PARAMETERS, reports: ReportedBy::Anything };
 }
 
 /// What matters of a field that another class declares.
@@ -55,6 +98,7 @@ impl ClassHierarchy {
         let seen = classes.entry(Arc::clone(&file.name)).or_default();
         seen.superclass.clone_from(&file.super_name);
         seen.interfaces.clone_from(&file.interfaces);
+        seen.has_initialiser |= file.methods.iter().any(|method| &*method.name == "<clinit>");
         for field in &file.fields {
             let flags = FieldFlags::of(field);
             let (name, descriptor) = (&field.name, &field.descriptor);
@@ -71,6 +115,54 @@ impl ClassHierarchy {
                 }),
             }
         }
+    }
+
+    /// Notes what is known of the methods of a class that was added.
+    pub(crate) fn add_methods(&self, class: &Arc<str>, methods: Vec<SeenMethod>) {
+        let mut classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = classes.entry(Arc::clone(class)).or_default();
+        let Some(known) = &mut seen.methods else {
+            seen.methods = Some(methods);
+            return;
+        };
+        known.retain_mut(|one| {
+            let is_same = |it: &&SeenMethod| it.name == one.name && it.descriptor == one.descriptor;
+            methods.iter().find(is_same).is_some_and(|other| {
+                one.facts.kept |= other.facts.kept;
+                one.facts.reports = one.facts.reports.max(other.facts.reports);
+                true
+            })
+        });
+    }
+
+    /// What is known of a method that a class declares.
+    pub(crate) fn method(&self, class: &str, name: &str, descriptor: &str) -> Option<MethodFacts> {
+        let classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        let methods = classes.get(class)?.methods.as_ref()?;
+        let is_meant = |it: &&SeenMethod| *it.name == *name && *it.descriptor == *descriptor;
+        methods.iter().find(is_meant).map(|method| method.facts)
+    }
+
+    /// Whether the first use of a class may run an initialiser that is watched: its own, or one of a supertype.
+    pub(crate) fn may_initialise(
+        &self,
+        class: &Arc<str>,
+        watches: impl Fn(&Arc<str>) -> bool,
+    ) -> bool {
+        let classes = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut above = vec![class];
+        // No class is above itself; whoever says so is refused by the JVM.
+        for _ in 0..=classes.len() {
+            let Some(class) = above.pop() else { return false };
+            if !watches(class) {
+                continue;
+            }
+            let Some(seen) = classes.get(class).filter(|seen| !seen.has_initialiser) else {
+                return true;
+            };
+            above.extend(seen.superclass.iter().chain(&seen.interfaces));
+        }
+        !above.is_empty()
     }
 
     /// A class and its known supertypes, breadth first, each once.

@@ -94,6 +94,43 @@ public final class Scission {
         }
     }
 
+    /**
+     * A field of an object was read that no other thread can know yet. Only fields without words need the object beyond this
+     * method: to a compiler that does not come across any, it stays an object that need not be allocated.
+     */
+    public static void readNew(Object object, int site) {
+        try {
+            if (object != null) {
+                ScissionThread s = current();
+                long entry = ScissionAccesses.entryOfNew(s, object, site);
+                if (ScissionFilters.NOTES_NEW && ScissionSites.isField(entry)) {
+                    ScissionFilters.noteNew(s, object, entry & 0xffffffffL, site);
+                } else if (entry != IS_DONE) {
+                    ScissionAccesses.readOther(object, null, site);
+                }
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
+    /** A field of an object is about to be written that no other thread can know yet. */
+    public static void writeNew(Object object, int site) {
+        try {
+            if (object != null) {
+                ScissionThread s = current();
+                long entry = ScissionAccesses.entryOfNew(s, object, site);
+                if (ScissionFilters.NOTES_NEW && ScissionSites.isField(entry)) {
+                    ScissionFilters.noteNew(s, object, entry >>> 32, site);
+                } else if (entry != IS_DONE) {
+                    ScissionAccesses.writeOther(object, null, site);
+                }
+            }
+        } catch (VirtualMachineError problem) {
+            ScissionFailures.hooks++;
+        }
+    }
+
     /** A static field was read. */
     public static void readStatic(Class<?> owner, int site) {
         try {

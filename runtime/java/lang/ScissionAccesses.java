@@ -5,6 +5,7 @@ import static java.lang.ScissionEvents.emit;
 import static java.lang.ScissionProtocol.*;
 import static java.lang.ScissionSites.FINAL_OF_CLASS;
 import static java.lang.ScissionSites.HAS_NO_WORDS;
+import static java.lang.ScissionSites.IS_DONE;
 import static java.lang.ScissionSites.IS_VOLATILE;
 import static java.lang.ScissionSites.UNRESOLVED;
 import static java.lang.ScissionSites.field;
@@ -114,6 +115,22 @@ final class ScissionAccesses {
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;
+        }
+    }
+
+    /** The entry of an access to a new object, which is passed to nothing: see {@link Scission#readNew}. */
+    static long entryOfNew(ScissionThread s, Object object, int site) {
+        long entry = ScissionSites.entry(site);
+        return entry != UNRESOLVED ? entry : firstUseOfNew(s, object.getClass(), site);
+    }
+
+    @DontInline
+    private static long firstUseOfNew(ScissionThread s, Class<?> type, int site) {
+        try {
+            return ScissionSites.firstUse(s, type, site, false);
+        } catch (RuntimeException | LinkageError problem) {
+            ScissionFailures.hooks++;
+            return IS_DONE;
         }
     }
 

@@ -147,6 +147,19 @@ final class ScissionFilters {
         return (word ^ epoch) >>> SITE_BITS + EPOCH_BITS == 0;
     }
 
+    /** Whether an access that no other thread can know of is noted and not reported. */
+    static final boolean NOTES_NEW = EPOCHS && OWNERSHIP;
+
+    /**
+     * Notes an access to a variable of an object that no other thread can know yet. What its words hold is this thread's
+     * own, if they hold anything, so that all ways through {@link #noteRead} and {@link #noteWrite} end in this store; but
+     * for accesses in the same epoch, of which the last site is kept here and the first one there.
+     */
+    @ForceInline
+    static void noteNew(ScissionThread s, Object base, long word, int site) {
+        U.putLong(base, word, s.epoch | siteToNote(s, site));
+    }
+
     /** What is noted in a block that is left out has no site, so that nobody reports it. */
     private static int siteToNote(ScissionThread s, int site) {
         return LEAVES_OUT && s.isLeftOut ? 0 : site;

@@ -137,8 +137,11 @@ impl MethodPlan<'_, '_> {
 
     fn mark_method(&mut self, begin: Hook, end: Hook) -> Result<Option<Snippet>, InstrumentError> {
         let may_synchronise = self.may_synchronise || self.method.has_access(access::SYNCHRONIZED);
-        // A block with one access is atomic by itself.
-        if !may_synchronise && self.accesses < 2 {
+        // A block with one access is atomic by itself. One that works on new objects alone receives nothing from other
+        // threads, so that it can be put together where it began: no cycle leads through it that does not lead through its
+        // accesses as well if each stands for itself.
+        let is_single = self.accesses < 2 && !self.makes_new;
+        if !may_synchronise && (is_single || self.accesses == self.new_accesses) {
             return Ok(None);
         }
         if self.only_forwards() {

@@ -16,6 +16,7 @@ use classes::{MemberRef, PoolIndex, access};
 use models::language::{self, OBJECT, THREAD};
 use models::{ClassProperty, MethodProperty, Model, Models, Sharing};
 
+use crate::class_hierarchy::ReportedBy;
 use crate::error::InstrumentError;
 use crate::plan::reports::{
     Call, NOTHING_SAID, Reports, Source, When, library_shows_order, reports,
@@ -42,7 +43,7 @@ pub(super) fn call_target(
 
 impl Planner<'_> {
     /// The model of a call, as far as it can be told from here what is called.
-    fn model(&self, method: &MemberRef<'_>) -> Option<&'static Model> {
+    pub(super) fn model(&self, method: &MemberRef<'_>) -> Option<&'static Model> {
         let (name, descriptor) = (&**method.name, &**method.descriptor);
         let models = &self.config.models;
         // Waiting and notifying are final, whichever class the code names.
@@ -108,7 +109,11 @@ impl MethodPlan<'_, '_> {
         self.clone_call(offset, kind, &method)?;
         let models = &self.planner.config.models;
         let is_pure = is_pure(models, &method, &types);
-        self.may_synchronise = self.may_synchronise || !is_pure;
+        if !is_pure {
+            let reports = self.planner.reports_of(kind, &method, &types);
+            self.may_synchronise |= reports == ReportedBy::Anything;
+            self.makes_new |= reports == ReportedBy::NewObjects;
+        }
         // The method that a bridge leads to is called by whoever calls the bridge.
         let is_call_of_program =
             self.planner.config.blocks && !self.method.has_access(access::BRIDGE);

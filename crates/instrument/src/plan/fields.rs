@@ -8,6 +8,7 @@ use models::{ClassContext, language};
 
 use crate::class_hierarchy::FieldFlags;
 use crate::error::InstrumentError;
+use crate::plan::new_objects::Known;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::SiteTarget;
 use crate::surgery::Snippet;
@@ -72,7 +73,7 @@ impl Planner<'_> {
 
     /// Whether accesses to a field are watched; `reads_static` says that a static field is read by
     /// other code than the initialiser of this class.
-    fn watches_field(
+    pub(super) fn watches_field(
         &self,
         field: &MemberRef<'_>,
         flags: Option<FieldFlags>,
@@ -130,7 +131,7 @@ impl Planner<'_> {
     }
 
     /// What is known of a field: everything if it is in this class; of others only if their classes were seen before.
-    fn flags(&self, field: &MemberRef<'_>) -> Option<FieldFlags> {
+    pub(super) fn flags(&self, field: &MemberRef<'_>) -> Option<FieldFlags> {
         match self.declared(field) {
             Some(declared) => Some(FieldFlags::of(declared)),
             None => self.config.hierarchy.field(field.class, field.name, field.descriptor),
@@ -181,6 +182,8 @@ struct WatchedAccess<'a> {
     may_be_volatile: bool,
     /// Whether the field gives order and is no variable.
     is_order: bool,
+    /// Whether no other thread can know the object yet.
+    is_new: bool,
     site: i32,
 }
 
@@ -209,7 +212,8 @@ impl<'a> MethodPlan<'_, 'a> {
         if access.is_order {
             self.call_order(&mut after, OrderHook::AcquireMadeField, &[access.site])?;
         } else {
-            self.call(&mut after, Hook::Read, &[access.site])?;
+            let hook = if access.is_new { Hook::ReadNew } else { Hook::Read };
+            self.call(&mut after, hook, &[access.site])?;
         }
         self.after(offset, &after);
         Ok(())
@@ -234,7 +238,8 @@ impl<'a> MethodPlan<'_, 'a> {
         if access.is_order {
             self.call_order(&mut before, OrderHook::ReleaseMadeField, &[access.site])?;
         } else {
-            self.call(&mut before, Hook::Write, &[access.site])?;
+            let hook = if access.is_new { Hook::WriteNew } else { Hook::Write };
+            self.call(&mut before, hook, &[access.site])?;
         }
         self.before(offset, &before);
         self.written(offset, &access)
@@ -306,6 +311,10 @@ impl<'a> MethodPlan<'_, 'a> {
         let file = self.planner.file;
         let field = file.pool.member_ref(index).ok()?;
         let kind = parse_field(field.descriptor).ok()?;
+        let known = self.objects.as_ref().and_then(|objects| objects.known(offset));
+        if known == Some(Known::ToMethod) && self.planner.leaves_out() {
+            return None;
+        }
         let reads_static = is_static && is_read && &*self.method.name != "<clinit>";
         let flags = self.planner.flags(&field);
         if !self.planner.watches_field(&field, flags, reads_static) {
@@ -332,6 +341,9 @@ impl<'a> MethodPlan<'_, 'a> {
             return None;
         }
         self.accesses += u32::from(!is_order);
+        // A write of a volatile field orders whoever reads it, however that thread got the object.
+        let is_new = known.is_some() && !may_be_volatile && !is_order;
+        self.new_accesses += u32::from(is_new);
         let site = self.field_site(offset, &field, is_static)?;
         self.field_sites.insert(offset, site);
         Some(WatchedAccess {
@@ -339,6 +351,7 @@ impl<'a> MethodPlan<'_, 'a> {
             is_wide: kind.slots() == 2,
             may_be_volatile,
             is_order,
+            is_new,
             site,
         })
     }

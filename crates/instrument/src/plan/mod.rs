@@ -15,17 +15,23 @@ mod calls;
 mod constructors;
 mod copies;
 mod fields;
+mod followed_methods;
 mod monitors;
+mod new_objects;
+#[cfg(test)]
+mod new_objects_oracle;
 mod reporting;
 mod reports;
 mod sides;
 mod spins;
+mod stack_words;
 mod tasks;
 
 pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use classes::bytecode::{Instruction, decode_all};
@@ -41,6 +47,8 @@ use crate::config::{Config, ListedAs, WatchList};
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
+use crate::plan::followed_methods::FollowedMethods;
+use crate::plan::new_objects::ObjectFlow;
 use crate::plan::tasks::Lambdas;
 use crate::sites::{NewSite, SiteTable, SiteTarget};
 use crate::surgery::{ClassEditor, MethodEdits, Snippet};
@@ -77,6 +85,7 @@ pub fn instrument(
     planner.list = config.watch.as_ref().filter(|_| listed_as == Some(ListedAs::Analysed));
     let has_new_fields = planner.inject_fields()?;
     planner.find_lambdas();
+    planner.follow_methods();
     for index in 0..file.methods.len() {
         planner.method(index);
     }
@@ -116,6 +125,7 @@ struct Planner<'a> {
     /// The only accesses to watch, where a list knows this class.
     list: Option<&'a WatchList>,
     lambdas: Lambdas,
+    followed: FollowedMethods,
     /// The constants of the hooks that were used so far, in the order of the table.
     hook_constants: [Option<u16>; Hook::ALL.len()],
     hooks: u32,
@@ -137,6 +147,7 @@ impl<'a> Planner<'a> {
             watched: RefCell::default(),
             list: None,
             lambdas: Lambdas::default(),
+            followed: FollowedMethods::default(),
             file,
             config,
             sites,
@@ -207,7 +218,9 @@ impl Planner<'_> {
         } else {
             Construction::Over
         };
+        let objects = self.objects(index);
         let mut plan = MethodPlan {
+            objects,
             index,
             method,
             code,
@@ -221,6 +234,8 @@ impl Planner<'_> {
             hooks: 0,
             accesses: 0,
             unlisted_accesses: 0,
+            new_accesses: 0,
+            makes_new: false,
             may_synchronise: false,
             atomic: AtomicPart::Nothing,
             field_sites: FxHashMap::default(),
@@ -283,6 +298,8 @@ struct MethodPlan<'p, 'a> {
     watches_accesses: bool,
     /// Which operands may be the object under construction.
     construction: Construction,
+    /// Which objects nobody else knows.
+    objects: Option<Rc<ObjectFlow>>,
     edits: MethodEdits,
     /// What runs whenever the method ends.
     exit: Snippet,
@@ -291,6 +308,10 @@ struct MethodPlan<'p, 'a> {
     accesses: u32,
     /// Accesses that would be watched if a list had them.
     unlisted_accesses: u32,
+    /// How many of these are to objects that no other thread can know yet.
+    new_accesses: u32,
+    /// Whether the method may call code that accesses such objects, and nothing else.
+    makes_new: bool,
     /// Whether the method may call watched code, take a lock, or access a volatile variable.
     may_synchronise: bool,
     /// What of it is meant to be atomic.

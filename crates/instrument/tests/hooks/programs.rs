@@ -122,6 +122,11 @@ fn constructors() {
 }
 
 #[test]
+fn new_objects() {
+    check("NewObjects", &Config::default());
+}
+
+#[test]
 fn collections() {
     check("Contents", &Config { collections: true, blocks: false, ..Config::default() });
 }
