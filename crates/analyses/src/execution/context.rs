@@ -189,11 +189,14 @@ fn name_in_callee(
 
 /// What is known of a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct ParameterFacts {
     /// It is new, and no other thread knows it.
     pub(super) is_fresh: bool,
-    /// It is the object that the thread was started with.
+    /// It is the object that the thread was started with, and no other thread runs it.
     pub(super) is_own_root: bool,
+    /// It is the object that the thread was started with; whether others run it is not known.
+    pub(super) is_perhaps_own_root: bool,
     /// Its end was waited for.
     pub(super) is_joined: bool,
 }

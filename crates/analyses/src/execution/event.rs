@@ -165,8 +165,10 @@ pub struct BaseReference {
     pub is_this: bool,
     /// The object is new, and no other thread knows it yet (NEW-safe).
     pub is_fresh: bool,
-    /// It is the very object that the current thread was started with.
+    /// It is the very object that the current thread was started with, and no other thread runs it.
     pub is_own_root: bool,
+    /// It is the very object that the current thread was started with; whether others run it is not known.
+    pub is_perhaps_own_root: bool,
     /// It is a thread or task whose end the current thread has waited for.
     pub is_joined: bool,
 }

@@ -12,7 +12,7 @@ use program::Program;
 use program::ids::{FieldId, MethodId};
 use program::ir::Operation;
 
-use super::{Heap, NameRoot, ObjectId, Slot, ThreadId, ThreadKind, ThreadSet};
+use super::{Heap, NameRoot, ObjectId, Slot, TaskSharing, ThreadId, ThreadKind, ThreadSet};
 
 pub(super) fn compute(program: &Program, heap: &mut Heap) {
     add_back_references(heap);
@@ -81,10 +81,22 @@ fn mark_hosts(heap: &mut Heap) {
 }
 
 fn mark_thread_specific(program: &Program, heap: &mut Heap) {
+    let certain = thread_specific(program, heap, TaskSharing::Own);
+    let perhaps = thread_specific(program, heap, TaskSharing::Unknown);
+    for object in perhaps {
+        heap.objects[object].properties.is_perhaps_thread_specific = true;
+    }
+    for object in certain {
+        heap.objects[object].properties.is_thread_specific = true;
+    }
+}
+
+/// The objects that belong to one thread, if threads run an object of their own wherever it is this likely.
+fn thread_specific(program: &Program, heap: &Heap, at_most: TaskSharing) -> BTreeSet<ObjectId> {
     let threads: Vec<(ThreadId, ObjectId)> = heap
         .threads
         .iter_with_ids()
-        .filter(|(_, thread)| thread.kind == ThreadKind::Run)
+        .filter(|(_, thread)| thread.kind == ThreadKind::Run && thread.root_sharing <= at_most)
         .filter_map(|(id, thread)| Some((id, thread.root?)))
         .collect();
     let mut specific: BTreeSet<ObjectId> = BTreeSet::new();
@@ -111,9 +123,7 @@ fn mark_thread_specific(program: &Program, heap: &mut Heap) {
             }
         }
     }
-    for object in specific {
-        heap.objects[object].properties.is_thread_specific = true;
-    }
+    specific
 }
 
 /// Objects that only one thread creates and touches, and that only its root or other such objects refer to; nobody
