@@ -589,7 +589,12 @@ impl Engine<'_, '_> {
         }
         let held: Vec<HeldLock> = locks.iter().map(|held| held.lock.clone()).collect();
         self.notify_acquisition(id, taken_at, &lock, &held, false, key.order);
-        locks.push(ContextLock { lock, expression: Some(expression), around: Vec::new() });
+        locks.push(ContextLock {
+            lock,
+            expression: Some(expression),
+            around: Vec::new(),
+            apart: Vec::new(),
+        });
     }
 
     /// Whether a lock is held already: the names say so, or there is only one such lock.
@@ -675,7 +680,12 @@ impl Engine<'_, '_> {
         if self.is_held(active.method, locks, &held, lock.expression.as_ref()) {
             return None;
         }
-        Some(ContextLock { lock: held, expression: lock.expression, around: Vec::new() })
+        Some(ContextLock {
+            lock: held,
+            expression: lock.expression,
+            around: Vec::new(),
+            apart: Vec::new(),
+        })
     }
 
     fn order_after(&self, active: &ActiveContext<'_>, order_effect: &OrderEffect) -> Order {

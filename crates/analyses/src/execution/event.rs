@@ -26,6 +26,8 @@ pub enum Relation {
     Inside(Vec<Slot>),
     /// The accessed object is what these slots (at least one) of the locked object lead to.
     Around(Vec<Slot>),
+    /// Both have names here, and the object is not on a way that begins at the lock.
+    Apart,
     /// Not known.
     Unknown,
 }

@@ -113,8 +113,9 @@ impl Heap {
         for thread in &mut beginnings.threads {
             let is_started_by_program =
                 thread.kind == ThreadKind::Run && thread.serialized_by.is_none();
-            thread.root_sharing =
-                start::root_sharing(program, thread, &|body| task_objects.of_body(program, &bodies, body));
+            thread.root_sharing = start::root_sharing(program, thread, &|body| {
+                task_objects.of_body(program, &bodies, body)
+            });
             // Whoever starts it may be a helper that others call.
             if is_started_by_program && thread.root_sharing == TaskSharing::Several {
                 thread.is_unique = false;

@@ -16,7 +16,9 @@ use program::threads::{self, RootKind, ThreadRoot};
 
 use super::library::has_parallel_streams;
 use super::loops::{Repetition, blocks_in_loops};
-use super::{AbstractThread, Name, NameRoot, Place, SerializedBy, Shape, Slot, TaskSharing, ThreadKind};
+use super::{
+    AbstractThread, Name, NameRoot, Place, SerializedBy, Shape, Slot, TaskSharing, ThreadKind,
+};
 
 /// The methods that threads begin with, before there are abstract objects.
 pub(super) struct FoundThreads {
@@ -92,8 +94,7 @@ pub(super) fn root_sharing(
         ThreadKind::Client => TaskSharing::Several,
         ThreadKind::Entry(kind) => {
             let receivers = threads::receivers(program, *entry, kind);
-            let is_task =
-                matches!(kind, EntryThread::Own | EntryThread::Pool | EntryThread::Timer);
+            let is_task = matches!(kind, EntryThread::Own | EntryThread::Pool | EntryThread::Timer);
             if receivers.contains(&ReceiverSharing::Shared) {
                 TaskSharing::Several
             } else if receivers.contains(&ReceiverSharing::PerCall) {
@@ -265,9 +266,12 @@ fn tasks(
                     Operation::New(_) | Operation::DynamicCall(_) => {
                         let made = instruction.result.into_iter();
                         for task in made.flat_map(|value| bodies_of(shape, value)) {
-                            let task = tasks.entry(task).or_default();
-                            task.is_repeated |= is_repeated;
-                            task.made += 1;
+                            tasks.entry(task).or_default().is_repeated |= is_repeated;
+                        }
+                        let made = instruction.result.and_then(|value| shape.node_of(value));
+                        let names = made.into_iter().flat_map(|node| &shape[node].names);
+                        for task in names.filter_map(task_body) {
+                            tasks.entry(task).or_default().made += 1;
                         }
                     }
                     Operation::Call(call) => {

@@ -265,8 +265,7 @@ impl Search<'_> {
         for target in targets.iter().filter(|target| program.body(target.method).is_some()) {
             let parameters = &known(target.method).parameters;
             if target.call_kind == CallKind::Direct {
-                of_arguments
-                    .resize(of_arguments.len().max(parameters.len()), ObjectUse::default());
+                of_arguments.resize(of_arguments.len().max(parameters.len()), ObjectUse::default());
                 for (known, parameter) in of_arguments.iter_mut().zip(parameters) {
                     known.given = known.given.max(parameter.given);
                     known.is_kept |= parameter.is_kept;
@@ -454,9 +453,7 @@ fn total(body: &Body, origin: ValueId, places: &[GivenAt]) -> Given {
     };
     let is_twice = places.iter().any(|(from, at, _)| {
         let reached = reached_from(body, *from, made_in);
-        places
-            .iter()
-            .any(|(to, position, _)| reached.contains(to) || (from == to && at < position))
+        places.iter().any(|(to, position, _)| reached.contains(to) || (from == to && at < position))
     });
     if is_twice { Given::Often } else { first.2 }
 }

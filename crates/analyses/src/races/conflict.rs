@@ -287,6 +287,10 @@ fn is_one_lock(
     {
         return Some(SafetyReason::ObjectLock);
     }
+    // The lock of another host guards nothing of this one.
+    if one.relation == Relation::Apart || other.relation == Relation::Apart {
+        return None;
+    }
     // An object has one host, and the host may have one in turn.
     let mut at = object;
     for _ in 0..MOST_HOSTS {

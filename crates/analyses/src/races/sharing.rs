@@ -261,7 +261,7 @@ fn is_mostly_locked(race_facts: &RaceFacts<'_>, variable: &Variable, may_be_arou
         let is_related = match relation {
             Relation::Inside(_) => true,
             Relation::Around(_) => may_be_around,
-            Relation::Unknown => false,
+            Relation::Apart | Relation::Unknown => false,
         };
         is_related || source.is_some_and(|it| it == taken_in())
     };
