@@ -249,6 +249,15 @@ pub fn is_shared_by_user(program: &Program, method: MethodId) -> bool {
         })
 }
 
+/// What the models say of the objects that such a thread calls a method on.
+#[must_use]
+pub fn receivers(program: &Program, method: MethodId, thread: EntryThread) -> Vec<ReceiverSharing> {
+    let rows = program.models().entry_points();
+    rows.filter(|entry| entry.thread == thread && matches(program, method, entry))
+        .map(|entry| entry.receiver)
+        .collect()
+}
+
 /// Whether the models say which thread of the library or of a framework calls a method.
 pub(crate) fn is_entry_point(program: &Program, method: MethodId) -> bool {
     program.models().entry_points().any(|entry| matches(program, method, entry))

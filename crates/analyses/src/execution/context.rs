@@ -41,6 +41,8 @@ pub(super) struct ContextLock {
     pub(super) expression: Option<LockExpression>,
     /// Parameters that are what these slots of the locked object lead to.
     pub(super) around: Vec<(u16, Vec<Slot>)>,
+    /// Parameters that are known by names which do not begin at the locked object.
+    pub(super) apart: Vec<u16>,
 }
 
 impl ContextLock {
@@ -48,8 +50,8 @@ impl ContextLock {
     #[allow(clippy::type_complexity, reason = "all fields but one")]
     fn identity(
         &self,
-    ) -> (Option<ObjectId>, LockMode, &Option<LockExpression>, &[(u16, Vec<Slot>)]) {
-        (self.lock.object, self.lock.mode, &self.expression, &self.around)
+    ) -> (Option<ObjectId>, LockMode, &Option<LockExpression>, &[(u16, Vec<Slot>)], &[u16]) {
+        (self.lock.object, self.lock.mode, &self.expression, &self.around, &self.apart)
     }
 
     /// The relation of the lock to an object that this expression names.
@@ -78,7 +80,15 @@ impl ContextLock {
             slots.extend(steps(object).filter_map(|step| slot_of(&step)));
             return Relation::Around(slots);
         }
-        Relation::Unknown
+        // What a loop or a call has yielded may come from anywhere.
+        match object.root {
+            ExpressionRoot::Parameter(number)
+                if self.expression.is_some() || self.apart.contains(&number) =>
+            {
+                Relation::Apart
+            }
+            _ => Relation::Unknown,
+        }
     }
 
     /// The lock as a callee sees it, whose parameters the caller names like this.
@@ -87,17 +97,18 @@ impl ContextLock {
         class_of_static: &dyn Fn(program::ids::FieldId) -> program::ids::ClassId,
         arguments: &[Option<LockExpression>],
     ) -> ContextLock {
-        let mut around = Vec::new();
+        let (mut around, mut apart) = (Vec::new(), Vec::new());
         for (number, argument) in arguments.iter().enumerate() {
-            if let Relation::Around(slots) = self.relation(class_of_static, argument.as_ref())
-                && slots.len() <= LONGEST_WAY
-                && !slots.is_empty()
-            {
-                around.push((number as u16, slots));
+            match self.relation(class_of_static, argument.as_ref()) {
+                Relation::Around(slots) if slots.len() <= LONGEST_WAY && !slots.is_empty() => {
+                    around.push((number as u16, slots));
+                }
+                Relation::Apart => apart.push(number as u16),
+                Relation::Around(_) | Relation::Inside(_) | Relation::Unknown => {}
             }
         }
         let expression = self.expression.and_then(|lock| name_in_callee(&lock, arguments));
-        ContextLock { lock: self.lock.clone(), expression, around }
+        ContextLock { lock: self.lock.clone(), expression, around, apart }
     }
 }
 
@@ -189,11 +200,14 @@ fn name_in_callee(
 
 /// What is known of a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct ParameterFacts {
     /// It is new, and no other thread knows it.
     pub(super) is_fresh: bool,
-    /// It is the object that the thread was started with.
+    /// It is the object that the thread was started with, and no other thread runs it.
     pub(super) is_own_root: bool,
+    /// It is the object that the thread was started with; whether others run it is not known.
+    pub(super) is_perhaps_own_root: bool,
     /// Its end was waited for.
     pub(super) is_joined: bool,
 }
@@ -237,7 +251,7 @@ mod tests {
     fn lock(expression: Option<LockExpression>) -> ContextLock {
         let taken_at = Place { method: MethodId::new(0), offset: 0 };
         let lock = HeldLock { object: Some(ObjectId::new(0)), mode: LockMode::Exclusive, taken_at };
-        ContextLock { lock, expression, around: Vec::new() }
+        ContextLock { lock, expression, around: Vec::new(), apart: Vec::new() }
     }
 
     fn class_of_static(_: FieldId) -> ClassId {

@@ -42,7 +42,7 @@ use super::program_facts::{BaseFactStorage, ProgramFacts, controls_threads, is_t
 use super::unique::{self, AllocationRecord, CallRecord, ExecutionRecord, StartRecord};
 use super::{ExecutionFacts, Listener};
 use crate::Context;
-use crate::heap::{Heap, ObjectId, Place, Slot, ThreadKind, ThreadSet};
+use crate::heap::{Heap, ObjectId, Place, Slot, TaskSharing, ThreadKind, ThreadSet};
 use crate::locks::expression::{ExpressionRoot, LockExpression};
 use crate::sorted::insert;
 
@@ -311,7 +311,11 @@ impl Engine<'_, '_> {
                 let is_root =
                     thread.root.is_some() && given.first().copied().flatten() == thread.root;
                 let facts = match is_root && !program.methods[*entry].is_static() {
-                    true => vec![ParameterFacts { is_own_root: true, ..ParameterFacts::default() }],
+                    true => vec![ParameterFacts {
+                        is_own_root: thread.root_sharing == TaskSharing::Own,
+                        is_perhaps_own_root: thread.root_sharing == TaskSharing::Unknown,
+                        ..ParameterFacts::default()
+                    }],
                     false => Vec::new(),
                 };
                 let call_entry = CallEntry {
@@ -585,7 +589,12 @@ impl Engine<'_, '_> {
         }
         let held: Vec<HeldLock> = locks.iter().map(|held| held.lock.clone()).collect();
         self.notify_acquisition(id, taken_at, &lock, &held, false, key.order);
-        locks.push(ContextLock { lock, expression: Some(expression), around: Vec::new() });
+        locks.push(ContextLock {
+            lock,
+            expression: Some(expression),
+            around: Vec::new(),
+            apart: Vec::new(),
+        });
     }
 
     /// Whether a lock is held already: the names say so, or there is only one such lock.
@@ -671,7 +680,12 @@ impl Engine<'_, '_> {
         if self.is_held(active.method, locks, &held, lock.expression.as_ref()) {
             return None;
         }
-        Some(ContextLock { lock: held, expression: lock.expression, around: Vec::new() })
+        Some(ContextLock {
+            lock: held,
+            expression: lock.expression,
+            around: Vec::new(),
+            apart: Vec::new(),
+        })
     }
 
     fn order_after(&self, active: &ActiveContext<'_>, order_effect: &OrderEffect) -> Order {
@@ -944,6 +958,7 @@ impl Engine<'_, '_> {
         ParameterFacts {
             is_fresh,
             is_own_root: given.is_some_and(|facts| facts.is_own_root),
+            is_perhaps_own_root: given.is_some_and(|facts| facts.is_perhaps_own_root),
             is_joined: is_joined || given.is_some_and(|facts| facts.is_joined),
         }
     }
@@ -1022,6 +1037,7 @@ impl Engine<'_, '_> {
                 is_this,
                 is_fresh: facts.is_fresh,
                 is_own_root: facts.is_own_root,
+                is_perhaps_own_root: facts.is_perhaps_own_root,
                 is_joined: facts.is_joined,
             },
             locks: &locks,

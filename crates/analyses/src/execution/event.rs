@@ -26,6 +26,8 @@ pub enum Relation {
     Inside(Vec<Slot>),
     /// The accessed object is what these slots (at least one) of the locked object lead to.
     Around(Vec<Slot>),
+    /// Both have names here, and the object is not on a way that begins at the lock.
+    Apart,
     /// Not known.
     Unknown,
 }
@@ -165,8 +167,10 @@ pub struct BaseReference {
     pub is_this: bool,
     /// The object is new, and no other thread knows it yet (NEW-safe).
     pub is_fresh: bool,
-    /// It is the very object that the current thread was started with.
+    /// It is the very object that the current thread was started with, and no other thread runs it.
     pub is_own_root: bool,
+    /// It is the very object that the current thread was started with; whether others run it is not known.
+    pub is_perhaps_own_root: bool,
     /// It is a thread or task whose end the current thread has waited for.
     pub is_joined: bool,
 }

@@ -64,6 +64,13 @@ impl SymbolicLock {
     fn is_monitor(&self) -> bool {
         self.value.is_some()
     }
+
+    /// Whether two paths hold the same lock in the same way, wherever each of them has taken it.
+    fn is_same_lock(&self, other: &SymbolicLock) -> bool {
+        let has_name = self.expression.is_some() || self.value.is_some();
+        let offset = if has_name { other.offset } else { self.offset };
+        SymbolicLock { offset, ..self.clone() } == *other
+    }
 }
 
 /// What is known at one point of a body.
@@ -217,9 +224,20 @@ struct Flow<'a> {
 impl State {
     fn join(&mut self, other: &State) -> bool {
         let before = (self.held.len(), self.conditional.len());
-        self.held.retain(|lock| other.held.contains(lock));
+        let mut others = other.held.clone();
+        let mut has_moved = false;
+        self.held.retain_mut(|lock| {
+            let Some(at) = others.iter().position(|other| lock.is_same_lock(other)) else {
+                return false;
+            };
+            // Where it was taken depends on the path; the first place stands for all.
+            let offset = lock.offset.min(others.remove(at).offset);
+            has_moved |= offset != lock.offset;
+            lock.offset = offset;
+            true
+        });
         self.conditional.retain(|lock| other.conditional.contains(lock));
-        let mut changed = before != (self.held.len(), self.conditional.len());
+        let mut changed = has_moved || before != (self.held.len(), self.conditional.len());
         changed |= intersect(&mut self.joined, &other.joined);
         changed |= unite(&mut self.released, &other.released);
         changed |= self.fresh.join(&other.fresh);

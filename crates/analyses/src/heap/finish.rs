@@ -46,6 +46,17 @@ impl TaskBodies {
         TaskBodies { of_classes }
     }
 
+    /// Whether objects of a class are run as tasks.
+    pub(super) fn is_task(&self, class: ClassId) -> bool {
+        self.of_classes.contains_key(&class)
+    }
+
+    /// The classes whose objects run a method when they are run, in no order.
+    pub(super) fn classes_with(&self, body: MethodId) -> impl Iterator<Item = ClassId> + '_ {
+        let classes = self.of_classes.iter();
+        classes.filter(move |(_, bodies)| bodies.contains(&body)).map(|(class, _)| *class)
+    }
+
     /// The bodies of the tasks that an alias set stands for.
     fn of_node(&self, program: &Program, node: &Node) -> Vec<MethodId> {
         let of_lambdas = node

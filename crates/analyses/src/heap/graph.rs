@@ -284,7 +284,7 @@ pub(super) fn build(
             placed.into_iter().map(|node| node.map(|node| number(&mut sets, node))).collect();
         note_accesses(&mut heap.objects, &heap.shapes[entry], &placed, &ThreadSet::of(thread));
     }
-    super::properties::compute(program, &mut heap);
+    super::properties::compute(program, graph, &mut heap);
     super::complete::complete(program, &mut heap);
     heap.numbers = super::describe::numbers(&heap.objects);
     heap

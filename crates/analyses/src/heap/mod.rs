@@ -17,6 +17,7 @@ mod properties;
 mod shape;
 mod slot;
 mod start;
+mod task_objects;
 mod thread;
 
 use program::ids::{MethodId, TypedVec};
@@ -30,6 +31,7 @@ pub use describe::slot_label;
 pub use object::{AbstractObject, ObjectId, ObjectProperties, Variable};
 pub use shape::{Edge, Node, NodeFlags, NodeId, Shape};
 pub use slot::{LONGEST_NAME, Name, NameRoot, Slot};
+pub use task_objects::TaskSharing;
 pub(crate) use thread::propagate_thread_sets;
 pub use thread::{AbstractThread, SerializedBy, ThreadId, ThreadKind, ThreadSet};
 
@@ -107,7 +109,20 @@ impl Heap {
                 };
                 method::shape(inputs, body)
             });
-        let beginnings = start::find(program, graph, &shapes, &context.config.entry_points);
+        let mut beginnings = start::find(program, graph, &shapes, &context.config.entry_points);
+        let task_objects =
+            task_objects::TaskObjects::of(program, graph, &bodies, &beginnings.is_reached);
+        for thread in &mut beginnings.threads {
+            let is_started_by_program =
+                thread.kind == ThreadKind::Run && thread.serialized_by.is_none();
+            thread.root_sharing = start::root_sharing(program, thread, &|body| {
+                task_objects.of_body(program, &bodies, body)
+            });
+            // Whoever starts it may be a helper that others call.
+            if is_started_by_program && thread.root_sharing == TaskSharing::Several {
+                thread.is_unique = false;
+            }
+        }
         let mut heap = graph::build(program, graph, shapes, beginnings);
         heap.most_followed_targets = limits.signature_only_above;
         heap

@@ -41,6 +41,9 @@ pub struct ObjectProperties {
     pub host: Option<ObjectId>,
     /// It belongs to one thread: touched while the thread is made, and then by the thread itself.
     pub is_thread_specific: bool,
+    /// It would be thread-specific if no other thread runs the object that its thread was started with, which is not
+    /// known.
+    pub is_perhaps_thread_specific: bool,
     /// Threads synchronise through it: it is locked, waited on, notified, or passes on what was published to it.
     pub is_locked: bool,
     /// A reference to it is used outside of the methods of the object that keeps it.

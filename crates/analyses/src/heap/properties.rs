@@ -6,15 +6,16 @@
 //!    `this`, in methods that only the thread and its constructors run?) and the object-specific property, instead
 //!    of the events of the symbolic execution: it is needed before that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use program::Program;
-use program::ids::{FieldId, MethodId};
+use program::callgraph::{CallGraph, CallKind};
+use program::ids::{ClassId, FieldId, MethodId};
 use program::ir::Operation;
 
-use super::{Heap, NameRoot, ObjectId, Slot, ThreadId, ThreadKind, ThreadSet};
+use super::{Heap, NameRoot, ObjectId, Slot, TaskSharing, ThreadId, ThreadKind, ThreadSet};
 
-pub(super) fn compute(program: &Program, heap: &mut Heap) {
+pub(super) fn compute(program: &Program, graph: &CallGraph, heap: &mut Heap) {
     add_back_references(heap);
     for object in heap.objects.ids() {
         let roots = &heap.objects[object].roots;
@@ -29,7 +30,7 @@ pub(super) fn compute(program: &Program, heap: &mut Heap) {
         properties.is_unique = is_class;
     }
     mark_hosts(heap);
-    mark_thread_specific(program, heap);
+    mark_thread_specific(program, graph, heap);
 }
 
 fn add_back_references(heap: &mut Heap) {
@@ -80,11 +81,28 @@ fn mark_hosts(heap: &mut Heap) {
     }
 }
 
-fn mark_thread_specific(program: &Program, heap: &mut Heap) {
+fn mark_thread_specific(program: &Program, graph: &CallGraph, heap: &mut Heap) {
+    let safe_fields = safe_fields(program, graph, heap);
+    let certain = thread_specific(heap, &safe_fields, TaskSharing::Own);
+    let perhaps = thread_specific(heap, &safe_fields, TaskSharing::Unknown);
+    for object in perhaps {
+        heap.objects[object].properties.is_perhaps_thread_specific = true;
+    }
+    for object in certain {
+        heap.objects[object].properties.is_thread_specific = true;
+    }
+}
+
+/// The objects that belong to one thread, if threads run an object of their own wherever it is this likely.
+fn thread_specific(
+    heap: &Heap,
+    safe_fields: &BTreeSet<FieldId>,
+    at_most: TaskSharing,
+) -> BTreeSet<ObjectId> {
     let threads: Vec<(ThreadId, ObjectId)> = heap
         .threads
         .iter_with_ids()
-        .filter(|(_, thread)| thread.kind == ThreadKind::Run)
+        .filter(|(_, thread)| thread.kind == ThreadKind::Run && thread.root_sharing <= at_most)
         .filter_map(|(id, thread)| Some((id, thread.root?)))
         .collect();
     let mut specific: BTreeSet<ObjectId> = BTreeSet::new();
@@ -92,7 +110,6 @@ fn mark_thread_specific(program: &Program, heap: &mut Heap) {
         if heap.objects[root].referred_by.is_empty() {
             confined(heap, thread, root, &mut specific);
         }
-        let safe_fields = safe_fields(program, &heap.threads[thread].entries);
         for (slot, variable) in &heap.objects[root].variables {
             let (Slot::Field(field), Some(target)) = (slot, variable.target) else { continue };
             if safe_fields.contains(field) && heap.objects[target].properties.host == Some(root) {
@@ -111,9 +128,7 @@ fn mark_thread_specific(program: &Program, heap: &mut Heap) {
             }
         }
     }
-    for object in specific {
-        heap.objects[object].properties.is_thread_specific = true;
-    }
+    specific
 }
 
 /// Objects that only one thread creates and touches, and that only its root or other such objects refer to; nobody
@@ -151,40 +166,106 @@ fn confined(heap: &Heap, thread: ThreadId, root: ObjectId, found: &mut BTreeSet<
     found.extend(inside);
 }
 
-/// The fields of a thread's class that are only touched through `this`, in its constructors, in the method it begins
-/// with, and in private methods that only those call.
-fn safe_fields(program: &Program, entries: &[MethodId]) -> BTreeSet<FieldId> {
-    let mut safe = BTreeSet::new();
-    for entry in entries {
-        let class = program.methods[*entry].class;
-        let is_safe = |method: MethodId| {
-            let declared = &program.methods[method];
-            declared.class == class
-                && (method == *entry || &*declared.name == "<init>" || declared.is_private())
-        };
-        let fields: Vec<FieldId> = program.classes[class]
-            .fields
-            .iter()
-            .copied()
-            .filter(|field| {
-                program.fields[*field].is_private() && !program.fields[*field].is_static()
-            })
-            .collect();
-        let mut touched_elsewhere: BTreeSet<FieldId> = BTreeSet::new();
-        for method in &program.classes[class].methods {
-            let Some(body) = program.body(*method) else { continue };
-            for instruction in body.instructions() {
-                let (object, field) = match &instruction.operation {
-                    Operation::GetField { object, field }
-                    | Operation::PutField { object, field, .. } => (*object, *field),
-                    _ => continue,
-                };
-                if !is_safe(*method) || !body.is_receiver(program, object) {
-                    touched_elsewhere.insert(field);
+/// The fields of classes of threads that are only touched through `this`, in constructors, in the method that the
+/// thread begins with, and in private methods that only those call on `this`. Nestmates may touch private fields too.
+fn safe_fields(program: &Program, graph: &CallGraph, heap: &Heap) -> BTreeSet<FieldId> {
+    let entries: Vec<MethodId> =
+        heap.threads.iter().flat_map(|thread| thread.entries.iter().copied()).collect();
+    let mut safe_methods: BTreeMap<ClassId, BTreeSet<MethodId>> = BTreeMap::new();
+    for thread in heap.threads.iter().filter(|thread| thread.kind == ThreadKind::Run) {
+        for entry in &thread.entries {
+            let class = program.methods[*entry].class;
+            let methods = safe_methods_of(program, graph, heap, *entry, &entries);
+            match safe_methods.get_mut(&class) {
+                // A class with two bodies has two kinds of threads.
+                Some(known) => known.retain(|method| methods.contains(method)),
+                None => {
+                    safe_methods.insert(class, methods);
                 }
             }
         }
-        safe.extend(fields.into_iter().filter(|field| !touched_elsewhere.contains(field)));
+    }
+    let is_candidate = |field: FieldId| {
+        let declared = &program.fields[field];
+        declared.is_private() && !declared.is_static()
+    };
+    let fields = safe_methods.keys().flat_map(|class| program.classes[*class].fields.iter());
+    let mut safe: BTreeSet<FieldId> =
+        fields.copied().filter(|field| is_candidate(*field)).collect();
+    for method in program.methods_with_bodies() {
+        let Some(body) = program.body(method) else { continue };
+        for instruction in body.instructions() {
+            let (object, field) = match &instruction.operation {
+                Operation::GetField { object, field }
+                | Operation::PutField { object, field, .. } => (*object, *field),
+                _ => continue,
+            };
+            let methods = safe_methods.get(&program.fields[field].class);
+            let is_safe = methods.is_some_and(|methods| methods.contains(&method))
+                && body.is_receiver(program, object);
+            if !is_safe {
+                safe.remove(&field);
+            }
+        }
     }
     safe
+}
+
+/// The methods of a thread's class that only the thread itself runs, and constructors.
+fn safe_methods_of(
+    program: &Program,
+    graph: &CallGraph,
+    heap: &Heap,
+    entry: MethodId,
+    entries: &[MethodId],
+) -> BTreeSet<MethodId> {
+    // Whoever calls the body of a thread like any other method is another thread.
+    if !graph.callers(entry).is_empty() {
+        return BTreeSet::new();
+    }
+    let class = program.methods[entry].class;
+    let is_kept = |method: MethodId| {
+        let declared = &program.methods[method];
+        let starts_itself = || {
+            let shape = &heap.shapes[method];
+            let this = shape.parameters.first().copied().flatten();
+            this.is_some_and(|this| shape[this].flags.is_started || !shape[this].names.is_empty())
+        };
+        method == entry
+            || (&*declared.name == "<init>" && !starts_itself())
+            || (declared.is_private() && !declared.is_static() && !entries.contains(&method))
+    };
+    let methods = program.classes[class].methods.iter().copied();
+    let mut safe: BTreeSet<MethodId> = methods.filter(|method| is_kept(*method)).collect();
+    loop {
+        let is_called_elsewhere = |method: &MethodId| {
+            let declared = &program.methods[*method];
+            let callers = graph.callers(*method);
+            *method != entry
+                && &*declared.name != "<init>"
+                && (callers.is_empty()
+                    || !callers.iter().all(|caller| {
+                        safe.contains(caller) && calls_on_this(program, graph, *caller, *method)
+                    }))
+        };
+        let Some(unsafe_method) = safe.iter().copied().find(is_called_elsewhere) else {
+            return safe;
+        };
+        safe.remove(&unsafe_method);
+    }
+}
+
+/// Whether a method calls another one on its own `this` only.
+fn calls_on_this(program: &Program, graph: &CallGraph, caller: MethodId, callee: MethodId) -> bool {
+    let Some(body) = program.body(caller) else { return false };
+    body.instructions().all(|instruction| {
+        let mut targets = graph.targets(caller, instruction.offset).iter();
+        let Some(target) = targets.find(|target| target.method == callee) else { return true };
+        let receiver = match &instruction.operation {
+            Operation::Call(call) => call.arguments.first(),
+            _ => None,
+        };
+        target.call_kind == CallKind::Direct
+            && receiver.is_some_and(|receiver| body.is_receiver(program, *receiver))
+    })
 }

@@ -11,12 +11,14 @@ use program::callgraph::CallGraph;
 use program::ids::{FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Call, Operation};
 use program::models::Pattern;
-use program::models::{Effect, EntryThread, Runner, Times};
+use program::models::{Effect, EntryThread, ReceiverSharing, Runner, Times};
 use program::threads::{self, RootKind, ThreadRoot};
 
 use super::library::has_parallel_streams;
 use super::loops::{Repetition, blocks_in_loops};
-use super::{AbstractThread, Name, NameRoot, Place, SerializedBy, Shape, Slot, ThreadKind};
+use super::{
+    AbstractThread, Name, NameRoot, Place, SerializedBy, Shape, Slot, TaskSharing, ThreadKind,
+};
 
 /// The methods that threads begin with, before there are abstract objects.
 pub(super) struct FoundThreads {
@@ -35,6 +37,8 @@ struct Task {
     serialized_by: BTreeSet<SerializedBy>,
     is_scoped: bool,
     starts: usize,
+    /// Places that make such a task. Where helpers start it, that is how often.
+    made: usize,
 }
 
 pub(super) fn find(
@@ -75,6 +79,34 @@ pub(super) fn find(
         initialisers.into_iter().map(|method| thread(ThreadKind::Init, true, vec![method])),
     );
     FoundThreads { threads, is_reached }
+}
+
+/// Whether other threads run the object that a thread begins with. `of_body` says so of the bodies of tasks.
+pub(super) fn root_sharing(
+    program: &Program,
+    thread: &AbstractThread,
+    of_body: &dyn Fn(MethodId) -> TaskSharing,
+) -> TaskSharing {
+    let of_entry = |entry: &MethodId| match thread.kind {
+        ThreadKind::Main | ThreadKind::Init => TaskSharing::Own,
+        ThreadKind::Run => of_body(*entry),
+        // Whoever names an entry point says that callers share what they call.
+        ThreadKind::Client => TaskSharing::Several,
+        ThreadKind::Entry(kind) => {
+            let receivers = threads::receivers(program, *entry, kind);
+            let is_task = matches!(kind, EntryThread::Own | EntryThread::Pool | EntryThread::Timer);
+            if receivers.contains(&ReceiverSharing::Shared) {
+                TaskSharing::Several
+            } else if receivers.contains(&ReceiverSharing::PerCall) {
+                TaskSharing::Own
+            } else if is_task {
+                of_body(*entry)
+            } else {
+                TaskSharing::Unknown
+            }
+        }
+    };
+    thread.entries.iter().map(of_entry).max().unwrap_or_default()
 }
 
 /// Whether something outside calls the method, whatever the program does.
@@ -121,6 +153,7 @@ fn thread(kind: ThreadKind, is_unique: bool, entries: Vec<MethodId>) -> Abstract
         is_unique,
         entries,
         root: None,
+        root_sharing: TaskSharing::Unknown,
         started_at: Vec::new(),
         serialized_by: None,
         is_scoped: false,
@@ -207,7 +240,7 @@ fn add_tasks(
 
 impl Task {
     fn is_many(&self) -> bool {
-        self.is_repeated || self.starts > 1
+        self.is_repeated || self.starts > 1 || self.made > 1
     }
 }
 
@@ -234,6 +267,11 @@ fn tasks(
                         let made = instruction.result.into_iter();
                         for task in made.flat_map(|value| bodies_of(shape, value)) {
                             tasks.entry(task).or_default().is_repeated |= is_repeated;
+                        }
+                        let made = instruction.result.and_then(|value| shape.node_of(value));
+                        let names = made.into_iter().flat_map(|node| &shape[node].names);
+                        for task in names.filter_map(task_body) {
+                            tasks.entry(task).or_default().made += 1;
                         }
                     }
                     Operation::Call(call) => {

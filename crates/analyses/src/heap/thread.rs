@@ -4,7 +4,7 @@ use program::ids::{FieldId, MethodId};
 use program::models::EntryThread;
 use program::summaries;
 
-use super::{ObjectId, Place};
+use super::{ObjectId, Place, TaskSharing};
 
 /// What kind of control flow an abstract thread stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,6 +56,8 @@ pub struct AbstractThread {
     pub entries: Vec<MethodId>,
     /// The object that it runs: what `this` is in its first method, or the lambda. None for static methods.
     pub root: Option<ObjectId>,
+    /// Whether other threads run the same object.
+    pub root_sharing: TaskSharing,
     /// Where the program starts or submits it.
     pub started_at: Vec<Place>,
     /// What makes the thread run one after the other with others: of those with the same value, one runs at a time.

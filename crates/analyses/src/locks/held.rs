@@ -1,7 +1,7 @@
 //! The locks that are held, point by point, through one method.
 //!
 //! Misses locks that are taken or given back on some paths only: where paths meet, what all of them
-//! hold counts as held. Two acquisitions are of one lock when its names say so.
+//! hold counts as held, wherever each has acquired it. Two acquisitions are of one lock when its names say so.
 
 use program::Program;
 use program::callgraph::CallGraph;
@@ -42,6 +42,13 @@ impl OpenAcquisition {
     pub fn is_from_caller(&self) -> bool {
         self.offset > LARGEST_OFFSET
     }
+
+    /// Whether two paths hold the same lock in the same way, wherever each of them has acquired it.
+    fn is_same_lock(&self, other: &OpenAcquisition) -> bool {
+        let has_name = self.lock.is_some() || self.object.is_some();
+        let offset = if has_name { other.offset } else { self.offset };
+        OpenAcquisition { offset, ..*self } == *other
+    }
 }
 
 /// The locks that are held at one point.
@@ -66,9 +73,20 @@ impl HeldLocks {
     /// Keeps what is held on another path too; says whether that is less.
     pub fn join(&mut self, other: &HeldLocks) -> bool {
         let before = (self.stack.len(), self.conditional.len());
-        self.stack.retain(|held| other.stack.contains(held));
+        let mut others = other.stack.clone();
+        let mut has_moved = false;
+        self.stack.retain_mut(|held| {
+            let Some(at) = others.iter().position(|other| held.is_same_lock(other)) else {
+                return false;
+            };
+            // Where it was acquired depends on the path; the first place stands for all.
+            let offset = held.offset.min(others.remove(at).offset);
+            has_moved |= offset != held.offset;
+            held.offset = offset;
+            true
+        });
         self.conditional.retain(|conditional| other.conditional.contains(conditional));
-        before != (self.stack.len(), self.conditional.len())
+        has_moved || before != (self.stack.len(), self.conditional.len())
     }
 }
 

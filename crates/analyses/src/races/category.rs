@@ -130,7 +130,10 @@ fn of_lock_not_unique(
     let is_own = |lock: &ObjectId| {
         let is_unrelated = |event: &&Event| {
             let mut guards = race_facts.guards(event).iter();
-            guards.any(|guard| guard.object == Some(*lock) && guard.relation == Relation::Unknown)
+            guards.any(|guard| {
+                guard.object == Some(*lock)
+                    && matches!(guard.relation, Relation::Apart | Relation::Unknown)
+            })
         };
         (race_facts.conflict_facts.is_thread(*lock)
             || race_facts.conflict_facts.is_thread_specific(*lock))

@@ -135,8 +135,8 @@ pub(super) trait ConflictFacts {
     fn is_thread_specific(&self, object: ObjectId) -> bool;
     /// Whether a thread begins with the object.
     fn is_thread(&self, object: ObjectId) -> bool;
-    /// Whether a thread begins with the object that one of its constructors starts.
-    fn starts_itself(&self, object: ObjectId) -> bool;
+    /// Whether a constructor of the object starts a thread that knows the object.
+    fn is_handed_out_in_constructor(&self, object: ObjectId) -> bool;
     /// The object that an object belongs to.
     fn host(&self, object: ObjectId) -> Option<ObjectId>;
     /// Whether what a variable refers to is the same for as long as other threads know its object.
@@ -213,10 +213,10 @@ pub(super) fn without_threads(
     if accepted.start_and_end && (is_awaited(first, second) || is_awaited(second, first)) {
         return Some(SafetyReason::Join);
     }
-    // A thread that its own constructor starts is known to itself too early.
+    // An object that its own constructor hands to a thread is known to that thread too early.
     if accepted.constructors
         && one(|compared_access| compared_access.is_in_constructor)
-        && !conflict_facts.starts_itself(object)
+        && !conflict_facts.is_handed_out_in_constructor(object)
     {
         return Some(SafetyReason::Constructor);
     }
@@ -293,6 +293,10 @@ fn is_one_lock(
         && steps.iter().all(|slot| conflict_facts.never_changes(*slot))
     {
         return Some(SafetyReason::ObjectLock);
+    }
+    // The lock of another host guards nothing of this one.
+    if one.relation == Relation::Apart || other.relation == Relation::Apart {
+        return None;
     }
     // An object has one host, and the host may have one in turn.
     let mut at = object;

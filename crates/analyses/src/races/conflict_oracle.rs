@@ -320,7 +320,7 @@ impl ConflictFacts for SmallProgramFacts {
         false
     }
 
-    fn starts_itself(&self, _: ObjectId) -> bool {
+    fn is_handed_out_in_constructor(&self, _: ObjectId) -> bool {
         false
     }
 

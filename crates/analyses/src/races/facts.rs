@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::conflict::{ConflictFacts, StartOfThread};
 use super::listener::Records;
 use crate::execution::{ExecutionFacts, SyncVariable};
-use crate::heap::{ObjectId, Slot, ThreadId, ThreadKind, ThreadSet};
+use crate::heap::{Name, NameRoot, ObjectId, Slot, ThreadId, ThreadKind, ThreadSet};
 
 /// The knowledge of one whole-program analysis.
 pub(super) struct ComputedConflictFacts<'a> {
@@ -105,21 +105,25 @@ impl ConflictFacts for ComputedConflictFacts<'_> {
         known.properties.is_thread && !known.is_imprecise()
     }
 
-    fn starts_itself(&self, object: ObjectId) -> bool {
+    fn is_handed_out_in_constructor(&self, object: ObjectId) -> bool {
         let ExecutionFacts { context, heap, .. } = self.execution;
         let program = context.program;
-        let starts_itself = |constructor: &MethodId| {
+        let hands_out = |constructor: &MethodId| {
             let shape = &heap.shapes[*constructor];
             let this = shape.parameters.first().copied().flatten();
+            let is_known = |name: &Name| matches!(name.root, NameRoot::Task(_));
             program.methods[*constructor].is_initializer()
-                && this.is_some_and(|this| shape[this].flags.is_started)
+                && this.is_some_and(|this| {
+                    shape[this].flags.is_started || shape[this].names.iter().any(is_known)
+                })
         };
-        self.is_thread(object)
-            && heap.objects[object].classes.iter().any(|class| {
+        let known = &heap.objects[object];
+        !known.is_imprecise()
+            && known.classes.iter().any(|class| {
                 program
                     .hierarchy
                     .superclasses(*class)
-                    .any(|class| program.classes[class].methods.iter().any(starts_itself))
+                    .any(|class| program.classes[class].methods.iter().any(hands_out))
             })
     }
 

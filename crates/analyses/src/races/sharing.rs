@@ -18,7 +18,7 @@ use program::models::ClassProperty;
 use program::{ClassId, Program};
 
 use super::variable::{Conflicts, Pair, RaceFacts, Variable};
-use crate::execution::{HeldLock, Relation};
+use crate::execution::{BaseReference, HeldLock, Relation};
 use crate::heap::{AbstractObject, Heap, NameRoot, ObjectId, Place, Slot, ThreadId};
 
 /// How objects are known to more than one thread, best first.
@@ -95,6 +95,9 @@ impl Sharing {
         if !is_certain && known != Visibility::ToAll {
             return Severity::Low;
         }
+        if is_perhaps_one_thread(race_facts, variable, conflicts, pair) {
+            return Severity::Low;
+        }
         if self.is_precise {
             return Severity::High;
         }
@@ -127,6 +130,27 @@ impl Sharing {
         let class = program.fields[field].class;
         self.cursors.iter().any(|cursor| program.hierarchy.is_subtype(class, *cursor))
     }
+}
+
+/// Whether both accesses are made by threads on what they were started with, of which each may have its own: that the
+/// same object is run by several is not seen.
+fn is_perhaps_one_thread(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicts: &Conflicts,
+    pair: &Pair,
+) -> bool {
+    let properties = &race_facts.execution.heap.objects[variable.object].properties;
+    let base = |group: usize| {
+        let event = conflicts.groups[group].first().map(|at| &variable.events[*at]);
+        event.map(|event| event.base).unwrap_or_default()
+    };
+    let (one, other) = (base(pair.first), base(pair.second));
+    let is_own = |base: BaseReference| base.is_own_root || base.is_perhaps_own_root;
+    properties.is_perhaps_thread_specific
+        || (is_own(one) && is_own(other))
+        || (is_own(one) && other.is_joined)
+        || (is_own(other) && one.is_joined)
 }
 
 /// Whether an object was made elsewhere than in the source file of a thread, which makes what it needs in its
@@ -237,7 +261,7 @@ fn is_mostly_locked(race_facts: &RaceFacts<'_>, variable: &Variable, may_be_arou
         let is_related = match relation {
             Relation::Inside(_) => true,
             Relation::Around(_) => may_be_around,
-            Relation::Unknown => false,
+            Relation::Apart | Relation::Unknown => false,
         };
         is_related || source.is_some_and(|it| it == taken_in())
     };

@@ -70,6 +70,7 @@ impl Listener for Recorder<'_> {
             match relation {
                 Relation::Inside(slots) => format!("{mode}inside({})", label(slots)),
                 Relation::Around(slots) => format!("{mode}around({})", label(slots)),
+                Relation::Apart => format!("{mode}apart"),
                 Relation::Unknown => format!("{mode}unknown"),
             }
         });
