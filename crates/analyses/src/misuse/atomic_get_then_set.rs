@@ -47,22 +47,22 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         let is_read = |value: ValueId| reads.iter().any(|it| it.instruction.result == Some(value));
         let Some(value) = write.call.arguments.get(1) else { continue };
         let value = method.body.without_casts(*value);
-        let found = if is_read(value) {
-            None
-        } else {
-            method.computed_from(value, &is_read, &|value| {
-                method.is_arithmetic(value) || is_made_from(method, value)
-            })
+        let counted =
+            method.calculated_from(value, &is_read).map(|(read, _)| (read, Severity::High));
+        let made = || {
+            let through = |value| is_made_from(method, value);
+            let read = method.computed_from(value, &is_read, &through)?;
+            (read != value).then_some((read, Severity::Medium))
         };
-        let is_number = method.is_arithmetic(value);
-        let (read, severity) = match found.and_then(|it| method.offset_of(it)) {
-            Some(read) if is_number => (read, Severity::High),
-            Some(read) => (read, Severity::Medium),
-            None => match decided_by(method, &dependence, write, &is_read) {
-                Some(read) => (read, Severity::Medium),
-                None => continue,
-            },
-        };
+        let found = counted.or_else(made);
+        let (read, severity) =
+            match found.and_then(|(it, grade)| Some((method.offset_of(it)?, grade))) {
+                Some(found) => found,
+                None => match decided_by(method, &dependence, write, &is_read) {
+                    Some(read) => (read, Severity::Medium),
+                    None => continue,
+                },
+            };
         findings.push(method.finding(
             RULE,
             severity,
@@ -100,7 +100,7 @@ fn decided_by(
     write: &Access<'_>,
     is_read: &dyn Fn(ValueId) -> bool,
 ) -> Option<u32> {
-    dependence.deciders(write.block).iter().find_map(|branch| {
+    method.deciders(dependence, write.block).iter().find_map(|branch| {
         let is_step = |value: ValueId| {
             method.is_arithmetic(value)
                 || matches!(

@@ -8,11 +8,14 @@
 //! Misses: blocking deeper than [`MOST_CALLS`] calls, or behind calls with several targets; callbacks in other forms than
 //! the interfaces that the models know.
 
+use std::collections::BTreeSet;
+
+use classes::bytecode::InvokeKind;
 use findings::{Finding, Severity, Step};
 use program::Origin;
 use program::ids::{MethodId, ValueId};
 use program::ir::{Call, Definition, Operation};
-use program::models::{Effect, MethodProperty};
+use program::models::{ClassProperty, Effect, MethodProperty};
 
 use super::facts::{MethodFacts, ProgramFacts, finding_at};
 use crate::locks::touches_lock;
@@ -42,6 +45,7 @@ impl Blocking {
 }
 
 pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
+    let mut seen = BTreeSet::new();
     for (_, instruction, call) in method.calls() {
         // Locks of all callers are reported where they are acquired.
         let held = method.held(instruction.offset);
@@ -60,10 +64,14 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             blocking_in(method.facts, target.method, MOST_CALLS, &mut chain)
         });
         if let Some(kind) = found {
+            // What calls lead to may depend on conditions that do not hold here.
             let severity = match kind {
-                Blocking::Sleep | Blocking::Join => Severity::Medium,
-                Blocking::Other => Severity::Low,
+                Blocking::Sleep | Blocking::Join if chain.is_empty() => Severity::Medium,
+                Blocking::Sleep | Blocking::Join | Blocking::Other => Severity::Low,
             };
+            if !seen.insert((lock_name.stable.clone(), kind.words(), severity)) {
+                continue;
+            }
             let sites = chain
                 .iter()
                 .rev()
@@ -143,7 +151,7 @@ fn is_foreign(method: &MethodFacts<'_>, call: &Call, offset: u32) -> bool {
     let program = method.program();
     let declared = &program.methods[call.method];
     let class = &program.classes[declared.class];
-    if declared.is_static() || !class.is_interface() || class.origin == Origin::Application {
+    if call.kind != InvokeKind::Interface || class.origin == Origin::Application {
         return false;
     }
     let properties =
@@ -170,7 +178,9 @@ fn comes_from_outside(method: &MethodFacts<'_>, value: ValueId) -> bool {
                     method.facts.stored_class(*field).is_none()
                 }
                 Some(Operation::Call(call)) => {
+                    let class = method.program().methods[call.method].class;
                     method.effects(call).iter().any(|it| matches!(it, Effect::Load { .. }))
+                        || method.facts.class_is(class, ClassProperty::Cursor)
                 }
                 _ => false,
             }

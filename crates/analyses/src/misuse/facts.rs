@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use classes::access;
+use classes::bytecode::BinaryOp;
 use findings::{Evidence, Finding, Severity, Site, Step, Witness};
 
 use program::Program;
 use program::callgraph::CallGraph;
 use program::ids::{BlockId, ClassId, FieldId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{
-    Body, Call, Constant, DeclaredType, Definition, Instruction, Operation, Terminator,
+    Body, Call, Constant, ControlDependence, DeclaredType, Definition, Instruction, Operation,
+    Terminator,
 };
 use program::models::{ClassProperty, Effect, EntryThread, Models, Operand};
 use program::threads::{self, RootKind};
@@ -341,9 +343,12 @@ impl<'a> MethodFacts<'a> {
         self.facts.held[self.method].get(&offset).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a lock is held at an offset, by this method or by every caller that is seen.
+    /// Whether a lock is held at an offset, by this method or by every caller that is seen. A method that releases a lock
+    /// which it has not acquired is entered with it.
     pub(super) fn is_locked(&self, offset: u32) -> bool {
-        !self.held(offset).is_empty() || !self.facts.is_entered_unlocked(self.method)
+        !self.held(offset).is_empty()
+            || !self.facts.is_entered_unlocked(self.method)
+            || !self.facts.guards.changes[self.method].released.is_empty()
     }
 
     /// Whether the object or class that this method belongs to is still being made.
@@ -473,6 +478,59 @@ impl<'a> MethodFacts<'a> {
             }
             Definition::Parameter(_) | Definition::Caught(_) | Definition::Removed => false,
         }
+    }
+
+    /// A value that `value` is computed from and that `is_it` accepts, with some arithmetic in between: a value that is
+    /// only chosen or boxed is not computed. Says whether the arithmetic is an addition or a subtraction.
+    pub(super) fn calculated_from(
+        &self,
+        value: ValueId,
+        is_it: &dyn Fn(ValueId) -> bool,
+    ) -> Option<(ValueId, bool)> {
+        let is_choice =
+            |value: ValueId| self.is_arithmetic(value) && self.calculation(value).is_none();
+        let mut found = None;
+        let is_result = |candidate: ValueId| {
+            self.calculation(candidate).is_some()
+                && self.operands(candidate).into_iter().any(|operand| {
+                    self.computed_from(operand, is_it, &|it| self.is_arithmetic(it)).is_some()
+                })
+        };
+        if let Some(result) = self.computed_from(value, &is_result, &is_choice) {
+            let through = |it| self.is_arithmetic(it);
+            let operands = self.operands(result).into_iter();
+            let read = operands.into_iter().find_map(|it| self.computed_from(it, is_it, &through));
+            found = read.map(|read| (read, self.calculation(result) == Some(true)));
+        }
+        found
+    }
+
+    /// Whether a value is the result of arithmetic, and if so, whether of an addition or a subtraction.
+    fn calculation(&self, value: ValueId) -> Option<bool> {
+        match self.body.defining_instruction(value).map(|it| &it.operation) {
+            Some(Operation::Binary { op, .. }) => Some(matches!(op, BinaryOp::Add | BinaryOp::Sub)),
+            Some(Operation::Call(call)) => {
+                let class = self.program().methods[call.method].class;
+                let name = &self.program().classes[class].name;
+                self.facts.models().is(name, ClassProperty::ComputesValues).then_some(false)
+            }
+            _ => None,
+        }
+    }
+
+    /// The branches that decide directly whether a block runs, without those of `assert`.
+    pub(super) fn deciders(&self, dependence: &ControlDependence, block: BlockId) -> Vec<BlockId> {
+        let is_assertion = |branch: &BlockId| {
+            dependence.deciders(*branch).iter().chain([branch]).any(|branch| {
+                self.tested(*branch).iter().any(|value| {
+                    self.field_of(*value).is_some_and(|field| {
+                        &*self.program().fields[field].name == "$assertionsDisabled"
+                    })
+                })
+            })
+        };
+        let deciders = dependence.deciders(block).iter().copied();
+        deciders.filter(|branch| !is_assertion(branch)).collect()
     }
 
     /// Where a value is defined.

@@ -12,6 +12,8 @@ use program::ids::{FieldId, MethodId};
 use program::ir::Operation;
 
 use super::facts::{MethodFacts, ProgramFacts, finding_at};
+use crate::locks::expression::{ExpressionRoot, LockExpression};
+use crate::locks::is_new;
 use crate::stale_value::domain::{GuardRelation, Variable, read_by, written_by};
 
 const RULE: &str = "inconsistent-synchronization";
@@ -21,6 +23,9 @@ const FEWEST_LOCKED: usize = 3;
 
 /// For each access without the lock there must be so many with it.
 const LOCKED_FOR_EACH_UNLOCKED: usize = 2;
+
+/// With so many accesses under the lock for each other one, the other one is an oversight.
+const RARE: usize = 5;
 
 struct Access {
     method: MethodId,
@@ -40,7 +45,21 @@ pub(super) fn search(facts: &ProgramFacts<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Whether a path starts at an object that this method makes.
+fn is_made_here(method: &MethodFacts<'_>, path: &LockExpression) -> bool {
+    matches!(path.root, ExpressionRoot::Local(object) if is_new(method.body, object))
+}
+
+/// Whether a method makes an object out of a stream: nobody else knows the object yet.
+fn is_deserializing(method: &MethodFacts<'_>) -> bool {
+    let name = &*method.program().methods[method.method].name;
+    ["readObject", "readObjectNoData", "readExternal", "readResolve"].contains(&name)
+}
+
 fn collect(method: &MethodFacts<'_>, accesses: &mut BTreeMap<FieldId, Vec<Access>>) {
+    if method.is_constructing() || is_deserializing(method) {
+        return;
+    }
     for (_, instruction) in method.instructions() {
         let (is_write, variable) = match &instruction.operation {
             Operation::GetField { .. } | Operation::GetStatic(_) => {
@@ -57,7 +76,7 @@ fn collect(method: &MethodFacts<'_>, accesses: &mut BTreeMap<FieldId, Vec<Access
         let declared = &method.program().fields[field];
         if declared.access & (access::FINAL | access::VOLATILE | access::SYNTHETIC) != 0
             || method.is_unshared(&path)
-            || method.is_constructing()
+            || is_made_here(method, &path)
         {
             continue;
         }
@@ -112,7 +131,8 @@ fn judge(
     }
     let Some(example) = accesses.iter().filter(holds).find(|it| it.is_write) else { return };
     let Some(worst) = free.iter().find(|it| it.is_write).or_else(|| free.first()) else { return };
-    let severity = grade(facts, field, worst);
+    let is_rare = locked >= RARE * (free.len() + others);
+    let severity = grade(facts, field, worst, is_rare);
     let name = facts.field_name(field);
     let steps = vec![
         Step::at("locked", facts.program.site(example.method, example.offset)),
@@ -128,12 +148,13 @@ fn judge(
     ));
 }
 
-/// A write that holds no lock destroys what the lock protects; a read may miss the latest value.
-fn grade(facts: &ProgramFacts<'_>, field: FieldId, access: &Access) -> Severity {
+/// A write that holds no lock destroys what the lock protects, if it is the exception; a read may miss the latest value.
+fn grade(facts: &ProgramFacts<'_>, field: FieldId, access: &Access, is_rare: bool) -> Severity {
     let name = &*facts.program.methods[access.method].name;
     let is_one_way = facts.guards.is_one_way(field);
-    if ["toString", "hashCode", "equals"].contains(&name) || is_one_way {
+    let is_for_people = ["toString", "hashCode", "equals"].iter().any(|it| name.starts_with(it));
+    if is_for_people || is_one_way {
         return Severity::Low;
     }
-    if access.is_write { Severity::High } else { Severity::Medium }
+    if access.is_write && is_rare { Severity::High } else { Severity::Medium }
 }

@@ -26,12 +26,16 @@ const NOT_HELD: &str = "unlock-without-lock";
 /// What may be true of locks at one point.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct MayHold {
+    /// Whether control can get there at all.
+    is_reached: bool,
     /// Locks that may be held, and where they were acquired.
     held: BTreeSet<(LockExpression, u32)>,
     /// Attempts whose result is not known yet.
     tried: BTreeSet<(ValueId, LockExpression, u32)>,
     /// Attempts that may have failed here.
     failed: BTreeSet<(LockExpression, u32)>,
+    /// Locks of which the program remembers in its own way whether it holds them.
+    remembered: BTreeSet<LockExpression>,
 }
 
 struct Pairing<'a, 'b> {
@@ -71,6 +75,9 @@ impl Pairing<'_, '_> {
     }
 
     fn apply(&self, state: &mut MayHold, instruction: &Instruction) {
+        if !state.is_reached {
+            return;
+        }
         for event in self.events(instruction) {
             match event {
                 LockEvent::Acquire { lock: Some(lock), object: None } => {
@@ -83,6 +90,7 @@ impl Pairing<'_, '_> {
                 LockEvent::Release { lock: Some(lock), object: None } => {
                     state.held.retain(|(held, _)| *held != lock);
                     state.tried.retain(|(_, tried, _)| *tried != lock);
+                    state.remembered.remove(&lock);
                     state.failed.retain(|(failed, _)| *failed != lock);
                 }
                 LockEvent::Acquire { .. }
@@ -98,15 +106,19 @@ impl Forward for Pairing<'_, '_> {
     type State = MayHold;
 
     fn entry(&mut self, _body: &Body) -> MayHold {
-        MayHold::default()
+        MayHold { is_reached: true, ..MayHold::default() }
     }
 
     fn join(&mut self, into: &mut MayHold, from: &MayHold) -> bool {
-        let size = |it: &MayHold| (it.held.len(), it.tried.len(), it.failed.len());
+        let size = |it: &MayHold| {
+            (it.is_reached, it.held.len(), it.tried.len(), it.failed.len(), it.remembered.len())
+        };
         let before = size(into);
+        into.is_reached |= from.is_reached;
         into.held.extend(&from.held);
         into.tried.extend(&from.tried);
         into.failed.extend(&from.failed);
+        into.remembered.extend(&from.remembered);
         size(into) != before
     }
 
@@ -116,8 +128,15 @@ impl Forward for Pairing<'_, '_> {
         self.apply(state, instruction);
     }
 
-    /// A release that throws has released: nobody can try again.
+    /// A release that throws has released: nobody can try again. What does not throw by design leads to no handler.
     fn thrown(&mut self, state: &MayHold, instruction: &Instruction) -> MayHold {
+        let throws = match &instruction.operation {
+            Operation::Call(call) => may_throw(self.method, call, instruction.offset),
+            _ => false,
+        };
+        if !throws {
+            return MayHold::default();
+        }
         let mut thrown = state.clone();
         for event in self.events(instruction) {
             if let LockEvent::Release { lock: Some(lock), .. } = event {
@@ -156,8 +175,10 @@ impl Forward for Pairing<'_, '_> {
                 )
             );
         if decided.is_empty() && is_memory {
-            state.failed.clear();
-            state.tried.clear();
+            let failed = std::mem::take(&mut state.failed);
+            let tried = std::mem::take(&mut state.tried);
+            state.remembered.extend(failed.into_iter().map(|(lock, _)| lock));
+            state.remembered.extend(tried.into_iter().map(|(_, lock, _)| lock));
         }
     }
 }
@@ -192,16 +213,21 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let states = dataflow::solve(method.body, &mut flow);
+    // Locks that are released before they are acquired: callers hold them.
+    let mut from_callers: BTreeSet<LockExpression> = BTreeSet::new();
     let mut leaks: BTreeSet<(LockExpression, u32, u32, Severity)> = BTreeSet::new();
     for (id, block) in method.body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         for instruction in &block.instructions {
-            report_releases(method, &flow, &paired, &state, instruction, findings);
-            let throws = match &instruction.operation {
-                Operation::Call(call) => may_throw(method, call, instruction.offset),
-                _ => false,
-            };
-            if throws && !is_caught(method, block) {
+            from_callers.extend(report_releases(
+                method,
+                &flow,
+                &paired,
+                &state,
+                instruction,
+                findings,
+            ));
+            if !is_caught(method, block) {
                 for (lock, offset) in &flow.thrown(&state, instruction).held {
                     leaks.insert((*lock, *offset, instruction.offset, Severity::Medium));
                 }
@@ -233,7 +259,10 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
     // The worst way out of the method stands for all of them.
     for severity in [Severity::High, Severity::Medium] {
         for (lock, offset, left, _) in leaks.iter().filter(|it| it.3 == severity) {
-            if paired.contains(lock) && seen.insert((*lock, *offset)) {
+            if paired.contains(lock)
+                && !from_callers.contains(lock)
+                && seen.insert((*lock, *offset))
+            {
                 findings.push(method.finding(
                     NOT_RELEASED,
                     severity,
@@ -245,6 +274,7 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
+/// Reports a release of what is not held; gives the lock if it is that of a caller, released for a while.
 fn report_releases(
     method: &MethodFacts<'_>,
     flow: &Pairing<'_, '_>,
@@ -252,14 +282,14 @@ fn report_releases(
     state: &MayHold,
     instruction: &Instruction,
     findings: &mut Vec<Finding>,
-) {
-    let Operation::Call(call) = &instruction.operation else { return };
-    if !touches_lock(method.effects(call)) {
-        return;
+) -> Option<LockExpression> {
+    let Operation::Call(call) = &instruction.operation else { return None };
+    if !state.is_reached || !touches_lock(method.effects(call)) {
+        return None;
     }
     for event in flow.events(instruction) {
         let LockEvent::Release { lock: Some(lock), object: None } = event else { continue };
-        if !paired.contains(&lock) {
+        if !paired.contains(&lock) || state.remembered.contains(&lock) {
             continue;
         }
         let is_tried = state.tried.iter().find(|(_, tried, _)| *tried == lock);
@@ -279,6 +309,16 @@ fn report_releases(
             && failed.is_none()
             && is_released_for_a_while(method, flow, lock, instruction)
         {
+            return Some(lock);
+        }
+        // Compilers copy `finally` blocks: what counts as one place is the line.
+        let line = method.site(instruction.offset).line;
+        let is_known = |known: &Finding| {
+            known.rule == NOT_HELD
+                && line.is_some()
+                && known.witnesses[0].steps.last().is_some_and(|step| step.site.line == line)
+        };
+        if findings.iter().any(is_known) {
             continue;
         }
         findings.push(method.finding(
@@ -288,6 +328,7 @@ fn report_releases(
             steps,
         ));
     }
+    None
 }
 
 /// Whether the lock is acquired again after this release.

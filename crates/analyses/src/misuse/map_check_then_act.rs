@@ -58,13 +58,11 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         let Some(value) = put.call.arguments.get(2).map(|it| method.body.without_casts(*it)) else {
             continue;
         };
-        let update = (!is_look(value))
-            .then(|| method.computed_from(value, &is_look, &|it| method.is_arithmetic(it)))
-            .flatten();
+        let update = method.calculated_from(value, &is_look).map(|(look, _)| look);
         let (look, severity) = match update.and_then(|it| method.offset_of(it)) {
             Some(look) => (look, Severity::High),
             None => {
-                let decided = dependence.deciders(put.block).iter().find_map(|branch| {
+                let decided = method.deciders(&dependence, put.block).iter().find_map(|branch| {
                     let tested = method.tested(*branch);
                     let through = |it| method.is_arithmetic(it);
                     let found =

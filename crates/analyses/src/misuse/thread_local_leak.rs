@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use findings::{Finding, Severity};
-use program::ids::{FieldId, MethodId};
+use program::ids::{BlockId, FieldId, MethodId, ValueId};
+use program::ir::{Call, ControlDependence, Operation};
 use program::models::{Effect, EntryThread, Operand};
 use program::threads::RootKind;
 use rustc_hash::FxHashSet;
@@ -48,7 +49,8 @@ fn collect(
     stored: &mut BTreeMap<FieldId, Vec<(MethodId, u32)>>,
     removed: &mut FxHashSet<FieldId>,
 ) {
-    for (_, instruction, call) in method.calls() {
+    let dependence = ControlDependence::of(method.body);
+    for (block, instruction, call) in method.calls() {
         let effects = method.effects(call);
         let is_local =
             |effect: &Effect| matches!(effect, Effect::ThreadLocalAccess { of: Operand::Receiver });
@@ -59,8 +61,10 @@ fn collect(
         let Some(field) = receiver.and_then(|it| method.field_of(it)) else { continue };
         let stores = effects.iter().any(|effect| matches!(effect, Effect::Store { .. }));
         let gives = effects.iter().any(|effect| matches!(effect, Effect::Load { .. }));
-        let is_reset = call.arguments.get(1).is_some_and(|it| is_null(method.body, *it));
+        let is_reset = call.arguments.get(1).is_some_and(|it| is_null(method.body, *it))
+            || is_constant(method, call);
         match (stores, gives) {
+            (true, _) if !is_reset && is_made_when_missing(method, &dependence, block, field) => {}
             (true, _) if !is_reset => {
                 stored.entry(field).or_default().push((method.method, instruction.offset));
             }
@@ -70,6 +74,39 @@ fn collect(
             (false, true) => {}
         }
     }
+}
+
+/// Whether a constant or a flag is stored: one of these values means that there is nothing.
+fn is_constant(method: &MethodFacts<'_>, call: &Call) -> bool {
+    let Some(value) = call.arguments.get(1) else { return false };
+    let is_it =
+        |value: ValueId| match method.body.defining_instruction(value).map(|it| &it.operation) {
+            Some(Operation::Constant(_)) => true,
+            Some(Operation::GetStatic(field)) => method.program().fields[*field].is_final(),
+            _ => false,
+        };
+    method.computed_from(*value, &is_it, &|it| method.is_arithmetic(it)).is_some()
+}
+
+/// Whether a value is stored because there was none: a cache for each thread, which is meant to stay.
+fn is_made_when_missing(
+    method: &MethodFacts<'_>,
+    dependence: &ControlDependence,
+    block: BlockId,
+    field: FieldId,
+) -> bool {
+    let is_asked = |value: ValueId| {
+        let value = method.body.without_casts(value);
+        match method.body.defining_instruction(value).map(|it| &it.operation) {
+            Some(Operation::Call(call)) => {
+                let receiver = call.arguments.first();
+                receiver.and_then(|it| method.field_of(*it)) == Some(field)
+            }
+            _ => false,
+        }
+    };
+    let deciders = dependence.deciders(block).iter();
+    deciders.into_iter().any(|branch| method.tested(*branch).iter().any(|it| is_asked(*it)))
 }
 
 /// The methods that threads execute which go on to serve others.

@@ -25,15 +25,9 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         }
         let value = method.body.without_casts(value);
         let is_read = |value: ValueId| method.expressions.of(value) == Some(path);
-        // What was read and is written unchanged restores the field.
-        if is_read(value) {
-            continue;
-        }
-        let through = |value: ValueId| method.is_arithmetic(value);
-        let Some(read) = method.computed_from(value, &is_read, &through) else { continue };
+        let Some((read, is_count)) = method.calculated_from(value, &is_read) else { continue };
         let Some(read) = method.offset_of(read) else { continue };
-        let is_reference = method.program().fields[field].descriptor.starts_with('L');
-        let severity = grade(method, is_reference);
+        let severity = grade(method, is_count);
         findings.push(method.finding(
             RULE,
             severity,
@@ -44,11 +38,11 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// A private method that a thread of the class itself executes is often the only writer; what others may call at any
-/// time has no such excuse.
-fn grade(method: &MethodFacts<'_>, is_reference: bool) -> Severity {
+/// time has no such excuse. A maximum or a set of bits loses less than a count.
+fn grade(method: &MethodFacts<'_>, is_count: bool) -> Severity {
     let is_private = method.program().methods[method.method].is_private();
     let starts_thread = method.facts.roots.contains_key(&method.method);
-    if is_private || starts_thread || is_reference { Severity::Medium } else { Severity::High }
+    if is_private || starts_thread || !is_count { Severity::Medium } else { Severity::High }
 }
 
 /// The field that an instruction writes, directly or by calling a setter.

@@ -36,9 +36,9 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `medium`: it sleeps, or waits for the end of a thread or a task without a timeout;
-    /// - `low`: it waits for something else, such as input or a queue: a lock may be there for that very purpose. Shown with
-    ///   `--level low` only.
+    /// - `medium`: the method itself sleeps, or waits for the end of a thread or a task without a timeout;
+    /// - `low`: a method that it calls does; or it waits for something else, such as input or a queue: a lock may be there for
+    ///   that very purpose. Shown with `--level low` only.
     ///
     /// ## Limitations
     ///

@@ -35,8 +35,8 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: the field is written without the lock;
-    /// - `medium`: it is read without the lock;
+    /// - `high`: the field is written without the lock, and there are at least five accesses with it for each other one;
+    /// - `medium`: it is written more often without the lock, or read;
     /// - `low`: the access is in `toString`, `equals` or `hashCode`, or the field only ever becomes one constant. Shown with
     ///   `--level low` only.
     ///

@@ -40,8 +40,8 @@ super::rule! {
     ///
     /// ## Limitations
     ///
-    /// A variable that is removed anywhere, or set to `null`, counts as removed. Values that an initialiser makes are not
-    /// reported.
+    /// A variable that is removed anywhere, or set to `null` or another constant, counts as removed. Values that an initialiser
+    /// makes, or that are stored because there was none, are not reported.
     static RULE = {
         name: "thread-local-leak",
         on_by_default: true,

@@ -40,8 +40,8 @@ super::rule! {
     /// ## How findings are graded
     ///
     /// - `high`: callers outside the class can call the method at any time;
-    /// - `medium`: the method is private or the body of a thread, which may be the only one that writes; or the field holds a
-    ///   box.
+    /// - `medium`: the method is private or the body of a thread, which may be the only one that writes; or a maximum or a set
+    ///   of bits is kept, not a count.
     ///
     /// ## Limitations
     ///
