@@ -397,6 +397,11 @@ impl<'a> Grader<'a> {
         // A collection that several threads may use at once guards itself: each call is a step of its own by design.
         let is_of_safe_collection =
             origin.variable.part == Part::Contents && self.guards_itself(&origin.variable);
+        // The same field is looked at once more, of an object under another name that may well be the same.
+        let is_checked_elsewhere = checked.iter().any(|it| {
+            it.field.is_some()
+                && (it.field, it.part) == (origin.variable.field, origin.variable.part)
+        });
         let is_unlikely = decided && {
             // Others read a volatile field without the lock, and so live with a value that has changed since.
             let is_volatile = origin.variable.part == Part::Value
@@ -419,6 +424,7 @@ impl<'a> Grader<'a> {
             || is_surrounded
             || is_tolerant
             || is_after_failure
+            || is_checked_elsewhere
             || is_of_safe_collection
             || is_unlikely
         {
