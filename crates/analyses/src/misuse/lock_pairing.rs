@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use findings::{Finding, Severity};
 use program::dataflow::{self, BlockTransition, Edge, Forward};
-use program::ids::ValueId;
+use program::ids::{BlockId, TypedVec, ValueId};
 use program::ir::{Block, Body, Call, Definition, Instruction, Operation, Terminator};
 use program::models::{Effect, language};
 
@@ -72,6 +72,27 @@ impl Pairing<'_, '_> {
             );
         }
         events
+    }
+
+    /// A branch on what a lock itself says (`isHeldByCurrentThread`): the program knows better from there on.
+    fn ask(&self, state: &mut MayHold, tested: ValueId) {
+        let method = self.method;
+        let asked = match method.body.defining_instruction(tested).map(|it| &it.operation) {
+            Some(Operation::Call(call)) if !touches_lock(method.effects(call)) => {
+                method.receiver(call).and_then(|it| method.expressions.of(it))
+            }
+            _ => None,
+        };
+        let Some(lock) = asked else { return };
+        let is_known = state.held.iter().any(|(held, _)| *held == lock)
+            || state.tried.iter().any(|(_, tried, _)| *tried == lock)
+            || state.failed.iter().any(|(failed, _)| *failed == lock);
+        if is_known {
+            state.held.retain(|(held, _)| *held != lock);
+            state.tried.retain(|(_, tried, _)| *tried != lock);
+            state.failed.retain(|(failed, _)| *failed != lock);
+            state.remembered.insert(lock);
+        }
     }
 
     fn apply(&self, state: &mut MayHold, instruction: &Instruction) {
@@ -152,6 +173,7 @@ impl Forward for Pairing<'_, '_> {
         }
         let body = self.method.body;
         let Some((tested, is_true)) = succeeded(body, passage.block, passage.edge) else { return };
+        self.ask(state, tested);
         let decided: Vec<_> =
             state.tried.iter().filter(|(result, ..)| *result == tested).copied().collect();
         for attempt in &decided {
@@ -204,15 +226,16 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
     }
     // A lock under a name that is not acquired here may be any of those that are.
     let is_clear = !has_unnamed_release && released.iter().all(|lock| acquired.contains(lock));
-    let paired: BTreeSet<LockExpression> = acquired
+    let candidates: BTreeSet<LockExpression> = acquired
         .intersection(&released)
         .filter(|lock| keeps_its_meaning(method, lock))
         .copied()
         .collect();
-    if paired.is_empty() {
+    if candidates.is_empty() {
         return;
     }
     let states = dataflow::solve(method.body, &mut flow);
+    let paired = released_where_held(method, &flow, &states, &candidates);
     // Locks that are released before they are acquired: callers hold them.
     let mut from_callers: BTreeSet<LockExpression> = BTreeSet::new();
     let mut leaks: BTreeSet<(LockExpression, u32, u32, Severity)> = BTreeSet::new();
@@ -272,6 +295,32 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             }
         }
     }
+}
+
+/// The locks that are acquired and released on one path. Branches that do the one or the other, as a caller asks, are no
+/// pair.
+fn released_where_held(
+    method: &MethodFacts<'_>,
+    flow: &Pairing<'_, '_>,
+    states: &TypedVec<BlockId, Option<MayHold>>,
+    candidates: &BTreeSet<LockExpression>,
+) -> BTreeSet<LockExpression> {
+    let mut found = BTreeSet::new();
+    for (id, block) in method.body.blocks.iter_with_ids() {
+        let Some(mut state) = states[id].clone() else { continue };
+        for instruction in &block.instructions {
+            for event in flow.events(instruction) {
+                let LockEvent::Release { lock: Some(lock), object: None } = event else { continue };
+                let is_held = state.held.iter().any(|(held, _)| *held == lock)
+                    || state.tried.iter().any(|(_, tried, _)| *tried == lock);
+                if is_held && candidates.contains(&lock) {
+                    found.insert(lock);
+                }
+            }
+            flow.apply(&mut state, instruction);
+        }
+    }
+    found
 }
 
 /// Reports a release of what is not held; gives the lock if it is that of a caller, released for a while.

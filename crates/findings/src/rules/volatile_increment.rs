@@ -39,9 +39,9 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: callers outside the class can call the method at any time;
-    /// - `medium`: the method is private or the body of a thread, which may be the only one that writes; or a maximum or a set
-    ///   of bits is kept, not a count.
+    /// - `medium`: callers outside the class can call the method at any time;
+    /// - `low`: the method is private or the body of a thread, which may be the only one that writes; or a maximum or a set
+    ///   of bits is kept, not a count. Shown with `--level low` only.
     ///
     /// ## Limitations
     ///
