@@ -10,6 +10,7 @@ pub mod heap;
 pub mod lock_pattern;
 pub mod locks;
 pub mod method_consistency;
+pub mod misuse;
 pub mod races;
 #[cfg(test)]
 #[path = "../tests/random/generator.rs"]
@@ -140,7 +141,7 @@ pub struct Analysis {
 
 /// Every analysis, in the order in which they run.
 pub static ALL: &[Analysis] =
-    &[lock_pattern::ANALYSIS, stale_value::ANALYSIS, whole_program::ANALYSIS];
+    &[lock_pattern::ANALYSIS, stale_value::ANALYSIS, whole_program::ANALYSIS, misuse::ANALYSIS];
 
 /// Whether some analysis reports this rule; the others are found only while a program runs.
 #[must_use]

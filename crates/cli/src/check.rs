@@ -60,6 +60,13 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     if let Some(damaged) = damaged_archive(&results) {
         bail!("`{}` is damaged, so not all of it was analysed: {}", damaged.place, damaged.detail);
     }
+    if flags.fail_on_gaps && !results.gaps.is_empty() {
+        return Ok(Outcome::Findings);
+    }
+    // What was just written down as known is nothing to fail for.
+    if settings.triage.write_baseline.is_some() && !results.interrupted {
+        return Ok(Outcome::NothingFound);
+    }
     Ok(outcome(&results, settings.triage.fail_on))
 }
 
@@ -120,10 +127,34 @@ fn analyse(
     }
     let looked = (!cancel.is_requested()).then_some(settings);
     triage(found, Some(&program), &settings.triage, baseline, looked, &mut results);
+    results.remarks.extend(unmatched_patterns(&program, flags));
     if !settings.has_other_paths {
         results.remarks.extend(unmatched_models(&program));
     }
     Ok((results, watch_list))
+}
+
+/// Patterns of the command line that match no class and no method, each as a sentence: a misspelled one silences
+/// everything, or nothing.
+fn unmatched_patterns(program: &Program, flags: &CheckFlags) -> Vec<String> {
+    let given = [("include", &flags.include), ("exclude", &flags.exclude)];
+    let mut sentences = Vec::new();
+    for (flag, patterns) in given {
+        for pattern in patterns {
+            let matches = program.classes.iter().any(|class| {
+                let name = class.dotted_name();
+                pattern.matches(&name)
+                    || class.methods.iter().any(|method| {
+                        let method = &program.methods[*method];
+                        pattern.matches(&format!("{name}.{}", method.name))
+                    })
+            });
+            if !matches {
+                sentences.push(format!("`--{flag} {pattern}` matches no class and no method"));
+            }
+        }
+    }
+    sentences
 }
 
 /// Why there is no class to check, and what to name instead.

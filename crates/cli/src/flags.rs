@@ -46,35 +46,39 @@ pub(crate) struct CheckFlags {
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Report this rule only; may be repeated (default: see `scission explain`)
-    #[arg(long = "rule", value_name = "RULE", value_parser = static_rule())]
+    /// Report this rule only; may be repeated, or several with commas (default: see `scission explain`)
+    #[arg(long = "rule", value_name = "RULE", value_parser = static_rule(), value_delimiter = ',')]
     pub(crate) rules: Vec<&'static Rule>,
 
     /// Report only on classes and methods that match, such as `com.acme.*`; a pattern that matches
     /// a library class also enables findings about its locks, which are off by default; may be
     /// repeated
-    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, value_delimiter = ',')]
     pub(crate) include: Vec<Pattern>,
 
     /// Report nothing on classes and methods that match, in addition to those that scission.toml
     /// excludes; may be repeated
-    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, value_delimiter = ',')]
     pub(crate) exclude: Vec<Pattern>,
 
     /// For `inconsistent-method`: only methods that match are meant to be atomic, private ones too, instead of
     /// those that scission.toml includes; may be repeated
-    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, value_delimiter = ',')]
     pub(crate) atomic: Vec<Pattern>,
 
     /// For `inconsistent-method`: methods that match are not meant to be atomic, in addition to those that
     /// scission.toml excludes; may be repeated
-    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern, value_delimiter = ',')]
     pub(crate) not_atomic: Vec<Pattern>,
 
     /// Also report what a recognised idiom makes harmless: values whose ownership is transferred, or that
     /// are checked again before use
     #[arg(long)]
     pub(crate) strict: bool,
+
+    /// Exit with status 1 if anything could not be analysed, findings or not
+    #[arg(long)]
+    pub(crate) fail_on_gaps: bool,
 
     /// Override `strict` in scission.toml
     #[arg(long, conflicts_with = "strict")]
@@ -263,7 +267,8 @@ pub(crate) struct TriageFlags {
     #[arg(long, conflicts_with = "baseline")]
     pub(crate) no_baseline: bool,
 
-    /// Write the findings of this run to a file for `--baseline`; may be the same file
+    /// Write the findings of this run to a file for `--baseline`; may be the same file. `check` exits with status 0 then: what
+    /// is found is known from now on
     #[arg(long, value_name = "FILE")]
     pub(crate) write_baseline: Option<PathBuf>,
 
@@ -347,7 +352,7 @@ pub(crate) struct ProgramFlags {
     pub(crate) models: Vec<PathBuf>,
 
     /// Methods that several threads may call, such as `com.acme.Server.handle*`; may be repeated
-    #[arg(long = "entry-point", value_name = "PATTERN", value_parser = pattern)]
+    #[arg(long = "entry-point", value_name = "PATTERN", value_parser = pattern, value_delimiter = ',')]
     pub(crate) entry_points: Vec<Pattern>,
 }
 

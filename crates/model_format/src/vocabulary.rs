@@ -418,6 +418,10 @@ words! {
         Library = "library",
         /// Holds variables of the program, although its package is a `library`.
         HoldsVariables = "holding-variables",
+        /// Equal values may be one object that unrelated code has too: literals are interned, boxes are cached.
+        SharedByValue = "shared-by-value",
+        /// Used like a constant, but its methods change it while they work: threads that share one need a lock.
+        ChangesWhenUsed = "changing-when-used",
     }
 }
 

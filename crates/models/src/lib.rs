@@ -275,7 +275,9 @@ impl Models {
             | ClassProperty::Observed
             | ClassProperty::Unobserved
             | ClassProperty::Library
-            | ClassProperty::HoldsVariables => None,
+            | ClassProperty::HoldsVariables
+            | ClassProperty::SharedByValue
+            | ClassProperty::ChangesWhenUsed => None,
         })
     }
 
@@ -446,7 +448,9 @@ fn promise(fact: &ClassFact) -> Option<Sharing> {
         | ClassProperty::Observed
         | ClassProperty::Unobserved
         | ClassProperty::Library
-        | ClassProperty::HoldsVariables => None,
+        | ClassProperty::HoldsVariables
+        | ClassProperty::SharedByValue
+        | ClassProperty::ChangesWhenUsed => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, Path
 
 /// Which part of the memory behind a path is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Part {
+pub(crate) enum Part {
     /// The field itself.
     Value,
     /// The elements of the array that is there, taken as one.
@@ -20,13 +20,13 @@ pub(super) enum Part {
 
 /// Something that can be read and written, as the method at hand names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Variable {
+pub(crate) struct Variable {
     /// Which part.
-    pub(super) part: Part,
+    pub(crate) part: Part,
     /// The field that it is, or that holds the array or collection, if it is known.
-    pub(super) field: Option<FieldId>,
+    pub(crate) field: Option<FieldId>,
     /// How the code gets there, if that can be named.
-    pub(super) path: Option<LockExpression>,
+    pub(crate) path: Option<LockExpression>,
 }
 
 impl Variable {
@@ -40,13 +40,13 @@ impl Variable {
 
     /// Whether both are surely the same.
     #[must_use]
-    pub(super) fn is(&self, other: &Variable) -> bool {
+    pub(crate) fn is(&self, other: &Variable) -> bool {
         self.part == other.part && self.path.is_some() && self.path == other.path
     }
 
     /// Whether both may be the same, as far as names show.
     #[must_use]
-    pub(super) fn may_be(&self, other: &Variable) -> bool {
+    pub(crate) fn may_be(&self, other: &Variable) -> bool {
         let same_field = self.field.is_some() && self.field == other.field;
         let same_object = self.path.is_none() || other.path.is_none() || self.path == other.path;
         self.part == other.part && (self.is(other) || same_field && same_object)
@@ -59,14 +59,14 @@ impl Variable {
 
     /// The same without what only the method at hand can name.
     #[must_use]
-    pub(super) fn without_locals(self) -> Variable {
+    pub(crate) fn without_locals(self) -> Variable {
         Variable { path: self.path.filter(|path| !path.is_local()), ..self }
     }
 }
 
 /// The field that holds what a path leads to.
 #[must_use]
-pub(super) fn container_field(path: Option<LockExpression>) -> Option<FieldId> {
+pub(crate) fn container_field(path: Option<LockExpression>) -> Option<FieldId> {
     let path = path?;
     match (path.steps().last(), path.root) {
         (Some(PathElement::Field(field)), _) => Some(*field),
@@ -78,7 +78,7 @@ pub(super) fn container_field(path: Option<LockExpression>) -> Option<FieldId> {
 /// The relation of a lock to the object whose variable it guards. Two accesses under locks of the
 /// same guard exclude each other when they are to the same object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum GuardRelation {
+pub(crate) enum GuardRelation {
     /// The same for all objects: a static field or a class.
     Global(LockExpression),
     /// From the owner of the variable: so many steps back (which ones), then these steps. `this` for
@@ -96,7 +96,7 @@ pub(super) enum GuardRelation {
 impl GuardRelation {
     /// The relation of a lock to a variable.
     #[must_use]
-    pub(super) fn of(variable: &Variable, lock: Option<LockExpression>) -> GuardRelation {
+    pub(crate) fn of(variable: &Variable, lock: Option<LockExpression>) -> GuardRelation {
         let Some(lock) = lock else { return GuardRelation::Unknown };
         if matches!(lock.root, ExpressionRoot::Static(_) | ExpressionRoot::Class(_)) {
             return GuardRelation::Global(lock);
@@ -124,7 +124,7 @@ impl GuardRelation {
 
 /// What an instruction reads, other than through calls of methods with bodies.
 #[must_use]
-pub(super) fn read_by(
+pub(crate) fn read_by(
     expressions: &Expressions<'_>,
     instruction: &Instruction,
 ) -> Option<Variable> {
@@ -147,7 +147,7 @@ pub(super) fn read_by(
 
 /// What an instruction writes, other than through calls.
 #[must_use]
-pub(super) fn written_by(
+pub(crate) fn written_by(
     expressions: &Expressions<'_>,
     instruction: &Instruction,
 ) -> Option<Variable> {
@@ -171,7 +171,7 @@ pub(super) fn written_by(
 /// What the call of a library method does to the contents of its receiver: the access, and the
 /// collection.
 #[must_use]
-pub(super) fn contents_accessed(
+pub(crate) fn contents_accessed(
     program: &Program,
     expressions: &Expressions<'_>,
     call: &Call,
@@ -185,7 +185,7 @@ pub(super) fn contents_accessed(
 /// What a library method does to the contents of its receiver. Its row says, even where the library
 /// itself is what is analysed: whoever uses a collection sees one variable, not its inside.
 #[must_use]
-pub(super) fn contents_access(program: &Program, method: MethodId) -> Option<ContentsAccess> {
+pub(crate) fn contents_access(program: &Program, method: MethodId) -> Option<ContentsAccess> {
     let declared = &program.methods[method];
     let class = &program.classes[declared.class].name;
     let is_modelled =
@@ -198,13 +198,13 @@ pub(super) fn contents_access(program: &Program, method: MethodId) -> Option<Con
 
 /// The contents of the receiver, as a library method names them.
 #[must_use]
-pub(super) fn contents_of_receiver() -> Variable {
+pub(crate) fn contents_of_receiver() -> Variable {
     Variable::of_container(Part::Contents, Some(LockExpression::new(ExpressionRoot::Parameter(0))))
 }
 
 /// How a library method takes something out of a collection, if it does.
 #[must_use]
-pub(super) fn removal(program: &Program, method: MethodId) -> Option<Removal> {
+pub(crate) fn removal(program: &Program, method: MethodId) -> Option<Removal> {
     let declared = &program.methods[method];
     program.models().removal(&declared.name, &declared.descriptor)
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use findings::Severity;
-use program::ids::{BlockId, Id, MethodId};
-use program::ir::{Block, ControlDependence};
+use program::ids::{BlockId, Id, MethodId, TypedVec};
+use program::ir::{Block, Body, ControlDependence};
 use program::models::{ClassProperty, Removal};
 use rustc_hash::FxHashMap;
 
@@ -75,6 +75,8 @@ pub(super) struct Grader<'a> {
     checked: Vec<Vec<Variable>>,
     argument_checked: Vec<Vec<Variable>>,
     deciders: FxHashMap<BlockId, Vec<BlockId>>,
+    /// The blocks that are executed only where something was thrown.
+    after_failure: TypedVec<BlockId, bool>,
     /// The blocks with writes of the same kind.
     alike: FxHashMap<(Variable, Option<MethodId>), Vec<BlockId>>,
 }
@@ -86,6 +88,18 @@ fn kind_of(write: &LocalWrite) -> (Variable, Option<MethodId>) {
         EventLocation::Call(_, callee) => Some(callee),
     };
     (write.target.variable, callee)
+}
+
+/// The blocks that control gets to through an exception alone.
+fn after_failure(body: &Body) -> TypedVec<BlockId, bool> {
+    let mut found = TypedVec::filled(true, body.blocks.len());
+    let mut todo: Vec<BlockId> = body.blocks.ids().take(1).collect();
+    while let Some(block) = todo.pop() {
+        if std::mem::replace(&mut found[block], false) {
+            todo.extend(body.blocks[block].terminator.successors());
+        }
+    }
+    found
 }
 
 impl<'a> Grader<'a> {
@@ -117,6 +131,7 @@ impl<'a> Grader<'a> {
             checked,
             argument_checked,
             deciders,
+            after_failure: after_failure(lock_transfer.body()),
             alike,
         }
     }
@@ -377,7 +392,22 @@ impl<'a> Grader<'a> {
             && block.around.iter().any(|acquired| write.held.contains(acquired));
         // At worst the thing is gone already.
         let is_tolerant = write.target.removal == Some(Removal::Tolerant);
+        // What is done where something has failed undoes or cleans up; it does not rest on what was read before.
+        let is_after_failure = self.after_failure[write.block];
+        // A collection that several threads may use at once guards itself: each call is a step of its own by design.
+        let is_of_safe_collection =
+            origin.variable.part == Part::Contents && self.guards_itself(&origin.variable);
+        // The same field is looked at once more, of an object under another name that may well be the same.
+        let is_checked_elsewhere = checked.iter().any(|it| {
+            it.field.is_some()
+                && (it.field, it.part) == (origin.variable.field, origin.variable.part)
+        });
         let is_unlikely = decided && {
+            // Others read a volatile field without the lock, and so live with a value that has changed since.
+            let is_volatile = origin.variable.part == Part::Value
+                && origin.variable.field.is_some_and(|field| {
+                    program.fields[field].access & classes::access::VOLATILE != 0
+                });
             // Of an array it may be another element.
             let is_element = origin.variable.part == Part::Elements;
             // Looked up, not found and put there: at worst that is done twice.
@@ -387,13 +417,33 @@ impl<'a> Grader<'a> {
                 write.target.variable.field.is_some_and(|field| self.guards.is_one_way(field));
             // What is there by then is counted on, after a fresh look at something else.
             let is_counted = write.target.is_update && !checked.is_empty();
-            is_element || is_cache || is_one_way || is_counted
+            is_element || is_cache || is_one_way || is_counted || is_volatile
         };
-        if is_owned || is_of_stream || is_surrounded || is_tolerant || is_unlikely {
+        if is_owned
+            || is_of_stream
+            || is_surrounded
+            || is_tolerant
+            || is_after_failure
+            || is_checked_elsewhere
+            || is_of_safe_collection
+            || is_unlikely
+        {
             Severity::Medium
         } else {
             Severity::High
         }
+    }
+
+    /// Whether the collection that a variable is the contents of is one that several threads may use at once, as the
+    /// declared type of its field says.
+    fn guards_itself(&self, variable: &Variable) -> bool {
+        let program = self.context.program;
+        let class = variable.field.and_then(|field| program.class_of_field(field));
+        class.is_some_and(|class| {
+            let is = |property| program.models().is(&program.classes[class].name, property);
+            // Synchronized collections of old are locked from outside to make several calls one step.
+            is(ClassProperty::ThreadSafe) && !is(ClassProperty::OftenConfined)
+        })
     }
 
     /// The first use in the code of what was read together and given up at the same place.

@@ -29,7 +29,7 @@ use crate::locks::{EscapingValues, is_new, touches_lock};
 const CALLER_ROUNDS: usize = 3;
 
 /// What is known about locks and writes before values are followed.
-pub(super) struct Guards {
+pub(crate) struct Guards {
     /// Locks under two names.
     pub aliases: Aliases,
     /// What getters return.
@@ -72,7 +72,7 @@ struct Accesses {
 impl Guards {
     /// Looks at every write of the program.
     #[must_use]
-    pub(super) fn of(context: &Context<'_>) -> Guards {
+    pub(crate) fn of(context: &Context<'_>) -> Guards {
         let Context { program, graph, .. } = *context;
         let aliases = Aliases::of(program);
         let returned = returned_expressions(program, graph);
@@ -150,26 +150,26 @@ impl Guards {
 
     /// The locks that all callers of a method hold.
     #[must_use]
-    pub(super) fn held_at_entry(&self, method: MethodId) -> &[LockExpression] {
+    pub(crate) fn held_at_entry(&self, method: MethodId) -> &[LockExpression] {
         self.from_callers.get(&method).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a method can hold a lock at any time.
     #[must_use]
-    pub(super) fn holds_locks(&self, method: MethodId) -> bool {
+    pub(crate) fn holds_locks(&self, method: MethodId) -> bool {
         self.takes_locks[method] || self.from_callers.contains_key(&method)
     }
 
     /// Whether the object that a method works on is known to nobody else yet.
     #[must_use]
-    pub(super) fn is_constructing(&self, program: &Program, method: MethodId) -> bool {
+    pub(crate) fn is_constructing(&self, program: &Program, method: MethodId) -> bool {
         program.methods[method].is_initializer() || self.constructing.contains(&method)
     }
 
     /// Whether a path of a method starts from what the method is still making: its own object, or the
     /// statics of its class.
     #[must_use]
-    pub(super) fn is_under_construction(
+    pub(crate) fn is_under_construction(
         &self,
         program: &Program,
         method: MethodId,
@@ -189,14 +189,20 @@ impl Guards {
 
     /// Whether somebody writes the variable after construction. What has no name may be written.
     #[must_use]
-    pub(super) fn is_written(&self, variable: &Variable) -> bool {
+    pub(crate) fn is_written(&self, variable: &Variable) -> bool {
         variable.field.is_none_or(|field| self.writes.contains_key(&(field, variable.part)))
+    }
+
+    /// Whether somebody assigns the field after construction.
+    #[must_use]
+    pub(crate) fn is_field_written(&self, field: FieldId) -> bool {
+        self.writes.contains_key(&(field, Part::Value))
     }
 
     /// Whether somebody writes the variable under a lock that lies to it like this; or, where an
     /// annotation names the guard, whether this is the one.
     #[must_use]
-    pub(super) fn is_guarded_by(&self, variable: &Variable, guard: &GuardRelation) -> bool {
+    pub(crate) fn is_guarded_by(&self, variable: &Variable, guard: &GuardRelation) -> bool {
         let Some(field) = variable.field else { return false };
         if let Some(annotated) = self.annotated.get(&field) {
             return annotated == guard;
@@ -210,7 +216,7 @@ impl Guards {
 
     /// Whether everybody who writes the variable holds a lock that lies to it like this.
     #[must_use]
-    pub(super) fn is_always_guarded_by(&self, variable: &Variable, guard: &GuardRelation) -> bool {
+    pub(crate) fn is_always_guarded_by(&self, variable: &Variable, guard: &GuardRelation) -> bool {
         if let Some(annotated) = variable.field.and_then(|field| self.annotated.get(&field)) {
             return annotated == guard;
         }
@@ -220,7 +226,7 @@ impl Guards {
 
     /// Whether a method writes the variable that is called while no other lock is held.
     #[must_use]
-    pub(super) fn is_written_without_locks(&self, variable: &Variable) -> bool {
+    pub(crate) fn is_written_without_locks(&self, variable: &Variable) -> bool {
         variable
             .field
             .is_none_or(|field| self.written_without_locks.contains(&(field, variable.part)))
@@ -253,7 +259,7 @@ impl Guards {
 
     /// Whether a field only ever gets one constant after construction.
     #[must_use]
-    pub(super) fn is_one_way(&self, field: FieldId) -> bool {
+    pub(crate) fn is_one_way(&self, field: FieldId) -> bool {
         self.one_way.get(&field).is_some_and(Option::is_some)
     }
 
@@ -261,7 +267,7 @@ impl Guards {
     /// nearest superclass that has any state, write fields of their own object, and never under a
     /// lock.
     #[must_use]
-    pub(super) fn is_unsynchronized(&self, program: &Program, class: ClassId) -> bool {
+    pub(crate) fn is_unsynchronized(&self, program: &Program, class: ClassId) -> bool {
         let mut classes = program.hierarchy.superclasses(class);
         classes.find_map(|class| self.own_writes.get(&class)).is_some_and(|is_locked| !is_locked)
     }

@@ -39,10 +39,10 @@
 
 mod calls;
 mod config;
-mod domain;
+pub(crate) mod domain;
 mod flow;
 mod grade;
-mod guards;
+pub(crate) mod guards;
 mod report;
 mod summary;
 

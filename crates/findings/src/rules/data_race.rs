@@ -43,7 +43,8 @@ super::rule! {
     /// ```
     ///
     /// Or transfer the variable through something that orders the accesses: `Thread.start` and `join`, a queue, a latch.
-    /// Make it `volatile` or atomic if each access is independent of the others.
+    /// Make it an atomic variable if it is counted. Make it `volatile` only if nothing that is written depends on what was read:
+    /// see `volatile-increment`.
     ///
     /// ## How findings are graded
     ///
@@ -87,6 +88,6 @@ super::rule! {
             ("first", "`{thread}` {verb} `{subject}` here"),
             ("second", "`{thread}` {verb} it here, possibly at the same time"),
         ],
-        advice: "guard every access to `{variable}` with the same lock, or make it volatile if each access is independent",
+        advice: "guard every access to `{variable}` with the same lock, or make it volatile if nothing that is written depends on what was read: volatile makes no increment atomic",
     }
 }

@@ -30,7 +30,7 @@ super::rule! {
     ///
     /// ## Fix
     ///
-    /// Guard the variable with one lock, make it `volatile`, or transfer it through something that orders the
+    /// Guard the variable with one lock, make it `volatile` if it is no count, or transfer it through something that orders the
     /// accesses: a queue, a latch, `Thread.start` and `join`.
     ///
     /// ```java
@@ -53,6 +53,6 @@ super::rule! {
             ("first", "`{thread}` {verb} `{subject}` here"),
             ("second", "`{thread}` {verb} it here, and nothing orders this after the first access"),
         ],
-        advice: "guard every access to `{variable}` with the same lock, or make it volatile",
+        advice: "guard every access to `{variable}` with the same lock, or make it volatile if nothing that is written depends on what was read",
     }
 }

@@ -3,22 +3,40 @@
 //! A rule's file is its user page. The doc comment on the rule says what it finds, why it matters,
 //! shows an example and the fix; `scission explain RULE` and `docs/rules/` print that very comment.
 
+mod atomic_get_then_set;
+mod blocking_under_lock;
 mod breakable_block;
+mod callback_under_lock;
 mod critical_wait;
 mod data_race;
+mod double_checked_locking;
 mod happens_before_race;
 mod inconsistent_method;
+mod inconsistent_synchronization;
 mod indefinite_wait;
 mod irreducible_block;
+mod lock_not_released;
+mod lock_on_changing_field;
+mod lock_on_get_class;
+mod lock_on_shared_value;
+mod lock_on_wrong_object;
 mod lock_order_cycle;
 mod lockset_race;
+mod map_check_then_act;
 mod not_serializable;
+mod notify_without_change;
 mod object_inconsistency;
 mod object_race;
 mod reacquired_lock;
 mod reacquired_lock_pair;
+mod shared_formatter;
 mod stale_value;
+mod thread_in_constructor;
+mod thread_local_leak;
+mod unlock_without_lock;
 mod unsafe_publication;
+mod volatile_increment;
+mod wait_outside_loop;
 
 use crate::Severity;
 
@@ -33,6 +51,24 @@ pub static ALL: &[&Rule] = &[
     &lock_order_cycle::RULE,
     &critical_wait::RULE,
     &indefinite_wait::RULE,
+    &volatile_increment::RULE,
+    &atomic_get_then_set::RULE,
+    &map_check_then_act::RULE,
+    &lock_not_released::RULE,
+    &unlock_without_lock::RULE,
+    &wait_outside_loop::RULE,
+    &notify_without_change::RULE,
+    &blocking_under_lock::RULE,
+    &callback_under_lock::RULE,
+    &lock_on_changing_field::RULE,
+    &lock_on_shared_value::RULE,
+    &lock_on_get_class::RULE,
+    &lock_on_wrong_object::RULE,
+    &thread_local_leak::RULE,
+    &double_checked_locking::RULE,
+    &thread_in_constructor::RULE,
+    &shared_formatter::RULE,
+    &inconsistent_synchronization::RULE,
     &not_serializable::RULE,
     &happens_before_race::RULE,
     &lockset_race::RULE,

@@ -1,0 +1,192 @@
+//! Rule `map-check-then-act`: a concurrent map is asked about a key and then changed at that key, in two calls.
+//!
+//! Misses: a check and a change in two methods; keys that are equal and not the same value. May report a map that one
+//! thread alone changes, where the call graph shows several.
+
+use findings::{Finding, Severity};
+use program::ids::{BlockId, ClassId, ValueId};
+use program::ir::{Call, Constant, ControlDependence, Instruction, Operation};
+use program::models::{ClassProperty, Effect, Operand};
+
+use super::facts::MethodFacts;
+use crate::locks::expression::LockExpression;
+
+const RULE: &str = "map-check-then-act";
+
+struct KeyedCall<'a> {
+    block: BlockId,
+    instruction: &'a Instruction,
+    call: &'a Call,
+    map: LockExpression,
+    key: ValueId,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Tells what is there.
+    Looks,
+    /// Puts something there, whatever was there before.
+    Puts,
+}
+
+pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
+    let calls: Vec<KeyedCall<'_>> = method
+        .calls()
+        .filter_map(|(block, instruction, call)| keyed(method, block, instruction, call))
+        .collect();
+    if !calls.iter().any(|it| it.kind == Kind::Puts) || method.is_constructing() {
+        return;
+    }
+    if method.facts.has_one_thread(method.method) {
+        return;
+    }
+    let dependence = ControlDependence::of(method.body);
+    for put in calls.iter().filter(|it| it.kind == Kind::Puts) {
+        if method.is_locked(put.instruction.offset) || method.is_unshared(&put.map) {
+            continue;
+        }
+        let looks: Vec<&KeyedCall<'_>> = calls
+            .iter()
+            .filter(|it| it.kind == Kind::Looks && it.map == put.map)
+            .filter(|it| are_same(method, it.key, put.key))
+            .collect();
+        if looks.is_empty() {
+            continue;
+        }
+        let is_look = |value: ValueId| looks.iter().any(|it| it.instruction.result == Some(value));
+        let Some(value) = put.call.arguments.get(2).map(|it| method.body.without_casts(*it)) else {
+            continue;
+        };
+        let update = method.calculated_from(value, &is_look).map(|(look, _)| look);
+        let (look, severity) = match update.and_then(|it| method.offset_of(it)) {
+            Some(look) => (look, Severity::High),
+            None => {
+                let decided = method.deciders(&dependence, put.block).iter().find_map(|branch| {
+                    let tested = method.tested(*branch);
+                    let through = |it| method.is_arithmetic(it);
+                    let found =
+                        tested.iter().find_map(|it| method.computed_from(*it, &is_look, &through));
+                    method.offset_of(found?)
+                });
+                let Some(look) = decided else { continue };
+                (look, grade(method, value))
+            }
+        };
+        findings.push(method.finding(
+            RULE,
+            severity,
+            vec![("map", method.describe(put.map))],
+            vec![("checked", look), ("changed", put.instruction.offset)],
+        ));
+    }
+}
+
+/// An object that is filled after it was put is lost with what is in it; a value that is computed from its key is only
+/// computed twice.
+fn grade(method: &MethodFacts<'_>, value: ValueId) -> Severity {
+    let made = method.computed_from(
+        value,
+        &|it| {
+            matches!(
+                method.body.defining_instruction(it).map(|it| &it.operation),
+                Some(Operation::New(_))
+            )
+        },
+        &|it| method.is_arithmetic(it),
+    );
+    let class = made.and_then(|made| method.class_of(made));
+    match class {
+        Some(class) if holds_state(method, class) => Severity::High,
+        Some(_) => Severity::Medium,
+        None => Severity::Low,
+    }
+}
+
+/// Whether objects of a library class are there to be filled or counted up.
+fn holds_state(method: &MethodFacts<'_>, class: ClassId) -> bool {
+    let is = |property| method.facts.class_is(class, property);
+    let is_library = method.program().classes[class].origin != program::Origin::Application;
+    is_library
+        && !is(ClassProperty::Immutable)
+        && (is(ClassProperty::NotThreadSafe)
+            || is(ClassProperty::ThreadSafe)
+            || is(ClassProperty::HoldsElements))
+}
+
+fn keyed<'a>(
+    method: &MethodFacts<'a>,
+    block: BlockId,
+    instruction: &'a Instruction,
+    call: &'a Call,
+) -> Option<KeyedCall<'a>> {
+    let program = method.program();
+    let declared = &program.methods[call.method];
+    let receiver = method.receiver(call)?;
+    let key = *call.arguments.get(1)?;
+    let class = method.class_of(receiver)?;
+    let models = method.facts.models();
+    let name = &program.classes[class].name;
+    let own = || models.find(name, &declared.name, &declared.descriptor);
+    let effects = own().map_or_else(|| method.effects(call), |row| row.effects);
+    if !models.is_keyed(name, &declared.name, &declared.descriptor) {
+        return None;
+    }
+    let is_atomic_look = effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::AtomicRead { of: Operand::Receiver, .. }));
+    let updates = effects.iter().any(
+        |effect| matches!(effect, Effect::AtomicUpdate { of: Operand::Receiver, outcome, .. } if *outcome == program::models::Outcome::Always),
+    );
+    let runs_callbacks = effects.iter().any(|effect| matches!(effect, Effect::RunsTask { .. }));
+    let adds = models.adds_if_absent(name, &declared.name, &declared.descriptor);
+    let keeps = |number| {
+        effects
+            .contains(&Effect::Store { value: Operand::Argument(number), into: Operand::Receiver })
+    };
+    let kind = if is_atomic_look {
+        Kind::Looks
+    } else if updates && !runs_callbacks && !adds && keeps(0) && keeps(1) {
+        Kind::Puts
+    } else {
+        return None;
+    };
+    let map = method.expressions.of(receiver)?;
+    Some(KeyedCall { block, instruction, call, map, key, kind })
+}
+
+/// Whether two keys are the same value: one value, one path that does not change, or one constant; boxes count as what
+/// is in them.
+fn are_same(method: &MethodFacts<'_>, one: ValueId, other: ValueId) -> bool {
+    let (one, other) = (unboxed(method, one), unboxed(method, other));
+    if one == other {
+        return true;
+    }
+    let paths = (method.expressions.of(one), method.expressions.of(other));
+    if let (Some(one), Some(other)) = paths
+        && one == other
+    {
+        return true;
+    }
+    let constant =
+        |value: ValueId| match method.body.defining_instruction(value).map(|it| &it.operation) {
+            Some(Operation::Constant(constant)) if *constant != Constant::Other => Some(constant),
+            _ => None,
+        };
+    constant(one).is_some() && constant(one) == constant(other)
+}
+
+fn unboxed(method: &MethodFacts<'_>, value: ValueId) -> ValueId {
+    let value = method.body.without_casts(value);
+    match method.body.defining_instruction(value).map(|it| &it.operation) {
+        Some(Operation::Call(call)) if call.arguments.len() == 1 => {
+            let class = method.program().methods[call.method].class;
+            let name = &method.program().classes[class].name;
+            match method.facts.models().is(name, ClassProperty::SharedByValue) {
+                true => method.body.without_casts(call.arguments[0]),
+                false => value,
+            }
+        }
+        _ => value,
+    }
+}

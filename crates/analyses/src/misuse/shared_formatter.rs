@@ -1,0 +1,60 @@
+//! Rule `shared-formatter`: an object whose methods change it while they work (`SimpleDateFormat` and its kin) is in a
+//! static field, and is used without a lock.
+//!
+//! Misses: instance fields of shared objects, which `data-race` knows better. May report a field that one thread alone
+//! uses, where the call graph shows several.
+
+use findings::{Finding, Severity};
+use program::ir::Operation;
+use program::models::{ClassProperty, Effect, Operand};
+
+use super::facts::MethodFacts;
+
+const RULE: &str = "shared-formatter";
+
+pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
+    let program = method.program();
+    for (_, instruction, call) in method.calls() {
+        let Some(receiver) = method.receiver(call) else { continue };
+        let value = method.body.without_casts(receiver);
+        let Some(Operation::GetStatic(field)) =
+            method.body.defining_instruction(value).map(|it| &it.operation)
+        else {
+            continue;
+        };
+        let Some(class) = method.class_of(value) else { continue };
+        if !method.facts.class_is(class, ClassProperty::ChangesWhenUsed)
+            || !changes(method, call)
+            || method.is_locked(instruction.offset)
+            || method.is_constructing()
+            || method.facts.has_one_thread(method.method)
+        {
+            continue;
+        }
+        let class = method.facts.class_name(class);
+        let field = &program.fields[*field];
+        let name = format!("{}.{}", method.facts.class_name(field.class), field.name);
+        findings.push(method.finding(
+            RULE,
+            Severity::High,
+            vec![("variable", name.into()), ("class", class.into())],
+            vec![("used", instruction.offset)],
+        ));
+        return;
+    }
+}
+
+/// Whether a call changes its receiver. What has no row may.
+fn changes(method: &MethodFacts<'_>, call: &program::ir::Call) -> bool {
+    let is_object_method = ["equals", "hashCode", "toString", "clone"]
+        .contains(&&*method.program().methods[call.method].name);
+    let writes = |effect: &Effect| matches!(effect, Effect::Write { of: Operand::Receiver });
+    !is_object_method
+        && (method.program().row_of(call.method).is_none() && !is_getter(method, call)
+            || method.effects(call).iter().any(writes))
+}
+
+fn is_getter(method: &MethodFacts<'_>, call: &program::ir::Call) -> bool {
+    let name = &method.program().methods[call.method].name;
+    ["get", "is", "to"].iter().any(|prefix| name.starts_with(prefix))
+}
