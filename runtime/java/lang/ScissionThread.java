@@ -105,8 +105,8 @@ final class ScissionThread {
     /** Classes whose initialisation this thread has seen, by number, one bit each. */
     long[] seenClasses = new long[4];
 
-    /** What is known of the array whose element was accessed last; it does not keep the array alive. */
-    ScissionObjects.Entry lastArray;
+    /** What is known of the arrays whose elements were accessed last, by site; it does not keep them alive. */
+    ScissionObjects.Entry[] arrays = NO_ARRAYS;
 
     /** What is known of the class of the object that was last asked for its number. */
     ScissionShapes.Shape lastShape;
@@ -140,6 +140,7 @@ final class ScissionThread {
     private long[] acquired = NONE_ACQUIRED;
 
     private static final Object[] NO_MONITORS = new Object[0];
+    private static final ScissionObjects.Entry[] NO_ARRAYS = new ScissionObjects.Entry[1];
     private static final long[] NONE_ACQUIRED = new long[1];
     /** How many words a thread remembers at most. */
     private static final int MOST_ACQUIRED = 1 << 14;
