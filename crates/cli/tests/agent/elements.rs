@@ -1,5 +1,7 @@
 //! Elements of arrays: the filters change no finding, and what threads hand over to each other costs no events.
 
+use std::collections::BTreeSet;
+
 use libtest_mimic::Failed;
 
 use crate::Case;
@@ -16,21 +18,20 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Every element by itself, without filters, against what is done by default.
+/// The elements that races are on, every access by itself without filters, against what is done by default. The places of
+/// the accesses may be others: a note is of the last one of an epoch.
 fn the_filters_change_nothing(setup: &Setup) -> Result<(), Failed> {
     let unfiltered = [&FLAGS[..], &["--no-filter", "ownership", "--no-filter", "epoch"]].concat();
-    let fingerprints = |run: &AgentRun| -> Vec<String> {
+    let elements = |run: &AgentRun| -> BTreeSet<String> {
         let findings = run.report["findings"].as_array().cloned().unwrap_or_default();
-        findings.iter().map(|finding| finding["fingerprint"].to_string()).collect()
+        findings.iter().map(|finding| finding["subjects"]["variable"].to_string()).collect()
     };
-    for seed in ["1", "2", "3", "4"] {
+    for seed in ["1", "2", "3", "4", "5", "6"] {
         let program = ["torture.Elements", seed];
-        let every = AgentRun::run(setup, &unfiltered, &program)?;
-        let filtered = AgentRun::run(setup, &FLAGS, &program)?;
-        assert(every.findings() > 0, || format!("seed {seed} says nothing"))?;
-        assert(fingerprints(&every) == fingerprints(&filtered), || {
-            format!("seed {seed}: every element {}, filtered {}", every.report, filtered.report)
-        })?;
+        let every = elements(&AgentRun::run(setup, &unfiltered, &program)?);
+        let filtered = elements(&AgentRun::run(setup, &FLAGS, &program)?);
+        assert(!every.is_empty(), || format!("seed {seed} says nothing"))?;
+        assert(every == filtered, || format!("seed {seed}: {every:?}, filtered {filtered:?}"))?;
     }
     Ok(())
 }

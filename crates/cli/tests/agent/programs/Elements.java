@@ -5,13 +5,14 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Loops over arrays. With a number as its argument: random ones over arrays that threads share, one loop after the other; starts and
- * joins order some of them, nothing orders the others. With `handed-over`: each thread has an array of its own, which
+ * Loops over arrays. With a number as its argument: random ones over an array that threads share, one loop after the other; starts and
+ * joins order some of them, nothing orders the others. Each element is read and written at places of its own, so that races on
+ * different elements are different findings. With `handed-over`: each thread has an array of its own, which
  * others filled before it was started or after they were joined.
  */
 public final class Elements {
     private static final int WORKERS = 3;
-    private static final int LENGTH = 24;
+    private static final int LENGTH = 8;
 
     private enum Kind {
         START,
@@ -50,14 +51,12 @@ public final class Elements {
             return;
         }
         Random random = new Random(Long.parseLong(arguments[0]));
-        for (int round = 0; round < 12; round++) {
-            new Round(plan(random)).execute();
-        }
+        new Round(plan(random)).execute();
     }
 
     /** Main starts and joins the workers; between that it and those that run take turns. */
     private static List<Turn> plan(Random random) {
-        int[][] arrays = new int[2][LENGTH];
+        int[] array = new int[LENGTH];
         List<Turn> turns = new ArrayList<>();
         List<Integer> running = new ArrayList<>();
         int started = 0;
@@ -75,7 +74,7 @@ public final class Elements {
                 Kind kind = Kind.values()[2 + random.nextInt(Kind.values().length - 2)];
                 int from = random.nextInt(LENGTH);
                 int to = from + random.nextInt(LENGTH - from);
-                turns.add(new Turn(thread, kind, arrays[random.nextInt(2)], from, to, 0));
+                turns.add(new Turn(thread, kind, array, from, to, 0));
             }
         }
         return turns;
@@ -145,23 +144,72 @@ public final class Elements {
         }
     }
 
+    private static int get(int[] array, int index) {
+        switch (index) {
+            case 0:
+                return array[0];
+            case 1:
+                return array[1];
+            case 2:
+                return array[2];
+            case 3:
+                return array[3];
+            case 4:
+                return array[4];
+            case 5:
+                return array[5];
+            case 6:
+                return array[6];
+            default:
+                return array[index];
+        }
+    }
+
+    private static void set(int[] array, int index, int value) {
+        switch (index) {
+            case 0:
+                array[0] = value;
+                break;
+            case 1:
+                array[1] = value;
+                break;
+            case 2:
+                array[2] = value;
+                break;
+            case 3:
+                array[3] = value;
+                break;
+            case 4:
+                array[4] = value;
+                break;
+            case 5:
+                array[5] = value;
+                break;
+            case 6:
+                array[6] = value;
+                break;
+            default:
+                array[index] = value;
+        }
+    }
+
     static void writeForward(int[] array, int from, int to) {
         for (int i = from; i < to; i++) {
-            array[i] = i;
+            set(array, i, i);
         }
     }
 
     static int readBackward(int[] array, int from, int to) {
         int sum = 0;
         for (int i = to - 1; i >= from; i--) {
-            sum += array[i];
+            sum += get(array, i);
         }
         return sum;
     }
 
     static void updateStride(int[] array, int from, int to) {
         for (int i = from; i < to; i += 3) {
-            array[i]++;
+            set(array, i, get(array, i) + 1);
         }
     }
 
@@ -169,7 +217,7 @@ public final class Elements {
     static int search(int[] array, int from) {
         int i = from;
         while (i < array.length) {
-            if (array[i] % 3 == 1) {
+            if (get(array, i) % 3 == 1) {
                 break;
             }
             i++;
@@ -179,14 +227,14 @@ public final class Elements {
 
     static void shift(int[] array, int from, int to) {
         for (int i = from; i + 1 < to; i++) {
-            array[i] = array[i + 1];
+            set(array, i, get(array, i + 1));
         }
     }
 
     static int gather(int[] array, int from, int to) {
         int sum = 0;
         for (int i = from; i < to; i++) {
-            sum += array[Math.floorMod(array[i], array.length)];
+            sum += get(array, Math.floorMod(get(array, i), array.length));
         }
         return sum;
     }
@@ -195,10 +243,10 @@ public final class Elements {
     static void fail(int[] array, int from) {
         try {
             for (int i = from; ; i++) {
-                array[i] = -i;
+                set(array, i, -i);
             }
         } catch (ArrayIndexOutOfBoundsException expected) {
-            array[from]++;
+            set(array, from, 0);
         }
     }
 
