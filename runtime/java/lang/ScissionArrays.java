@@ -2,7 +2,6 @@ package java.lang;
 
 import static java.lang.ScissionProtocol.*;
 
-import java.lang.ref.Reference;
 import java.lang.reflect.Array;
 import java.util.concurrent.atomic.AtomicLong;
 import jdk.internal.misc.Unsafe;
@@ -13,6 +12,13 @@ import jdk.internal.vm.annotation.ForceInline;
  * Elements of arrays. Two words an element are much more than most elements take themselves, so that they are made
  * only when an element is accessed, outside the heap for large arrays, and never more than a share of what the
  * program may use itself. An element that gets no words is not watched, and counted.
+ *
+ * <p>The words of an array are freed once it is gone, and it cannot go while a hook uses them: the instruction behind the
+ * hook needs the array, so that wherever the garbage collector may come in between, the frame of the program holds
+ * it. A reachability fence here would be seen as one of the program, which orders threads.
+ *
+ * <p>A thread remembers for each site which array was accessed there last, since a loop that walks several arrays comes to each of
+ * them by sites of its own.
  */
 final class ScissionArrays {
     private static final Unsafe U = Unsafe.getUnsafe();
@@ -21,6 +27,8 @@ final class ScissionArrays {
     private static final int CHUNK_BITS = 12;
     private static final int CHUNK = 1 << CHUNK_BITS;
     private static final int WORDS_BYTES = 16;
+    /** How many arrays a thread remembers, by site; a power of two. */
+    private static final int REMEMBERED = 128;
     /** Stands for the address of a chunk whose elements are not watched. */
     private static final long NO_CHUNK = 1;
 
@@ -73,30 +81,29 @@ final class ScissionArrays {
     private static final Words NONE = new Words(null, 0, 0);
 
     static void read(ScissionThread s, Object array, int index, int site) {
-        Words words = words(s, array);
+        ScissionObjects.Entry entry = entry(s, array, site);
+        Words words = entry.words;
         long[] inside = words.inside;
         long r = inside != null ? ScissionSites.LONGS + (long) index * WORDS_BYTES : outside(words, index);
         if (r == 0) {
             ScissionFailures.elements++;
         } else if (!ScissionFilters.isQuietRead(s, inside, r, site)
             && !ScissionFilters.noteRead(s, inside, r, r + 8, site)) {
-            ScissionFilters.reportRead(s, inside, r, r + 8, site, s.lastArray.id, OF_ELEMENT | index);
+            ScissionFilters.reportRead(s, inside, r, r + 8, site, entry.id, OF_ELEMENT | index);
         }
-        // Its words are freed once it is gone.
-        Reference.reachabilityFence(array);
     }
 
     static void write(ScissionThread s, Object array, int index, int site) {
-        Words words = words(s, array);
+        ScissionObjects.Entry entry = entry(s, array, site);
+        Words words = entry.words;
         long[] inside = words.inside;
         long r = inside != null ? ScissionSites.LONGS + (long) index * WORDS_BYTES : outside(words, index);
         if (r == 0) {
             ScissionFailures.elements++;
         } else if (!ScissionFilters.isQuietWrite(s, inside, r, r + 8, site)
             && !ScissionFilters.noteWrite(s, inside, r, r + 8, site)) {
-            ScissionFilters.reportWrite(s, inside, r, r + 8, site, s.lastArray.id, OF_ELEMENT | index);
+            ScissionFilters.reportWrite(s, inside, r, r + 8, site, entry.id, OF_ELEMENT | index);
         }
-        Reference.reachabilityFence(array);
     }
 
     /** Whether an array has an element of this index; not if there is no array. */
@@ -114,13 +121,14 @@ final class ScissionArrays {
         }
     }
 
-    private static Words words(ScissionThread s, Object array) {
-        ScissionObjects.Entry entry = s.lastArray;
-        return entry != null && entry.get() == array ? entry.words : otherWords(s, array);
+    /** What is known of an array, which has its words. */
+    private static ScissionObjects.Entry entry(ScissionThread s, Object array, int site) {
+        ScissionObjects.Entry entry = s.arrays[site & s.arrays.length - 1];
+        return entry != null && entry.get() == array ? entry : otherEntry(s, array, site);
     }
 
     @DontInline
-    private static Words otherWords(ScissionThread s, Object array) {
+    private static ScissionObjects.Entry otherEntry(ScissionThread s, Object array, int site) {
         ScissionObjects.Entry entry = ScissionObjects.find(array);
         if (entry == null) {
             entry = ScissionObjects.enter(s, array, ScissionShapes.of(array.getClass()));
@@ -137,8 +145,12 @@ final class ScissionArrays {
             }
             made.free();
         }
-        s.lastArray = entry;
-        return words;
+        if (s.arrays.length == 1) {
+            // Many threads access no array, or hardly any.
+            s.arrays = new ScissionObjects.Entry[REMEMBERED];
+        }
+        s.arrays[site & s.arrays.length - 1] = entry;
+        return entry;
     }
 
     /** Words for an array of this length, or none if they would take too much. */

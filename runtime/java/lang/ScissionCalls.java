@@ -256,6 +256,7 @@ final class ScissionCalls {
             beginEpoch(s);
             c.starter = s.number;
             c.started = s.epoch;
+            c.follow(s, s.epoch);
             emit(c, EVENT_THREAD_BEGIN, 0, 0, 0);
         }
     }
@@ -266,6 +267,7 @@ final class ScissionCalls {
         if (c != null && c != s && !child.isAlive()) {
             beginEpoch(s);
             emit(s, EVENT_JOIN, site, c.number, 0);
+            s.follow(c, c.epoch + SITES);
         }
     }
 

@@ -17,6 +17,8 @@ final class ScissionConfiguration {
     static final boolean NESTED_BLOCKS = configuration(WORD_NESTED_BLOCKS) != 0;
     /** Whether blocks that are executed very often are left out now and then: where only matters what blocks do. */
     static final boolean LEAVES_OUT = OWNERSHIP && LOCKSETS && !READS_BEFORE_WRITES && !NESTED_BLOCKS;
+    /** Whether an access need not be reported that comes after others by starts and joins of threads alone. */
+    static final boolean KNOWS_PAST = OWNERSHIP && !LOCKSETS;
     /** Whether reads of volatile variables are noted; each of them matters to checkers that look at locks. */
     static final boolean VOLATILE_NOTES = EPOCHS && OWNERSHIP && !LOCKSETS;
 

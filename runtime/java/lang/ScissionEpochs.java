@@ -32,6 +32,9 @@ final class ScissionEpochs {
      */
     static boolean hasThreads = !ScissionConfiguration.EPOCHS;
 
+    /** Whether the numbers of epochs have begun anew, so that they do not say any more which came first. */
+    static boolean hasRepeated;
+
     private ScissionEpochs() {}
 
     /** The state of this thread. */
@@ -96,7 +99,9 @@ final class ScissionEpochs {
     @DontInline
     private static void takeBlock(ScissionThread s) {
         // No block has the number 0, with which the word of a variable that nobody has used would be in it.
-        long block = U.getAndAddLong(null, NEXT_BLOCK, 1) % (EPOCH_BLOCKS - 1) + 1;
+        long drawn = U.getAndAddLong(null, NEXT_BLOCK, 1);
+        hasRepeated |= drawn >= EPOCH_BLOCKS - 1;
+        long block = drawn % (EPOCH_BLOCKS - 1) + 1;
         U.putInt(OWNERS + block * 4, s.number);
         // Whoever sees a word with such an epoch sees whose it is.
         U.storeFence();

@@ -1,6 +1,7 @@
 package java.lang;
 
 import static java.lang.ScissionConfiguration.EPOCHS;
+import static java.lang.ScissionConfiguration.KNOWS_PAST;
 import static java.lang.ScissionConfiguration.LEAVES_OUT;
 import static java.lang.ScissionConfiguration.LOCKSETS;
 import static java.lang.ScissionConfiguration.NESTED_BLOCKS;
@@ -41,6 +42,15 @@ import jdk.internal.vm.annotation.ForceInline;
  * epoch, by the first thread whose access conflicts with it. Only the last read and the last write matter,
  * since the edges of older ones follow from the order within the thread. So objects that one thread uses
  * alone cost a comparison, or a store for each epoch, and no event.
+ *
+ * <p><b>The past.</b> What a thread did before it started this one, and what threads did that it had joined before, is
+ * known to come first. An edge from there adds nothing to the order that the start and the joins give already: there is a
+ * path wherever the edge would lead, and no race. So such an access is noted as if the other one were
+ * the thread's own, in whose place it comes: whoever conflicts with the other one and does not come after this one either races
+ * with it or comes before both. A write that is noted so clears the note of reads, for the other thread must not take its own
+ * note as a sign that it has seen the last write. A read that is noted so does not set bit 63 of W, which would say that the
+ * write had been reported; the second reader does, if the note of reads is not its own. This is for checkers that ask for
+ * order alone, not for locks.
  *
  * <p><b>Locksets.</b> For checkers that look at the locks that are held at each access, edges are not all that
  * matters: an access of the last owner can be the first without the lock. For them a variable is under the
@@ -178,7 +188,8 @@ final class ScissionFilters {
             return noteSharedRead(s, read, write, word);
         }
         boolean isOwn = (write ^ word) >>> SITE_BITS == 0
-            || OWNERSHIP && (read != 0 ? owner(read) == s.number : write == 0 || owner(write) == s.number);
+            || OWNERSHIP && (read != 0 ? owner(read) == s.number : write == 0 || owner(write) == s.number)
+            || KNOWS_PAST && isKnown(s, read) && isKnown(s, write);
         if (isOwn) {
             U.putLong(base, r, word);
         }
@@ -212,10 +223,25 @@ final class ScissionFilters {
         boolean isOwn = OWNERSHIP
             && (write == 0 || write > 0 && owner(write) == s.number)
             && (read == 0 || read < 0 && write != 0 && !LOCKSETS || read > 0 && owner(read) == s.number);
+        if (!isOwn && KNOWS_PAST && read >= 0 && isKnown(s, read) && isKnown(s, write)) {
+            if (read != 0) {
+                U.putLong(base, r, 0);
+            }
+            isOwn = true;
+        }
         if (isOwn) {
             U.putLong(base, w, s.epoch | site);
         }
         return isOwn;
+    }
+
+    /** Whether a word holds nothing, what the thread did itself, or what is past. */
+    private static boolean isKnown(ScissionThread s, long word) {
+        if (word << 1 == 0) {
+            return true;
+        }
+        int owner = owner(word);
+        return owner == s.number || s.follows(word, owner);
     }
 
     /** Whether every read is reported of a variable that several threads have used, by its index of reads. */
@@ -277,7 +303,7 @@ final class ScissionFilters {
         do {
             write = U.getLong(base, w);
             receives = isOther(s, write);
-        } while (write >= 0 && (receives || write == 0)
+        } while (write >= 0 && (receives || write == 0 || KNOWS_PAST && isReadByOther(s, base, r))
             && !U.compareAndSetLong(base, w, write, write | READ_SINCE));
         long read = U.getLong(base, r);
         if (write > 0 && !isTold(read)) {
@@ -384,6 +410,12 @@ final class ScissionFilters {
 
     private static boolean isInherited(ScissionThread s, long word) {
         return !isOther(s, word) || owner(word) == s.starter && word << 1 >>> 1 < s.started;
+    }
+
+    /** Whether the note of reads is of another thread, which alone has read. */
+    private static boolean isReadByOther(ScissionThread s, Object base, long r) {
+        long read = U.getLong(base, r);
+        return read > 0 && owner(read) != s.number;
     }
 
     /** Whether a word holds what another thread did. */

@@ -22,6 +22,14 @@ final class ScissionThread {
     int starter;
     long started;
 
+    /**
+     * The threads that are known to have come before it, by start and join, and the epochs before which that is so; the one
+     * that starts it and the one that joins it look at them, too.
+     */
+    private int[] pastThreads = NO_THREADS;
+    private long[] pastEpochs;
+    private int past;
+
     /** The current epoch, shifted to where the words of variables have it. */
     long epoch;
 
@@ -105,8 +113,8 @@ final class ScissionThread {
     /** Classes whose initialisation this thread has seen, by number, one bit each. */
     long[] seenClasses = new long[4];
 
-    /** What is known of the array whose element was accessed last; it does not keep the array alive. */
-    ScissionObjects.Entry lastArray;
+    /** What is known of the arrays whose elements were accessed last, by site; it does not keep them alive. */
+    ScissionObjects.Entry[] arrays = NO_ARRAYS;
 
     /** What is known of the class of the object that was last asked for its number. */
     ScissionShapes.Shape lastShape;
@@ -140,7 +148,11 @@ final class ScissionThread {
     private long[] acquired = NONE_ACQUIRED;
 
     private static final Object[] NO_MONITORS = new Object[0];
+    private static final ScissionObjects.Entry[] NO_ARRAYS = new ScissionObjects.Entry[1];
     private static final long[] NONE_ACQUIRED = new long[1];
+    private static final int[] NO_THREADS = new int[0];
+    /** How many threads are known at most to have come before one; of others it is not known, and nothing is lost. */
+    private static final int MOST_PAST = 32;
     /** How many words a thread remembers at most. */
     private static final int MOST_ACQUIRED = 1 << 14;
 
@@ -158,6 +170,42 @@ final class ScissionThread {
     ScissionThread(int number, boolean isMain) {
         this.number = number;
         this.isMain = isMain;
+    }
+
+    /** Whether what a word holds was done by a thread of the past, before it became past. */
+    boolean follows(long word, int owner) {
+        for (int i = 0; i < past; i++) {
+            if (pastThreads[i] == owner) {
+                return word << 1 >>> 1 < pastEpochs[i] && !ScissionEpochs.hasRepeated;
+            }
+        }
+        return false;
+    }
+
+    /** What another thread did before this epoch of it, and what that one follows, is past. */
+    void follow(ScissionThread other, long epoch) {
+        for (int i = 0; i < other.past; i++) {
+            follow(other.pastThreads[i], other.pastEpochs[i]);
+        }
+        follow(other.number, epoch);
+    }
+
+    private void follow(int thread, long epoch) {
+        int i = 0;
+        while (i < past && pastThreads[i] != thread) {
+            i++;
+        }
+        if (i < past) {
+            pastEpochs[i] = Math.max(pastEpochs[i], epoch);
+        } else if (i < MOST_PAST && thread != number) {
+            if (i == pastThreads.length) {
+                pastThreads = i == 0 ? new int[4] : java.util.Arrays.copyOf(pastThreads, i * 2);
+                pastEpochs = i == 0 ? new long[4] : java.util.Arrays.copyOf(pastEpochs, i * 2);
+            }
+            pastThreads[i] = thread;
+            pastEpochs[i] = epoch;
+            past++;
+        }
     }
 
     /** Whether the thread has acquired from a place since its word got this value. */

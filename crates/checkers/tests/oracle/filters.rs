@@ -28,6 +28,12 @@ pub(crate) struct Filters {
     pub(crate) epochs_begin_with_the_access: bool,
     /// A write of a volatile variable reports the reads that were only noted.
     pub(crate) volatile_writes_report_notes: bool,
+    /// What came before the start of a thread, or of one that it has joined, is as if it were its own.
+    pub(crate) knows_past: bool,
+    /// Only what a thread did before it started another is past to that one, not what it does then.
+    pub(crate) past_ends_at_start: bool,
+    /// A write after reads that are past forgets them.
+    pub(crate) writes_forget_past_reads: bool,
     /// Once a second thread has used a variable, all its accesses are reported once in each epoch.
     pub(crate) locksets: bool,
 }
@@ -42,11 +48,14 @@ pub(crate) const ALL: Filters = Filters {
     epochs_begin_at_volatile_writes: true,
     epochs_begin_with_the_access: true,
     volatile_writes_report_notes: true,
+    knows_past: true,
+    past_ends_at_start: true,
+    writes_forget_past_reads: true,
     locksets: false,
 };
 
 /// The filters if a checker needs the locks that are held.
-pub(crate) const LOCKSETS: Filters = Filters { locksets: true, ..ALL };
+pub(crate) const LOCKSETS: Filters = Filters { locksets: true, knows_past: false, ..ALL };
 
 /// An access as the words beside a variable hold it.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +90,8 @@ struct Thread {
     epoch: u64,
     /// Open blocks with their epochs, and whether they were reported.
     open: Vec<(SiteId, u64, bool)>,
+    /// The threads whose operations came before, up to this epoch.
+    past: BTreeMap<u32, u64>,
 }
 
 /// The run-time half.
@@ -193,6 +204,36 @@ impl Model {
         if sends && self.filters.epochs_end_at_sends {
             self.next_epoch(thread);
         }
+        match operation.op {
+            Op::Fork(other) => {
+                let now = self.threads.entry(thread).or_default().epoch;
+                let ends = if self.filters.past_ends_at_start { now } else { u64::MAX };
+                self.follow(other, thread, ends);
+            }
+            Op::Join(other) => self.follow(thread, other, u64::MAX),
+            _ => {}
+        }
+    }
+
+    /// What a thread did before an epoch, and what came before it, comes before what another does now.
+    fn follow(&mut self, thread: u32, other: u32, epoch: u64) {
+        let mut past = self.threads.entry(other).or_default().past.clone();
+        past.insert(other, epoch);
+        let known = &mut self.threads.entry(thread).or_default().past;
+        for (other, epoch) in past {
+            let ends = known.entry(other).or_default();
+            *ends = epoch.max(*ends);
+        }
+    }
+
+    /// Whether a word holds nothing, what the thread did itself, or what is past.
+    fn is_known(&self, thread: u32, word: Option<Word>) -> bool {
+        let past = self.threads.get(&thread).map(|thread| &thread.past);
+        word.is_none_or(|word| {
+            let ends = past.and_then(|past| past.get(&word.thread));
+            word.thread == thread
+                || self.filters.knows_past && ends.is_some_and(|ends| word.epoch < *ends)
+        })
     }
 
     /// A thread that has read a volatile variable since the last write receives nothing new.
@@ -245,14 +286,19 @@ impl Model {
         }
         let is_mine = |word: Option<Word>| word.is_some_and(|word| word.thread == thread);
         let is_not_other = |word: Option<Word>| word.is_none_or(|word| word.thread == thread);
-        let is_silent =
-            is_mine(words.read) || (is_not_other(words.read) && is_not_other(words.write));
+        let is_past = !words.is_shared
+            && self.is_known(thread, words.read)
+            && self.is_known(thread, words.write);
+        let is_silent = is_mine(words.read)
+            || (is_not_other(words.read) && is_not_other(words.write))
+            || is_past;
         let epoch = if self.filters.ownership && is_silent {
             epoch
         } else {
             self.report(thread, x, words, Action::Read(variable(x)), site)
         };
-        let is_shared = words.is_shared || !is_not_other(words.read);
+        let is_told = !self.filters.ownership || !is_past;
+        let is_shared = words.is_shared || (!is_not_other(words.read) && is_told);
         let read = Some(Word { thread, epoch, site });
         self.words.insert(x, Words { read, write: words.write, is_shared });
     }
@@ -270,13 +316,18 @@ impl Model {
         if self.filters.epoch && is_now && !others_read {
             return;
         }
-        let epoch = if self.filters.ownership && is_not_other(words.write) && !others_read {
+        let is_past =
+            !is_shared && self.is_known(thread, words.read) && self.is_known(thread, words.write);
+        let is_silent = (is_not_other(words.write) && !others_read) || is_past;
+        let epoch = if self.filters.ownership && is_silent {
             epoch
         } else {
             self.report(thread, x, words, Action::Write(variable(x)), site)
         };
         let write = Some(Word { thread, epoch, site });
-        self.words.insert(x, Words { read: None, write, is_shared: false });
+        let forgets = self.filters.writes_forget_past_reads;
+        let read = words.read.filter(|_| self.filters.ownership && is_silent && !forgets);
+        self.words.insert(x, Words { read, write, is_shared: false });
     }
 
     /// Whether the thread is not the only one that has used a variable, as far as that matters. What the

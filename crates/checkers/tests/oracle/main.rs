@@ -361,7 +361,7 @@ struct Broken {
     run: &'static [(u32, Op)],
 }
 
-const BROKEN: [Broken; 6] = [
+const BROKEN: [Broken; 8] = [
     Broken {
         rule: "an epoch ends when something is sent: the second write is not ordered by the lock",
         filters: Filters { epochs_end_at_sends: false, ..filters::ALL },
@@ -422,6 +422,16 @@ const BROKEN: [Broken; 6] = [
             (2, Op::Write(0)),
             (1, Op::Read(0)),
         ],
+    },
+    Broken {
+        rule: "the past of a thread ends where it was started: the write comes later",
+        filters: Filters { past_ends_at_start: false, ..filters::ALL },
+        run: &[(0, Op::Fork(1)), (0, Op::Write(0)), (1, Op::Read(0))],
+    },
+    Broken {
+        rule: "a write forgets the reads that are past: their thread has not seen it",
+        filters: Filters { writes_forget_past_reads: false, ..filters::ALL },
+        run: &[(0, Op::Read(0)), (0, Op::Fork(1)), (1, Op::Write(0)), (0, Op::Read(0))],
     },
 ];
 

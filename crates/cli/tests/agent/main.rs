@@ -7,6 +7,7 @@
 
 mod adversary;
 mod defects;
+mod elements;
 mod endings;
 mod jvm;
 mod languages;
@@ -81,6 +82,7 @@ fn main() -> ExitCode {
         endings::cases(),
         adversary::cases(),
         sharing::cases(),
+        elements::cases(),
         suspended::cases(),
         splits::cases(),
     ];
