@@ -6,6 +6,7 @@
 mod breakable_block;
 mod critical_wait;
 mod data_race;
+mod deadlock;
 mod happens_before_race;
 mod inconsistent_method;
 mod indefinite_wait;
@@ -40,6 +41,7 @@ pub static ALL: &[&Rule] = &[
     &object_inconsistency::RULE,
     &irreducible_block::RULE,
     &breakable_block::RULE,
+    &deadlock::RULE,
 ];
 
 /// Whether a rule is the one about accesses that race in a run.
