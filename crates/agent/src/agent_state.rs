@@ -91,14 +91,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// The results with what came of the events.
 fn with_consumed(results: Results, consumed: Consumed) -> Results {
-    let Consumed {
-        events,
-        lost_events,
-        recording,
-        findings,
-        uncertain_violations,
-        shared_fields,
-    } = consumed;
+    let Consumed { events, lost_events, recording, findings, uncertain_violations, shared_fields } =
+        consumed;
     Results {
         events,
         lost_events,

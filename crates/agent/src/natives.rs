@@ -333,15 +333,8 @@ extern "system" fn monitor_owner(_: *mut JNIEnv, _: jclass, object: jobject) -> 
 }
 
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_currentSite")]
-extern "system" fn current_site(
-    _: *mut JNIEnv,
-    _: jclass,
-    thread: jobject,
-    number: jint,
-) -> jint {
-    with_state(0, |agent| {
-        agent.current_site(thread, ThreadId(number as u32)).0 as jint
-    })
+extern "system" fn current_site(_: *mut JNIEnv, _: jclass, thread: jobject, number: jint) -> jint {
+    with_state(0, |agent| agent.current_site(thread, ThreadId(number as u32)).0 as jint)
 }
 
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_isReported")]

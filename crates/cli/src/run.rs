@@ -271,7 +271,8 @@ impl Report<'_> {
             (delivered, _) => delivered,
         };
         // A program that the agent has ended did not choose its exit code.
-        let is_ended = flags.on_deadlock == OnDeadlock::Exit && usize::from(code) == DEADLOCK_EXIT_CODE;
+        let is_ended =
+            flags.on_deadlock == OnDeadlock::Exit && usize::from(code) == DEADLOCK_EXIT_CODE;
         let code = if is_ended { 0 } else { code };
         Ok(match (delivered, code) {
             (Err(error), code) => failed(&error, code),

@@ -15,8 +15,8 @@ use models::{Models, Pattern};
 
 use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
-    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, OnDeadlock, PresentationFlags,
-    ProgramFlags, RunFlags, TraceFlags, TriageFlags,
+    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, OnDeadlock,
+    PresentationFlags, ProgramFlags, RunFlags, TraceFlags, TriageFlags,
 };
 use crate::model_files;
 

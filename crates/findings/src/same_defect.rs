@@ -283,7 +283,8 @@ mod tests {
             ..Step::at(role, site(method, Some(9)))
         };
         let cycle = |second| {
-            let steps = vec![wants("wants.1", "transfer", &["deposit"]), wants("wants.2", second, &[])];
+            let steps =
+                vec![wants("wants.1", "transfer", &["deposit"]), wants("wants.2", second, &[])];
             finding("lock-order-cycle", Evidence::Possible, steps)
         };
         let observed = vec![wants("wants", "audit", &[]), wants("wants", "deposit", &[])];

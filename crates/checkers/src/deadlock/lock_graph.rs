@@ -109,7 +109,9 @@ impl LockGraph {
         let mut by_held: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
         for (number, node) in self.nodes.iter().enumerate() {
             if !node.acquisitions.is_empty() {
-                node.held.iter().for_each(|(lock, _)| by_held.entry(*lock).or_default().push(number));
+                node.held
+                    .iter()
+                    .for_each(|(lock, _)| by_held.entry(*lock).or_default().push(number));
             }
         }
         // A lock that one thread alone uses orders nothing.
@@ -174,9 +176,10 @@ impl Search<'_> {
                 let other = &nodes[*other];
                 other.thread != candidate.thread
                     && other.lock != candidate.lock
-                    && !other.held.iter().any(|(lock, _)| {
-                        candidate.held.iter().any(|(held, _)| held == lock)
-                    })
+                    && !other
+                        .held
+                        .iter()
+                        .any(|(lock, _)| candidate.held.iter().any(|(held, _)| held == lock))
             };
             if next > chain[0] && blocks(last, candidate) && chain.iter().all(fits) {
                 chain.push(next);

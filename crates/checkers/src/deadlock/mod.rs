@@ -21,6 +21,7 @@
 //! 2. Volatile variables, atomics, library objects, tasks, latches, barriers, notifications and order inside the
 //!    library are no reads and writes: whoever receives from them depends on all who have published. Hooks do not know
 //!    exactly whose value was seen. This misses deadlocks and invents none.
+//!    The order that a lock makes inside the library is left out: it is that of its critical sections.
 //! 3. A write that is reported late counts as made when it was reported, for the same reason.
 //! 4. Read-write locks: a pattern needs an exclusive side at each lock; in the closure sections in shared mode count as
 //!    exclusive ones.
@@ -89,8 +90,8 @@ pub struct Deadlocks {
 }
 
 impl Deadlocks {
-    /// The acquisitions that deadlock in a predicted order, as pairs of a thread and the how-manieth of its events the
-    /// acquisition is; for tests that compare with all orders.
+    /// The acquisitions that deadlock in a predicted order, each with its thread and place; for tests that compare with all
+    /// orders.
     #[doc(hidden)]
     #[must_use]
     pub fn predicted_acquisitions(&self) -> Vec<Vec<(ThreadId, SiteId)>> {
@@ -120,9 +121,11 @@ impl Checker for Deadlocks {
             Action::Acquire(lock) => predictor.acquire(thread, lock, Mode::Exclusive, site),
             Action::AcquireShared(lock) => predictor.acquire(thread, lock, Mode::Shared, site),
             Action::Release(lock) | Action::Wait(lock) => {
-                predictor.release(thread, lock, Mode::Exclusive);
+                predictor.release(thread, lock, Mode::Exclusive, event.epoch);
             }
-            Action::ReleaseShared(lock) => predictor.release(thread, lock, Mode::Shared),
+            Action::ReleaseShared(lock) => {
+                predictor.release(thread, lock, Mode::Shared, event.epoch)
+            }
             Action::Woken(lock) => {
                 predictor.receive(thread, Key::Notification(lock));
                 predictor.acquire(thread, lock, Mode::Exclusive, site);
@@ -148,9 +151,9 @@ impl Checker for Deadlocks {
             Action::ClassInitialised(class) => predictor.publish(thread, Key::Class(class)),
             Action::ClassUsed(class) => predictor.receive(thread, Key::Class(class)),
             Action::OrderRelease(place) | Action::EarlierOrderRelease(place) => {
-                predictor.publish(thread, Key::Place(place));
+                predictor.release_to_place(thread, place, event.epoch);
             }
-            Action::OrderAcquire(place) => predictor.receive(thread, Key::Place(place)),
+            Action::OrderAcquire(place) => predictor.acquire_from_place(thread, place),
             Action::OrderAcquireAll => predictor.receive_from_all(thread),
             Action::Missed => predictor.stop(),
             Action::Holds(lock) => self.blocked.holds(thread, lock, site),

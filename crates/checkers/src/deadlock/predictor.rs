@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use events::{ClassId, Mode, ObjectId, SiteId, ThreadId, Variable};
+use events::{ClassId, Epoch, Mode, ObjectId, SiteId, ThreadId, Variable};
 use rustc_hash::FxHashMap;
 
 use super::lock_graph::{LockGraph, Predicted};
@@ -24,7 +24,6 @@ pub(super) enum Key {
     Barrier(ObjectId),
     Latch(ObjectId),
     Class(ClassId),
-    Place(ObjectId),
 }
 
 /// How many events of some threads must have happened: thread and count, sorted by thread. The others need not have begun.
@@ -65,6 +64,18 @@ struct ThreadState {
     held: Vec<HeldLock>,
     /// Where the lock graph has the last acquisition, if it was one under another lock.
     last_nested: Option<(ObjectId, usize)>,
+    /// The lock that its last event acquired.
+    just_acquired: Option<ObjectId>,
+    /// The places that it has acquired from since its last event.
+    unjudged: Vec<ObjectId>,
+}
+
+/// What was released to a place in memory inside the library, by the lock that was released with it, if it was one.
+#[derive(Debug, Default)]
+struct Place {
+    by_lock: Vec<(Option<ObjectId>, Vec<(u32, u32)>)>,
+    /// Releases of which it is not known yet whether they are those of a lock.
+    unjudged: Vec<(Epoch, Stamp)>,
 }
 
 /// The state of the prediction.
@@ -74,6 +85,9 @@ pub(super) struct Predictor {
     threads: Vec<ThreadState>,
     published: FxHashMap<Key, Vec<(u32, u32)>>,
     written: FxHashMap<Variable, Stamp>,
+    places: FxHashMap<ObjectId, Place>,
+    /// In which epoch each release was made. What the library releases with it has the epoch before or after.
+    released: FxHashMap<Epoch, ObjectId>,
     sections: FxHashMap<ObjectId, Vec<(u32, Vec<Section>)>>,
     graph: LockGraph,
     acquisitions: u64,
@@ -106,6 +120,8 @@ impl Predictor {
                 others: Arc::from([]),
                 held: Vec::new(),
                 last_nested: None,
+                just_acquired: None,
+                unjudged: Vec::new(),
             });
             self.graph.threads.push(thread);
         }
@@ -114,9 +130,11 @@ impl Predictor {
 
     /// The thread does an event; what it depends on from now on.
     fn step(&mut self, thread: usize) -> Stamp {
+        self.receive_from_places(thread, None);
         let state = &mut self.threads[thread];
         state.count += 1;
         state.last_nested = None;
+        state.just_acquired = None;
         Stamp { thread: thread as u32, count: state.count, others: Arc::clone(&state.others) }
     }
 
@@ -160,6 +178,52 @@ impl Predictor {
         }
     }
 
+    /// Something was released to a place inside the library.
+    pub(super) fn release_to_place(&mut self, thread: ThreadId, place: ObjectId, epoch: Epoch) {
+        if self.is_stopped || self.is_full() {
+            return;
+        }
+        let thread = self.number(thread);
+        let stamp = self.step(thread);
+        self.places.entry(place).or_default().unjudged.push((epoch, stamp));
+    }
+
+    /// Something was acquired from a place inside the library. A lock does so when it is acquired, and its order is no order
+    /// that a reordering must keep: that is decided with the next event of the thread, unless the last one says it.
+    pub(super) fn acquire_from_place(&mut self, thread: ThreadId, place: ObjectId) {
+        if self.is_stopped {
+            return;
+        }
+        let thread = self.number(thread);
+        let lock = self.threads[thread].just_acquired;
+        self.threads[thread].unjudged.push(place);
+        if lock.is_some() {
+            self.receive_from_places(thread, lock);
+        }
+    }
+
+    /// Receives what was released to the places that the thread has acquired from, but for what was released with this lock.
+    fn receive_from_places(&mut self, thread: usize, lock: Option<ObjectId>) {
+        for place in std::mem::take(&mut self.threads[thread].unjudged) {
+            let Some(place) = self.places.get_mut(&place) else { continue };
+            for (epoch, stamp) in std::mem::take(&mut place.unjudged) {
+                // The event of a monitor's release follows that of its place, and that of other locks precedes it.
+                let beside = [epoch.0.wrapping_sub(1), epoch.0, epoch.0 + 1];
+                let with = beside.iter().find_map(|it| self.released.get(&Epoch(*it)).copied());
+                let stamp = joined(&stamp.others, &[(stamp.thread, stamp.count)]);
+                match place.by_lock.iter_mut().find(|(known, _)| *known == with) {
+                    Some((_, clock)) => *clock = joined(clock, &stamp),
+                    None => place.by_lock.push((with, stamp)),
+                }
+            }
+            for (with, clock) in &place.by_lock {
+                if with.is_none() || *with != lock {
+                    self.threads[thread].receive(thread as u32, clock);
+                }
+            }
+        }
+    }
+
     pub(super) fn receive_from_all(&mut self, thread: ThreadId) {
         if self.is_stopped {
             return;
@@ -199,6 +263,7 @@ impl Predictor {
         }
         self.acquisitions += 1;
         let thread = self.number(thread);
+        self.receive_from_places(thread, Some(lock));
         let state = &mut self.threads[thread];
         if state.held.iter().any(|held| (held.lock, held.mode) == (lock, mode)) {
             return;
@@ -209,8 +274,7 @@ impl Predictor {
             .then(|| self.graph.add(before.clone(), lock, mode, &state.held, site))
             .flatten();
         state.held.push(HeldLock { lock, mode, site });
-        let section =
-            Section { acquired: before.count, order: self.acquisitions, released: None };
+        let section = Section { acquired: before.count, order: self.acquisitions, released: None };
         let of_lock = self.sections.entry(lock).or_default();
         match of_lock.iter_mut().find(|(holder, _)| *holder == thread as u32) {
             Some((_, sections)) => sections.push(section),
@@ -218,6 +282,7 @@ impl Predictor {
         }
         self.step(thread);
         self.threads[thread].last_nested = nested.map(|node| (lock, node));
+        self.threads[thread].just_acquired = Some(lock);
     }
 
     /// The last acquisition would not have blocked.
@@ -230,11 +295,12 @@ impl Predictor {
         }
     }
 
-    pub(super) fn release(&mut self, thread: ThreadId, lock: ObjectId, mode: Mode) {
+    pub(super) fn release(&mut self, thread: ThreadId, lock: ObjectId, mode: Mode, epoch: Epoch) {
         if self.is_stopped {
             return;
         }
         let thread = self.number(thread);
+        self.released.insert(epoch, lock);
         let held = &mut self.threads[thread].held;
         let Some(at) = held.iter().rposition(|held| (held.lock, held.mode) == (lock, mode)) else {
             return;
@@ -264,7 +330,7 @@ impl Predictor {
     /// Whether a bound is reached; nothing is looked at from then on.
     fn is_full(&mut self) -> bool {
         self.is_stopped = self.acquisitions >= MOST_ACQUISITIONS
-            || self.published.len() + self.written.len() >= MOST_PUBLISHED;
+            || self.published.len() + self.written.len() + self.places.len() >= MOST_PUBLISHED;
         self.is_stopped
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use events::{SiteId, Tables, ThreadId};
-use findings::{Evidence, Finding, Severity, Step, ThreadAction, Witness};
+use events::{Context, SiteId, Tables, ThreadId};
+use findings::{Evidence, Finding, Severity, Site, Stack, Step, ThreadAction, Witness};
 
 use super::{Deadlock, RULE, Waiter, Wanted};
 use crate::stacks::Stacks;
@@ -21,19 +21,20 @@ pub(super) fn findings<'a>(
 fn finding(deadlock: &Deadlock, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
     let waiters = &deadlock.waiters;
     let threads = ThreadNames::new(tables, waiters.iter().map(|waiter| waiter.thread));
-    let mut steps: Vec<Vec<Step>> =
-        waiters.iter().map(|waiter| steps_of(waiter, tables, stacks, &threads)).collect();
+    let mut steps: Vec<Vec<Step>> = waiters
+        .iter()
+        .map(|waiter| steps_of(waiter, deadlock.evidence, tables, stacks, &threads))
+        .collect();
     // Which thread came first depends on the run; where they are does not.
     let place = |steps: &Vec<Step>| {
         let sites = steps.iter().map(|step| (step.role, step.site.clone()));
         (sites.collect::<Vec<_>>(), steps.first().and_then(|step| step.thread.clone()))
     };
-    let first = (0..steps.len()).min_by_key(|at| {
-        steps[*at..].iter().chain(&steps[..*at]).map(place).collect::<Vec<_>>()
-    });
+    let first = (0..steps.len())
+        .min_by_key(|at| steps[*at..].iter().chain(&steps[..*at]).map(place).collect::<Vec<_>>());
     steps.rotate_left(first.unwrap_or(0));
     let steps = steps.concat();
-    let blame = steps.iter().rfind(|step| step.role == WANTS).map(|step| step.site.clone());
+    let blame = steps.iter().find(|step| step.role == WANTS).map(|step| step.site.clone());
     let locks: Vec<String> = distinct(steps.iter().filter(|step| step.role == WANTS));
     let classes: Vec<String> =
         locks.iter().map(|lock| lock.split('#').next().unwrap_or(lock).to_string()).collect();
@@ -71,27 +72,43 @@ const WANTS: &str = "wants";
 
 fn steps_of(
     waiter: &Waiter,
+    evidence: Evidence,
     tables: &Tables,
     stacks: &Stacks<'_>,
     threads: &ThreadNames<'_>,
 ) -> Vec<Step> {
+    // The agent records the stack of a blocked thread outside of all blocks.
+    let find = |site: SiteId| stacks.find(site, waiter.thread, Some(Context::default()), None);
     let step = |role: &'static str, site: SiteId, verb: &str, subject: String| Step {
         thread: Some(threads.name(waiter.thread)),
         action: Some(ThreadAction { verb: verb.to_string(), subject }),
-        stack: stacks.find(site, waiter.thread, None, None),
+        stack: find(site),
         ..Step::at(role, site_of(tables, site))
     };
     let mut steps = Vec::new();
-    if let Some((lock, site)) = waiter.held {
-        steps.push(step(HOLDS, site, "holds", Subject::Lock(lock).name(tables, site)));
-    }
     let site = waiter.wanted_at;
+    if let Some((lock, held_at)) = waiter.held {
+        let mut held = step(HOLDS, held_at, "holds", Subject::Lock(lock).name(tables, held_at));
+        // The method that has acquired the lock is still open, as a rule, and so its stack is known.
+        let current = if evidence == Evidence::Observed { find(site) } else { None };
+        held.stack = current.and_then(|stack| still_open(&held.site, stack)).or(held.stack);
+        steps.push(held);
+    }
     let (verb, subject) = match waiter.wanted {
         Wanted::Lock(lock) => ("waits for", Subject::Lock(lock).name(tables, site)),
         Wanted::End(thread) => ("waits for the end of", thread_name(tables, thread)),
     };
     steps.push(step(WANTS, site, verb, subject));
     steps
+}
+
+/// The part of a blocked thread's stack from the method of a site outwards, if that is open.
+fn still_open(site: &Site, stack: Stack) -> Option<Stack> {
+    let is_method = |frame: &Site| (&frame.class, &frame.method) == (&site.class, &site.method);
+    let at = stack.frames.iter().position(is_method)?;
+    let mut frames = stack.frames[at..].to_vec();
+    frames[0].line = site.line;
+    Some(Stack { frames, ..stack })
 }
 
 fn thread_name(tables: &Tables, thread: ThreadId) -> String {

@@ -166,6 +166,7 @@ impl Oracle<'_> {
             let Step::Acquire(lock) = self.run[number].1 else { return None };
             Some((number, state.holder[lock]?))
         };
+        let mut found = Vec::new();
         for start in 0..self.by_thread.len() {
             let (mut thread, mut cycle) = (start, BTreeSet::new());
             while let Some((number, holder)) = waits(thread)
@@ -173,16 +174,20 @@ impl Oracle<'_> {
             {
                 thread = holder;
                 if thread == start {
-                    self.cycles.insert(cycle);
+                    found.push(cycle);
                     break;
                 }
             }
         }
+        self.cycles.extend(found);
     }
 }
 
 /// The patterns of cycles of acquisitions.
-fn patterns<'a>(run: &Run, cycles: impl Iterator<Item = &'a BTreeSet<usize>>) -> BTreeSet<Vec<Abstract>> {
+fn patterns<'a>(
+    run: &Run,
+    cycles: impl Iterator<Item = &'a BTreeSet<usize>>,
+) -> BTreeSet<Vec<Abstract>> {
     let mut held: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut of_acquisition: BTreeMap<usize, Abstract> = BTreeMap::new();
     for (number, (thread, step)) in run.iter().enumerate() {
