@@ -364,8 +364,8 @@ pub(crate) struct TraceFlags {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Run these checkers on the trace, separated by commas; may be repeated (default: velodrome and happens-before,
-    /// unless `--stats` or `--to` is given)
+    /// Run these checkers on the trace, separated by commas; may be repeated (default: velodrome, happens-before and
+    /// deadlock, unless `--stats` or `--to` is given)
     #[arg(long = "monitor", value_name = "CHECKER", value_delimiter = ',')]
     #[arg(value_parser = recorded_run_checker(), conflicts_with_all = ["stats", "to"])]
     pub(crate) checkers: Vec<CheckerChoice>,

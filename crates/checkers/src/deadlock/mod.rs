@@ -189,7 +189,8 @@ impl Checker for Deadlocks {
     }
 
     fn limits(&self) -> Vec<(&'static str, u64)> {
-        let after = "deadlocks are predicted from the beginning of the run only: it acquired too many locks";
+        let after =
+            "deadlocks are predicted from the run up to a bound only, or until a hook failed";
         let search = "not all cycles of locks were searched for deadlocks: there are too many";
         let all = [
             (after, self.predictor.acquisitions_left_out()),

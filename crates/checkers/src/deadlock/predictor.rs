@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::lock_graph::{LockGraph, Predicted};
 
 /// After so many acquisitions the rest of the run is not looked at.
-const MOST_ACQUISITIONS: u64 = 1 << 22;
+const MOST_ACQUISITIONS: u64 = 1 << 20;
 /// After so many variables and objects that carry what threads depend on, likewise.
 const MOST_PUBLISHED: usize = 1 << 21;
 
