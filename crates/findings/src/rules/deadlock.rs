@@ -39,7 +39,8 @@ super::rule! {
     ///
     /// - `observed`: the agent found the threads waiting for each other, looked again some time later, and nothing had
     ///   moved. Monitors, locks of `java.util.concurrent` with an owner, locks that are held shared, `Thread.join` and
-    ///   `FutureTask.get` are known, for threads of the platform and virtual ones. The finding is on disk
+    ///   `FutureTask.get` are known, for threads of the platform and virtual ones; `Thread.join` not on Java 25, and not of
+    ///   virtual threads. The finding is on disk
     ///   when it is made, within two seconds: killing the program loses nothing. With `--on-deadlock exit` the JVM
     ///   ends then.
     /// - `predicted`: the run went well, and another order of it does not: every thread does what it did, every read sees
