@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agent_protocol::{Ending, Options, Results};
 use checkers::NeededAccesses;
-use findings::{Gap, GapKind};
+use events::{Context, SiteId, StackEntry, ThreadId};
+use findings::{Gap, GapKind, Site};
 use instrument::library_order::{self, LibraryOrder};
 use instrument::{
     ClassHierarchy, Config, DroppedLock, FieldList, InstrumentError, ListedAs, NotALock, Outcome,
     WatchList,
 };
+use jvmti_bindings::sys::jni::jobject;
 use models::{AtomicSpec, Models, Pattern, language};
 
 use crate::consumer::{Consumed, Consumer};
@@ -39,6 +41,9 @@ pub(crate) fn set(agent: AgentState) -> Result<(), String> {
 /// The checker that says where threads are to be held back.
 const SUSPECTING: &str = "atomizer";
 
+/// The checker that hears of threads that are blocked for good.
+const DEADLOCKS: &str = "deadlock";
+
 /// How many methods and classes that were left alone are listed by name; the rest is counted.
 const LISTED_GAPS: usize = 200;
 
@@ -62,6 +67,8 @@ pub(crate) struct AgentState {
     library_facts: OnceLock<LibraryFacts>,
     /// Set once hooks may run: the Java half is there.
     is_ready: AtomicBool,
+    /// Set once findings that cannot wait are on the disk.
+    has_reported_urgently: AtomicBool,
     consumer: Mutex<Option<Consumer>>,
     counters: Counters,
     gaps: Mutex<Vec<Gap>>,
@@ -83,6 +90,21 @@ struct Counters {
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     // What these locks guard is whole between any two statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The results with what came of the events.
+fn with_consumed(results: Results, consumed: Consumed) -> Results {
+    let Consumed { events, lost_events, recording, findings, uncertain_violations, shared_fields } =
+        consumed;
+    Results {
+        events,
+        lost_events,
+        recording,
+        findings,
+        uncertain_violations,
+        shared_fields,
+        ..results
+    }
 }
 
 /// Whether somebody wants to know the order that library code makes.
@@ -151,6 +173,7 @@ impl AgentState {
             observes_order: AtomicBool::new(false),
             library_facts: OnceLock::new(),
             is_ready: AtomicBool::new(false),
+            has_reported_urgently: AtomicBool::new(false),
             consumer: Mutex::new(None),
             counters: Counters::default(),
             gaps: Mutex::new(Vec::new()),
@@ -187,6 +210,38 @@ impl AgentState {
             names.push(SUSPECTING);
         }
         names
+    }
+
+    /// Whether threads that wait for each other are looked for: a checker or whoever reads the recording wants to know.
+    pub(crate) fn looks_for_deadlocks(&self) -> bool {
+        let is_asked_for = self.checkers().contains(&DEADLOCKS) || self.options.record.is_some();
+        self.emits() && is_asked_for
+    }
+
+    /// The place in the program where a thread is, with how it got there; the unknown one if there is none.
+    pub(crate) fn current_site(&self, thread: jobject, number: ThreadId) -> SiteId {
+        let mut frames = self.stacks.take_of(self.jvmti, thread);
+        let is_of_program = |frame: &Arc<Site>| self.config.watches(&frame.class.replace('.', "/"));
+        let at = frames.iter().position(is_of_program).unwrap_or(0);
+        let Some(place) = frames.get(at).map(|frame| Site::clone(frame)) else {
+            return SiteId(0);
+        };
+        let Some(site) = self.names.add_place(place) else { return SiteId(0) };
+        frames.drain(..at);
+        let context = Context::default();
+        self.names.add_stack(StackEntry { site, thread: number, context, frames });
+        site
+    }
+
+    /// Whether what must be seen at once has been brought to the disk.
+    pub(crate) fn has_reported_urgently(&self) -> bool {
+        self.has_reported_urgently.load(Ordering::Acquire)
+    }
+
+    /// Leaves what was found so far, because the run may never end.
+    pub(crate) fn report_urgently(&self, consumed: Consumed) {
+        self.leave(with_consumed(Results { ending: Ending::Running, ..self.results() }, consumed));
+        self.has_reported_urgently.store(true, Ordering::Release);
     }
 
     /// Which accesses to shared variables the checkers need.
@@ -308,20 +363,7 @@ impl AgentState {
         let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self));
         let mut results = Results { ending: Ending::Complete, ..self.results() };
         if let Some(consumed) = consumed {
-            let Consumed {
-                events,
-                lost_events,
-                recording,
-                findings,
-                uncertain_violations,
-                shared_fields,
-            } = consumed;
-            results.shared_fields = shared_fields;
-            results.events = events;
-            results.lost_events = lost_events;
-            results.recording = recording;
-            results.findings = findings;
-            results.uncertain_violations = uncertain_violations;
+            results = with_consumed(results, consumed);
         }
         (results.holds, results.hold_slices) = self.memory.holds();
         self.leave(results);

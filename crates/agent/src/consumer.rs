@@ -234,7 +234,31 @@ impl Work {
                 }
             }
         }
+        let is_urgent = |running: &mut Running| running.checker.has_urgent_findings();
+        // Each is asked, so that none reports the same again.
+        if self.checkers.iter_mut().map(is_urgent).fold(false, |any, urgent| any | urgent) {
+            self.flush();
+            let so_far = self.so_far();
+            self.agent.report_urgently(so_far);
+        }
         self.ring.position() > before
+    }
+
+    /// What has come of the events up to now. A recording that goes on is not mentioned: it is not whole.
+    fn so_far(&self) -> Consumed {
+        let reported = || self.checkers.iter().filter(|running| running.is_reported);
+        Consumed {
+            events: self.events,
+            lost_events: self.ring.lost() + self.unreadable,
+            recording: None,
+            findings: reported()
+                .flat_map(|running| running.checker.findings(&self.tables))
+                .collect(),
+            uncertain_violations: reported()
+                .map(|running| running.checker.uncertain_violations())
+                .sum(),
+            shared_fields: None,
+        }
     }
 
     fn flush(&mut self) {
@@ -245,27 +269,14 @@ impl Work {
 
     fn finish(&mut self) -> Consumed {
         let recording = self.recorder.take().map(|recorder| recorder.finish(&self.tables));
-        let tables = &self.tables;
-        let reported = || self.checkers.iter().filter(|running| running.is_reported);
-        let findings = reported().flat_map(|running| running.checker.findings(tables)).collect();
-        let uncertain_violations =
-            reported().map(|running| running.checker.uncertain_violations()).sum();
-        for running in reported() {
+        for running in self.checkers.iter().filter(|running| running.is_reported) {
             for (detail, count) in running.checker.limits() {
                 let count = u32::try_from(count).unwrap_or(u32::MAX);
                 self.agent.missed(running.name, detail, count);
             }
         }
-        let lost_events = self.ring.lost() + self.unreadable;
-        let shared_fields = self.shared_fields.take().map(|fields| fields.named(tables));
-        Consumed {
-            events: self.events,
-            lost_events,
-            recording,
-            findings,
-            uncertain_violations,
-            shared_fields,
-        }
+        let shared_fields = self.shared_fields.take().map(|fields| fields.named(&self.tables));
+        Consumed { recording, shared_fields, ..self.so_far() }
     }
 }
 

@@ -10,7 +10,7 @@ use jvmti_bindings::sys::jni::{
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
-    jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_,
+    jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_, jvmtiMonitorUsage,
 };
 
 /// The tool interface. It may be used from every thread.
@@ -138,15 +138,14 @@ impl Jvmti {
         Some(owned)
     }
 
-    /// The innermost calls of this thread, at most as many as there is room for: method and place in it.
-    /// None while the JVM is not up.
-    pub(crate) fn stack(self, room: &mut [jvmtiFrameInfo]) -> usize {
+    /// The innermost calls of a thread, or of this one for null, at most as many as there is room for: method and place
+    /// in it. None while the JVM is not up.
+    pub(crate) fn stack(self, thread: jobject, room: &mut [jvmtiFrameInfo]) -> usize {
         let Some(get) = self.functions().GetStackTrace else { return 0 };
         let mut count = 0;
         let most = room.len() as jint;
-        let this_thread = ptr::null_mut();
         // SAFETY: the JVM writes as many frames as it is told, and their number.
-        let error = unsafe { get(self.0, this_thread, 0, most, room.as_mut_ptr(), &raw mut count) };
+        let error = unsafe { get(self.0, thread, 0, most, room.as_mut_ptr(), &raw mut count) };
         if error == jvmtiError::NONE { (count.max(0) as usize).min(room.len()) } else { 0 }
     }
 
@@ -159,6 +158,35 @@ impl Jvmti {
         // SAFETY: a thread that the JVM gave us, and a place to write to.
         let error = unsafe { get(self.0, thread, &raw mut state) };
         error == jvmtiError::NONE && state & (RUNNABLE | WAITING_WITH_TIMEOUT) != 0
+    }
+
+    /// The object whose monitor a thread waits to enter, or waits on.
+    pub(crate) fn contended_monitor(self, thread: jobject) -> Option<jobject> {
+        let get = self.functions().GetCurrentContendedMonitor?;
+        let mut object = ptr::null_mut();
+        // SAFETY: a thread that the JVM gave us, and a place to write to.
+        let error = unsafe { get(self.0, thread, &raw mut object) };
+        (error == jvmtiError::NONE && !object.is_null()).then_some(object)
+    }
+
+    /// The thread that owns the monitor of an object. The JVM does not name virtual threads here.
+    pub(crate) fn monitor_owner(self, object: jobject) -> Option<jobject> {
+        let get = self.functions().GetObjectMonitorUsage?;
+        let mut usage = jvmtiMonitorUsage {
+            owner: ptr::null_mut(),
+            entry_count: 0,
+            waiter_count: 0,
+            waiters: ptr::null_mut(),
+            notify_waiter_count: 0,
+            notify_waiters: ptr::null_mut(),
+        };
+        // SAFETY: an object that the JVM gave us, and a place to write to.
+        if unsafe { get(self.0, object, &raw mut usage) } != jvmtiError::NONE {
+            return None;
+        }
+        self.deallocate(usage.waiters);
+        self.deallocate(usage.notify_waiters);
+        (!usage.owner.is_null()).then_some(usage.owner)
     }
 
     /// What a method is called. The caller is on a thread of the JVM, in a native method.

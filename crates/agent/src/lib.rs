@@ -88,6 +88,8 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         wanted.set_can_retransform_classes(potential.can_retransform_classes());
         has_virtual_threads = potential.can_support_virtual_threads();
         wanted.set_can_support_virtual_threads(has_virtual_threads);
+        wanted.set_can_get_monitor_info(potential.can_get_monitor_info());
+        wanted.set_can_get_current_contended_monitor(potential.can_get_current_contended_monitor());
         wanted
     })?;
     let agent = AgentState::new(jvmti, options)?;
@@ -136,6 +138,7 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, env: *mut JNIEnv, _: jobject
     with_agent(|agent| {
         natives::hide_added_fields(jni);
         agent.start();
+        natives::start_watchdog(jni);
         agent.observe_order(jni);
     });
 }

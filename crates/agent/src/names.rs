@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agent_protocol::layout::SITES;
 use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry};
+use findings::Site;
 use instrument::{NewSite, SiteTable, SiteTarget, TreeMethod};
 
 use crate::memory::Memory;
@@ -134,6 +135,21 @@ impl Names {
     /// How a place was reached.
     pub(crate) fn add_stack(&self, stack: StackEntry) {
         self.lock().fresh.stacks.push(stack);
+    }
+
+    /// A place that no hook has a number for.
+    pub(crate) fn add_place(&self, site: Site) -> Option<SiteId> {
+        let mut inner = self.lock();
+        if inner.targets.len() + 1 >= SITES {
+            return None;
+        }
+        if inner.targets.is_empty() {
+            inner.fresh.sites.push(SiteEntry::unknown());
+        }
+        inner.classes_of_sites.push(0);
+        inner.targets.push(SiteTarget::None);
+        inner.fresh.sites.push(SiteEntry { site, subject: String::new() });
+        Some(SiteId(inner.targets.len() as u32))
     }
 
     /// How many threads there were.

@@ -26,6 +26,10 @@ const PAUSE: Duration = Duration::from_micros(50);
 const SLICE: Duration = Duration::from_millis(1);
 const SLICES_PER_SECOND: jlong = 1000;
 
+/// The time between two looks for deadlocks: a deadlock is seen stuck in the second look at the latest, and reported in the
+/// fourth.
+const LOOK_INTERVAL: Duration = Duration::from_millis(400);
+
 /// Brings the Java half into the JVM, and says whether that worked.
 pub(crate) fn install(jni: Jni) -> Result<(), String> {
     for (name, bytes) in RUNTIME {
@@ -52,6 +56,13 @@ pub(crate) fn hide_added_fields(jni: Jni) {
         with_agent(|agent| {
             agent.note("programs that look can see the fields that the agent adds".to_owned());
         });
+    }
+}
+
+/// Starts the thread that looks for threads which wait for each other.
+pub(crate) fn start_watchdog(jni: Jni) {
+    if let Some(class) = jni.find(c"java/lang/ScissionWatchdog") {
+        jni.call_static(class, c"start", c"()V", None);
     }
 }
 
@@ -162,6 +173,8 @@ fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
         ConfigurationWord::HoldFor => options.hold_for.max(1).into(),
         ConfigurationWord::HoldsPerSite => options.holds_per_site.into(),
         ConfigurationWord::HoldBudget => jlong::from(options.hold_budget) * SLICES_PER_SECOND,
+        ConfigurationWord::Watchdog => agent.looks_for_deadlocks().into(),
+        ConfigurationWord::ExitsOnDeadlock => options.exits_on_deadlock.into(),
     }
 }
 
@@ -298,6 +311,35 @@ extern "system" fn can_run(_: *mut JNIEnv, _: jclass, thread: jobject) -> jboole
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_slice")]
 extern "system" fn slice(_: *mut JNIEnv, _: jclass) {
     std::thread::sleep(SLICE);
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_pauseWatchdog")]
+extern "system" fn pause_watchdog(_: *mut JNIEnv, _: jclass) {
+    std::thread::sleep(LOOK_INTERVAL);
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_contendedMonitor")]
+extern "system" fn contended_monitor(_: *mut JNIEnv, _: jclass, thread: jobject) -> jobject {
+    with_state(std::ptr::null_mut(), |agent| {
+        agent.jvmti.contended_monitor(thread).unwrap_or(std::ptr::null_mut())
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_monitorOwner")]
+extern "system" fn monitor_owner(_: *mut JNIEnv, _: jclass, object: jobject) -> jobject {
+    with_state(std::ptr::null_mut(), |agent| {
+        agent.jvmti.monitor_owner(object).unwrap_or(std::ptr::null_mut())
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_currentSite")]
+extern "system" fn current_site(_: *mut JNIEnv, _: jclass, thread: jobject, number: jint) -> jint {
+    with_state(0, |agent| agent.current_site(thread, ThreadId(number as u32)).0 as jint)
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_isReported")]
+extern "system" fn is_reported(_: *mut JNIEnv, _: jclass) -> jboolean {
+    with_state(false, AgentState::has_reported_urgently).into()
 }
 
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_declaredFields")]

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use events::MAX_FRAMES;
 use findings::Site;
+use jvmti_bindings::sys::jni::jobject;
 use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
 
 use crate::jvm::{Jvmti, Method};
@@ -39,9 +40,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Stacks {
     /// The calls of this thread, innermost first, without those of the agent. The caller is a native method.
     pub(crate) fn take(&self, jvmti: Jvmti) -> Vec<Arc<Site>> {
+        self.take_of(jvmti, std::ptr::null_mut())
+    }
+
+    /// The same of any thread, which is this one for null.
+    pub(crate) fn take_of(&self, jvmti: Jvmti, thread: jobject) -> Vec<Arc<Site>> {
         let none = jvmtiFrameInfo { method: std::ptr::null_mut(), location: 0 };
         let mut room = [none; MAX_FRAMES + OWN_FRAMES];
-        let count = jvmti.stack(&mut room);
+        let count = jvmti.stack(thread, &mut room);
         let known = room[..count].iter().filter_map(|frame| {
             let known = self.method(jvmti, frame)?;
             (!known.is_hidden).then(|| known.place(frame.location))

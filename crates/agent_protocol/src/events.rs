@@ -132,6 +132,15 @@ macro_rules! for_each_event {
             /// so. Within a unit a number stands for one condition, whose value does not change: sides that need it to be
             /// different exclude each other.
             Given(condition: Condition) = "given", counted as "conditions of sides", said as "decides by";
+            /// The acquisition of the lock that was just reported would not have waited without end: it was only tried.
+            Tried(lock: ObjectId) = "tried", counted as "acquisitions that were only tried", said as "tries to acquire";
+            /// The thread holds the lock, where that matters because another thread is blocked. The site is where it was
+            /// acquired, or where the thread is if that is not known.
+            Holds(lock: ObjectId) = "holds", counted as "locks of threads that block others", said as "holds";
+            /// The thread waits for the lock and cannot go on before those who hold it do, who are blocked themselves.
+            Blocked(lock: ObjectId) = "blocked", counted as "threads that are blocked for good", said as "waits for";
+            /// The thread waits for the end of another thread, which is blocked itself.
+            BlockedByThread(awaited: ThreadId) = "blocked-by-thread", counted as "threads that wait for blocked ones", said as "waits for the end of";
         }
     };
 }

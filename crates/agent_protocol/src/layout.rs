@@ -65,6 +65,8 @@ layout! {
     OVERLAPS_SHIFT = FORM_SHIFT + FORM_BITS;
     /// How many bytes lie between two counters: those that different threads write share no cache line.
     COUNTER_DISTANCE = 128;
+    /// The exit code of a JVM that the agent ends because of a deadlock.
+    DEADLOCK_EXIT_CODE = 86;
 }
 
 /// An enumeration whose members have numbers by their order, and names for Java.
@@ -185,6 +187,10 @@ numbered! {
         HoldsPerSite;
         /// How many slices all holds of the run may have together.
         HoldBudget;
+        /// Whether threads that wait for each other are looked for.
+        Watchdog;
+        /// Whether the JVM ends when some are found.
+        ExitsOnDeadlock;
     }
 }
 

@@ -335,6 +335,9 @@ options! {
         shown flag Value "hold-budget" "SECONDS" "Sum of all delays in each JVM, in seconds (default: 30)",
         key "sum of all delays in each JVM, in seconds; 30 unless set";
 
+    /// Whether the JVM ends when threads are found that wait for each other for good.
+    exits_on_deadlock: bool = false, "exit-on-deadlock" holds switch;
+
     /// A lock that is taken out of the program, to see whether anybody notices.
     drop_lock: Option<String> = None, "drop-lock" holds text,
         hidden flag Value "drop-lock" "LOCK" "Remove a lock from the program, `pkg.Class.method(I)V` or `pkg.Class.method(I)V@OFFSET`, to test whether the defect is found";

@@ -86,6 +86,10 @@ impl BlockChange {
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
             | Action::Given(_)
+            | Action::Tried(_)
+            | Action::Holds(_)
+            | Action::Blocked(_)
+            | Action::BlockedByThread(_)
             | Action::Missed => BlockChange::Unchanged,
         }
     }

@@ -5,6 +5,7 @@
 
 pub mod atomizer;
 mod cuts;
+pub mod deadlock;
 pub mod eraser;
 pub mod happens_before;
 pub mod hybrid;
@@ -46,6 +47,11 @@ pub trait Checker {
     /// reported.
     fn limits(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    /// Whether something was found since the last call that users must see even if the run never ends.
+    fn has_urgent_findings(&mut self) -> bool {
+        false
     }
 
     /// Sites that became suspicious since the last call: an operation there could complete a violation
@@ -130,6 +136,7 @@ pub static ALL: &[Registration] = &[
     hybrid::CHECKER,
     object_race::CHECKER,
     object_consistency::CHECKER,
+    deadlock::CHECKER,
 ];
 
 /// The checker with this name.

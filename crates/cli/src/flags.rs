@@ -206,6 +206,10 @@ pub(crate) struct RunFlags {
     #[arg(long = "no-filter", value_name = "FILTER", value_enum)]
     pub(crate) no_filters: Vec<Filter>,
 
+    /// What a JVM does once a deadlock has happened and is reported
+    #[arg(long, value_name = "ACTION", value_enum, default_value_t = OnDeadlock::Wait)]
+    pub(crate) on_deadlock: OnDeadlock,
+
     /// Record the run to this file. If several JVMs record, the first uses this name and the others
     /// insert their process id, or replace `%p` by it
     #[arg(long, value_name = "FILE")]
@@ -417,8 +421,8 @@ pub(crate) struct TraceFlags {
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
 
-    /// Run these checkers on the trace, separated by commas; may be repeated (default: velodrome and happens-before,
-    /// unless `--stats` or `--to` is given)
+    /// Run these checkers on the trace, separated by commas; may be repeated (default: velodrome, happens-before and
+    /// deadlock, unless `--stats` or `--to` is given)
     #[arg(long = "monitor", value_name = "CHECKER", value_delimiter = ',')]
     #[arg(value_parser = recorded_run_checker(), conflicts_with_all = ["stats", "to"])]
     pub(crate) checkers: Vec<CheckerChoice>,
@@ -594,6 +598,15 @@ pub(crate) enum Filter {
     Epoch,
     /// Every filter
     All,
+}
+
+/// What a JVM does when threads wait for each other for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnDeadlock {
+    /// It goes on with the threads that can
+    Wait,
+    /// It ends at once, with exit code 86, without running shutdown hooks
+    Exit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -7,13 +7,14 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use agent_protocol::Options;
+use agent_protocol::layout::DEADLOCK_EXIT_CODE;
 use anyhow::{anyhow, bail};
 use checkers::NeededAccesses;
 use findings::{Results, merge_and_rank};
 use report::Format;
 
 use crate::child::{self, Ended};
-use crate::flags::{RunFlags, Watch, WatchListFor};
+use crate::flags::{OnDeadlock, RunFlags, Watch, WatchListFor};
 use crate::jvm_results::{JvmResults, name_for_each_process, read_jvm_results};
 use crate::launch::{self, Agent};
 use crate::output::{self, Screen, Style};
@@ -308,6 +309,10 @@ impl Report<'_> {
             }
             (delivered, _) => delivered,
         };
+        // A program that the agent has ended did not choose its exit code.
+        let is_ended =
+            flags.on_deadlock == OnDeadlock::Exit && usize::from(code) == DEADLOCK_EXIT_CODE;
+        let code = if is_ended { 0 } else { code };
         Ok(match (delivered, code) {
             (Err(error), code) => failed(&error, code),
             (Ok(Verdict::Findings), 0) => Outcome::Findings,

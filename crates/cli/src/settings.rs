@@ -16,8 +16,8 @@ use models::{Models, Pattern};
 
 use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
-    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, PresentationFlags,
-    ProgramFlags, RunFlags, TraceFlags, TriageFlags, WatchListFor,
+    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, OnDeadlock,
+    PresentationFlags, ProgramFlags, RunFlags, TraceFlags, TriageFlags, WatchListFor,
 };
 use crate::model_files;
 
@@ -232,6 +232,7 @@ impl RunSettings {
             monitors: checkers.into_iter().map(str::to_string).collect(),
             object_race_by_locks: flags.object_race == ObjectRace::Lockset,
             ownership_filter: !is_off(Filter::Ownership),
+            exits_on_deadlock: flags.on_deadlock == OnDeadlock::Exit,
             epoch_filter: !is_off(Filter::Epoch),
             atomic_include: written(&file.atomic.include),
             atomic_exclude: written(&file.atomic.exclude),

@@ -221,6 +221,10 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::WouldRelease(_)
         | Action::WouldReleaseShared(_)
         | Action::Given(_)
+        | Action::Tried(_)
+        | Action::Holds(_)
+        | Action::Blocked(_)
+        | Action::BlockedByThread(_)
         | Action::Missed => false,
     }
 }

@@ -391,6 +391,10 @@ impl<W: Write> Writer<W> {
                 | Action::WouldRelease(_)
                 | Action::WouldReleaseShared(_)
                 | Action::Given(_)
+                | Action::Tried(_)
+                | Action::Holds(_)
+                | Action::Blocked(_)
+                | Action::BlockedByThread(_)
                 | Action::Missed
         ) {
             self.left_out += 1;
@@ -478,6 +482,10 @@ impl<W: Write> Writer<W> {
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
             | Action::Given(_)
+            | Action::Tried(_)
+            | Action::Holds(_)
+            | Action::Blocked(_)
+            | Action::BlockedByThread(_)
             | Action::Missed => return Ok(()),
         };
         let lock = number_of_lock(touched);

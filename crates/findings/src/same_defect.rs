@@ -18,14 +18,18 @@ enum Naming {
     Fields(&'static str),
     /// A subject that is an expression of the source; its last name is that of the field.
     Expression(&'static str),
+    /// The steps that acquire a lock while another one is held, whose roles begin like that.
+    Acquisitions(&'static str),
 }
 
-/// The rules that report blocks that are split.
+/// The rules that report blocks that are split, and those that report acquisitions that wait for each other.
 const RULES: &[(&str, Naming)] = &[
     ("not-serializable", Naming::Steps),
     ("breakable-block", Naming::Steps),
     ("inconsistent-method", Naming::Fields("fields")),
     ("stale-value", Naming::Expression("value")),
+    ("deadlock", Naming::Acquisitions("wants")),
+    ("lock-order-cycle", Naming::Acquisitions("wants")),
 ];
 
 /// The pairs of rules whose findings can be about one defect: the one that leads, and the one that stands under it.
@@ -35,6 +39,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("not-serializable", "stale-value"),
     ("breakable-block", "inconsistent-method"),
     ("breakable-block", "stale-value"),
+    ("deadlock", "lock-order-cycle"),
 ];
 
 /// Puts findings under those that are about the same defect with better evidence. The findings must be ranked.
@@ -43,8 +48,8 @@ pub(crate) fn unite(findings: Vec<Finding>) -> Vec<Finding> {
     // The findings that others can stand under, by block.
     let mut leaders: BTreeMap<BlockKey, Vec<usize>> = BTreeMap::new();
     for finding in findings {
-        let block = block_key(&finding.blame);
         let uses = Uses::of(&finding);
+        let block = block_key(&finding, uses.as_ref());
         let leads = |leader: &Finding| {
             PAIRS.contains(&(leader.rule, finding.rule))
                 && uses.as_ref().is_some_and(|uses| uses.are_those_of(leader))
@@ -74,11 +79,11 @@ pub fn put_under(findings: &mut [Finding], mut suspicions: Vec<Finding>) -> usiz
     // What rules know more of leads to what others know less of.
     suspicions.sort_by_key(|it| RULES.iter().position(|(rule, _)| *rule == it.rule));
     for suspicion in suspicions {
-        let block = block_key(&suspicion.blame);
         let Some(uses) = Uses::of(&suspicion) else { continue };
+        let block = block_key(&suspicion, Some(&uses));
         let is_it = |finding: &&mut Finding| {
             PAIRS.contains(&(finding.rule, suspicion.rule))
-                && block_key(&finding.blame) == block
+                && block_key(finding, Uses::of(finding).as_ref()) == block
                 && uses.are_those_of(finding)
         };
         let Some(finding) = findings.iter_mut().find(is_it) else { continue };
@@ -98,8 +103,14 @@ pub fn put_under(findings: &mut [Finding], mut suspicions: Vec<Finding>) -> usiz
 type BlockKey = (String, String, String, Option<u32>);
 
 /// A block is a method or begins at a place in it. The code of the whole method is offset 0 for some, and no
-/// offset for others.
-fn block_key(blame: &Site) -> BlockKey {
+/// offset for others. Of acquisitions that wait for each other any may be blamed: the least stands for all.
+fn block_key(finding: &Finding, uses: Option<&Uses>) -> BlockKey {
+    if let Some(Uses::Acquisitions(methods)) = uses
+        && let Some((class, method, descriptor)) = methods.first()
+    {
+        return (class.clone(), method.clone(), descriptor.clone(), None);
+    }
+    let blame = &finding.blame;
     let place = blame.offset.filter(|offset| *offset != 0);
     (blame.class.clone(), blame.method.clone(), blame.descriptor.clone(), place)
 }
@@ -113,6 +124,8 @@ enum Uses {
     Fields(BTreeSet<String>, [BTreeSet<String>; 2]),
     /// A field of whatever class.
     Field(String),
+    /// The methods that acquire a lock while another one is held: class, name and descriptor.
+    Acquisitions(BTreeSet<(String, String, String)>),
 }
 
 impl Uses {
@@ -138,6 +151,16 @@ impl Uses {
             }
             Naming::Expression(subject) => {
                 Some(Uses::Field(last_name(finding.subjects.get(subject)?).to_string()))
+            }
+            Naming::Acquisitions(role) => {
+                let steps = &finding.witnesses.first()?.steps;
+                let method = |step: &Step| {
+                    // What calls the method that acquires the lock is known to the analysis of the code only.
+                    let site = step.call_chain.last().unwrap_or(&step.site);
+                    (site.class.clone(), site.method.clone(), site.descriptor.clone())
+                };
+                let acquiring = steps.iter().filter(|step| step.role.starts_with(role));
+                Some(Uses::Acquisitions(acquiring.map(method).collect()))
             }
         }
     }
@@ -167,7 +190,11 @@ impl Uses {
             | (Uses::Field(field), Uses::Fields(fields, _)) => {
                 fields.iter().all(|name| last_name(name) == field)
             }
-            (Uses::Fields(..), Uses::Fields(..)) | (Uses::Field(_), Uses::Field(_)) => false,
+            (Uses::Acquisitions(methods), Uses::Acquisitions(others)) => methods == others,
+            (Uses::Fields(..), Uses::Fields(..))
+            | (Uses::Field(_), Uses::Field(_))
+            | (Uses::Acquisitions(_), _)
+            | (_, Uses::Acquisitions(_)) => false,
         }
     }
 }
@@ -247,6 +274,28 @@ mod tests {
             held_locks: locks.iter().map(held).collect(),
             ..Step::at(role, site("section", Some(4)))
         }
+    }
+
+    #[test]
+    fn a_deadlock_leads_the_cycle_of_the_same_acquisitions() {
+        let wants = |role, method, chain: &[&str]| Step {
+            call_chain: chain.iter().map(|method| site(method, Some(3))).collect(),
+            ..Step::at(role, site(method, Some(9)))
+        };
+        let cycle = |second| {
+            let steps =
+                vec![wants("wants.1", "transfer", &["deposit"]), wants("wants.2", second, &[])];
+            finding("lock-order-cycle", Evidence::Possible, steps)
+        };
+        let observed = vec![wants("wants", "audit", &[]), wants("wants", "deposit", &[])];
+        let deadlock = Finding {
+            blame: site("audit", None),
+            ..finding("deadlock", Evidence::Observed, observed)
+        };
+        let united = merge_and_rank(vec![cycle("audit"), deadlock, cycle("close")]);
+        let rules: Vec<(&str, usize)> =
+            united.iter().map(|finding| (finding.rule, finding.also.len())).collect();
+        assert_eq!(rules, [("deadlock", 1), ("lock-order-cycle", 0)]);
     }
 
     fn finding(rule: &'static str, evidence: Evidence, steps: Vec<Step>) -> Finding {

@@ -493,6 +493,18 @@ public final class Scission {
     public static void callIf(int result, Object operand, int op, int site) {
         if (result != 0) {
             call(operand, op, site);
+            if (op == OP_ACQUIRE || op == OP_ACQUIRE_SHARED || op == OP_ACQUIRE_MODELLED) {
+                tried(operand, site);
+            }
+        }
+    }
+
+    /** The lock that a call has acquired might not have been acquired. */
+    private static void tried(Object lock, int site) {
+        try {
+            ScissionLocks.tried(current(), lock, site);
+        } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+            ScissionFailures.hooks++;
         }
     }
 

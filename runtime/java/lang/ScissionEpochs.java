@@ -67,6 +67,9 @@ final class ScissionEpochs {
         if (ScissionAdversary.IS_AT_WORK) {
             ScissionAdversary.enter(thread, s);
         }
+        if (ScissionWatchdog.IS_AT_WORK) {
+            ScissionWatchdog.enter(thread, s);
+        }
         ScissionOrder.leaveMode(s);
         return s;
     }
@@ -133,6 +136,9 @@ final class ScissionEpochs {
             ScissionNotes.returnRegion(s);
             if (ScissionAdversary.IS_AT_WORK) {
                 ScissionAdversary.leave(s);
+            }
+            if (ScissionWatchdog.IS_AT_WORK) {
+                ScissionWatchdog.leave(s);
             }
         }
     }

@@ -118,6 +118,11 @@ final class ScissionEvents {
         put(ScissionEpochs.owner(word), EVENT_EARLIER_ORDER_RELEASE, 0, epoch, place, 0);
     }
 
+    /** Reports what the watchdog knows of a thread that cannot do so itself: it is blocked. */
+    static void onBehalf(ScissionThread s, int kind, int site, long first, long second) {
+        put(s.number, kind, site, s.epoch >>> SITE_BITS, first, second);
+    }
+
     /** The low bits of a ticket are its slot, the others its lap. */
     private static final int RING_BITS = Long.bitCount(RING_MASK);
 

@@ -111,11 +111,13 @@ final class ScissionLocks {
             Object[] locks = Arrays.copyOf(s.locks, at * 2);
             long[] ids = Arrays.copyOf(s.lockIds, at * 2);
             s.holds = Arrays.copyOf(s.holds, at * 2);
+            s.lockSites = Arrays.copyOf(s.lockSites, at * 2);
             s.lockIds = ids;
             s.locks = locks;
         }
         s.locks[at] = object;
         s.lockIds[at] = id;
+        s.lockSites[at] = site;
         s.holds[at] = 1;
         s.held = at + 1;
         try {
@@ -133,6 +135,15 @@ final class ScissionLocks {
         }
     }
 
+    /** The lock that was just acquired would not have been waited for without end. */
+    static void tried(ScissionThread s, Object object, int site) {
+        int last = s.held - 1;
+        if (last > 0 && s.locks[last] == object && s.holds[last] == 1) {
+            long id = s.lockIds[last];
+            emit(s, EVENT_TRIED, site, id < 0 ? ~id : id, 0);
+        }
+    }
+
     /** The lock at this place is given back once; nothing happens if the place is -1. */
     static void release(ScissionThread s, int at, int site) {
         if (at < 0 || --s.holds[at] > 0) {
@@ -145,6 +156,7 @@ final class ScissionLocks {
             s.locks[i] = s.locks[i + 1];
             s.lockIds[i] = s.lockIds[i + 1];
             s.holds[i] = s.holds[i + 1];
+            s.lockSites[i] = s.lockSites[i + 1];
         }
         s.locks[last] = null;
         s.held = last;

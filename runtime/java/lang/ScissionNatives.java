@@ -54,6 +54,21 @@ final class ScissionNatives {
     /** Lets one slice of a hold pass. */
     static native void slice();
 
+    /** Lets the time between two looks of the watchdog pass. */
+    static native void pauseWatchdog();
+
+    /** The object whose monitor a thread waits to enter, or waits on; null if there is none. */
+    static native Object contendedMonitor(Thread thread);
+
+    /** Who owns the monitor of an object; null if nobody does, or a virtual thread. */
+    static native Thread monitorOwner(Object object);
+
+    /** A number for the place in the program where a thread is, with how it got there. */
+    static native int currentSite(Thread thread, int number);
+
+    /** Whether what the watchdog found has been brought to the disk. */
+    static native boolean isReported();
+
     /**
      * The fields that a class declares, those that the agent added included: each name and modifiers. Null when the
      * class is not prepared yet.

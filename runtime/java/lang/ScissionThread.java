@@ -2,10 +2,11 @@ package java.lang;
 
 /**
  * What the runtime knows of one thread. It hangs on the thread's own object, in a field that the agent
- * adds to {@link Thread}, and dies with it. Only that thread touches it, with three exceptions: the thread
- * that starts it creates it, and reads its number; and the adversary looks who else is held. Starting and joining
+ * adds to {@link Thread}, and dies with it. Only that thread touches it, with four exceptions: the thread
+ * that starts it creates it, and reads its number; the adversary looks who else is held; and the watchdog reads the epoch and
+ * the locks of threads that have not moved for long. Starting and joining
  * order the first two with what the thread itself does, and the number is final; what the adversary reads is volatile,
- * or was stored before the thread was put into a concurrent set.
+ * or was stored before the thread was put into a concurrent set; the watchdog trusts only what it sees unchanged.
  */
 final class ScissionThread {
     /** The number that events carry. */
@@ -59,6 +60,8 @@ final class ScissionThread {
     long[] lockIds = new long[8];
     /** How often each is held. */
     int[] holds = new int[8];
+    /** Where each was acquired. */
+    int[] lockSites = new int[8];
     /** How many locks are held. */
     int held;
 
@@ -156,10 +159,19 @@ final class ScissionThread {
     /** How many words a thread remembers at most. */
     private static final int MOST_ACQUIRED = 1 << 14;
 
+    // The next is for the watchdog, and written by its thread alone.
+
+    /** The thread itself; also for the adversary. */
+    java.lang.ref.WeakReference<Thread> thread;
+    /** Where the list of threads has it. */
+    int listed = -1;
+    /** What is known of it as long as it does not move; null if it moved since the last look. */
+    ScissionWatchdog.Stuck stuck;
+    /** The epoch in which it was seen last. */
+    long seenEpoch;
+
     // The rest is for the adversary, and only there when it is at work.
 
-    /** The thread itself. */
-    java.lang.ref.WeakReference<Thread> thread;
     /** The state of its generator of random numbers. */
     long random;
     /** The last call that it was about to make, by site. */

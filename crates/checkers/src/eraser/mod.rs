@@ -286,6 +286,10 @@ impl Checker for Eraser {
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
             | Action::Given(_)
+            | Action::Tried(_)
+            | Action::Holds(_)
+            | Action::Blocked(_)
+            | Action::BlockedByThread(_)
             | Action::Missed => {}
         }
     }

@@ -666,7 +666,11 @@ fn is_made_by_library(action: Action) -> bool {
         | Action::WouldAcquireShared(_)
         | Action::WouldRelease(_)
         | Action::WouldReleaseShared(_)
-        | Action::Given(_) => false,
+        | Action::Given(_)
+        | Action::Tried(_)
+        | Action::Holds(_)
+        | Action::Blocked(_)
+        | Action::BlockedByThread(_) => false,
     }
 }
 
@@ -758,7 +762,11 @@ impl Checker for HappensBefore {
             | Action::WouldAcquireShared(_)
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
-            | Action::Given(_) => {}
+            | Action::Given(_)
+            | Action::Tried(_)
+            | Action::Holds(_)
+            | Action::Blocked(_)
+            | Action::BlockedByThread(_) => {}
         }
     }
 

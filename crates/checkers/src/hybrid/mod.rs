@@ -742,6 +742,10 @@ impl Checker for Hybrid {
             | Action::EarlierOrderRelease(_)
             | Action::OrderAcquireAll
             | Action::LibraryOrder
+            | Action::Tried(_)
+            | Action::Holds(_)
+            | Action::Blocked(_)
+            | Action::BlockedByThread(_)
             | Action::Missed => {}
         }
     }

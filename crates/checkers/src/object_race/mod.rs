@@ -408,6 +408,10 @@ impl Checker for ObjectRace {
             | Action::WouldRelease(_)
             | Action::WouldReleaseShared(_)
             | Action::Given(_)
+            | Action::Tried(_)
+            | Action::Holds(_)
+            | Action::Blocked(_)
+            | Action::BlockedByThread(_)
             | Action::Missed => {}
         }
         self.order.event(event);

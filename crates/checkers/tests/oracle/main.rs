@@ -6,6 +6,7 @@
 //!
 //! `CHECKER_RUNS` sets the number of runs, `CHECKER_SEED` the random seed. A million take some ten minutes.
 
+mod deadlocks;
 mod exhaustive;
 mod filters;
 mod forests;

@@ -9,6 +9,7 @@ mod breakable_block;
 mod callback_under_lock;
 mod critical_wait;
 mod data_race;
+mod deadlock;
 mod double_checked_locking;
 mod happens_before_race;
 mod inconsistent_method;
@@ -76,6 +77,7 @@ pub static ALL: &[&Rule] = &[
     &object_inconsistency::RULE,
     &irreducible_block::RULE,
     &breakable_block::RULE,
+    &deadlock::RULE,
 ];
 
 /// Whether a rule is the one about accesses that race in a run.

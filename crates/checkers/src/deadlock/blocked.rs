@@ -1,0 +1,87 @@
+//! Threads that the agent has found blocked, and the cycles among them.
+
+use events::{ObjectId, SiteId, ThreadId};
+use findings::Evidence;
+use rustc_hash::FxHashMap;
+
+use super::{Deadlock, Waiter, Wanted};
+
+/// What blocked threads hold and want.
+#[derive(Debug, Default)]
+pub(super) struct BlockedThreads {
+    /// Who holds a lock, and where it was acquired.
+    holders: FxHashMap<ObjectId, Vec<(ThreadId, SiteId)>>,
+    wants: FxHashMap<ThreadId, (Wanted, SiteId)>,
+    deadlocks: Vec<Deadlock>,
+    has_new: bool,
+}
+
+impl BlockedThreads {
+    pub(super) fn holds(&mut self, thread: ThreadId, lock: ObjectId, site: SiteId) {
+        let holders = self.holders.entry(lock).or_default();
+        if !holders.iter().any(|(known, _)| *known == thread) {
+            holders.push((thread, site));
+        }
+    }
+
+    pub(super) fn waits(&mut self, thread: ThreadId, wanted: Wanted, site: SiteId) {
+        self.wants.insert(thread, (wanted, site));
+        let first = Waiter { thread, held: None, wanted, wanted_at: site };
+        if let Some(mut waiters) = self.cycle(vec![first]) {
+            // The first one holds what the last one wants.
+            let wanted = waiters.last().map(|last| last.wanted);
+            waiters[0].held = wanted.and_then(|wanted| self.held_by(thread, wanted));
+            self.deadlocks.push(Deadlock { evidence: Evidence::Observed, waiters });
+            self.has_new = true;
+        }
+    }
+
+    /// Continues a chain of threads, each of which waits for the next, until it comes back to the first. Whoever is reported
+    /// to be blocked waits for all who hold what it wants, so that any way back will do.
+    fn cycle(&self, chain: Vec<Waiter>) -> Option<Vec<Waiter>> {
+        let mut open = vec![chain];
+        let mut seen: Vec<ThreadId> = Vec::new();
+        while let Some(chain) = open.pop() {
+            let wanted = chain.last()?.wanted;
+            for next in self.waited_for(wanted) {
+                if next == chain[0].thread {
+                    return Some(chain);
+                }
+                let Some((wants, site)) = self.wants.get(&next) else { continue };
+                if seen.contains(&next) {
+                    continue;
+                }
+                seen.push(next);
+                let held = self.held_by(next, wanted);
+                let waiter = Waiter { thread: next, held, wanted: *wants, wanted_at: *site };
+                open.push(chain.iter().copied().chain([waiter]).collect());
+            }
+        }
+        None
+    }
+
+    fn waited_for(&self, wanted: Wanted) -> Vec<ThreadId> {
+        match wanted {
+            Wanted::Lock(lock) => {
+                let holders = self.holders.get(&lock).into_iter().flatten();
+                holders.map(|(thread, _)| *thread).collect()
+            }
+            Wanted::End(thread) => vec![thread],
+        }
+    }
+
+    fn held_by(&self, thread: ThreadId, wanted: Wanted) -> Option<(ObjectId, SiteId)> {
+        let Wanted::Lock(lock) = wanted else { return None };
+        let mut holders = self.holders.get(&lock).into_iter().flatten();
+        holders.find(|(holder, _)| *holder == thread).map(|(_, site)| (lock, *site))
+    }
+
+    pub(super) fn deadlocks(&self) -> &[Deadlock] {
+        &self.deadlocks
+    }
+
+    /// Whether there is a deadlock that nobody has asked about yet.
+    pub(super) fn take_new(&mut self) -> bool {
+        std::mem::take(&mut self.has_new)
+    }
+}

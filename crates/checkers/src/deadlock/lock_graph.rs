@@ -1,0 +1,312 @@
+//! Acquisitions under other locks, the cycles among them, and which of these can really deadlock.
+//!
+//! Acquisitions of one thread, of one lock, with the same locks held, are one node, as in section 4.2 of the paper. A cycle
+//! of nodes stands for all cycles of their acquisitions. These are looked through once: the set of events that
+//! must have happened only grows, and acquisitions that lie in it cannot be pending any more.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+
+use events::{Mode, ObjectId, SiteId, ThreadId};
+use findings::Evidence;
+use rustc_hash::FxHashMap;
+
+use super::predictor::{HeldLock, Section, Stamp};
+use super::{Deadlock, Waiter, Wanted};
+
+/// How many acquisitions of a node are kept. Later ones hardly differ.
+const MOST_OF_NODE: usize = 256;
+/// How many nodes there are at most.
+const MOST_NODES: usize = 1 << 17;
+/// How many steps the search for cycles takes at most, and how many critical sections are looked at.
+const MOST_STEPS: u64 = 1 << 21;
+const MOST_SECTIONS: u64 = 1 << 26;
+
+/// An acquisition that could be pending.
+#[derive(Debug)]
+struct Acquisition {
+    /// What must have happened before it.
+    before: Stamp,
+    site: SiteId,
+    held: Vec<HeldLock>,
+}
+
+#[derive(Debug)]
+struct Node {
+    thread: u32,
+    lock: ObjectId,
+    mode: Mode,
+    /// What is held, sorted.
+    held: Vec<(ObjectId, Mode)>,
+    acquisitions: Vec<Acquisition>,
+}
+
+type NodeKey = (u32, ObjectId, Mode, Vec<(ObjectId, Mode)>);
+
+/// All nested acquisitions of a run.
+#[derive(Debug, Default)]
+pub(super) struct LockGraph {
+    /// The threads, by the numbers that stamps have for them.
+    pub(super) threads: Vec<ThreadId>,
+    nodes: Vec<Node>,
+    numbers: FxHashMap<NodeKey, usize>,
+    /// Whether there were too many nodes.
+    is_full: bool,
+}
+
+/// What can happen in another order.
+#[derive(Debug, Default)]
+pub(super) struct Predicted {
+    pub(super) found: Vec<Deadlock>,
+    /// Whether a bound ended the search.
+    pub(super) was_cut_short: bool,
+}
+
+type Sections = FxHashMap<ObjectId, Vec<(u32, Vec<Section>)>>;
+
+impl LockGraph {
+    /// Adds an acquisition under other locks. Its node, if it is kept.
+    pub(super) fn add(
+        &mut self,
+        before: Stamp,
+        lock: ObjectId,
+        mode: Mode,
+        held: &[HeldLock],
+        site: SiteId,
+    ) -> Option<usize> {
+        let mut sorted: Vec<(ObjectId, Mode)> =
+            held.iter().map(|held| (held.lock, held.mode)).collect();
+        sorted.sort_unstable();
+        let key = (before.thread, lock, mode, sorted);
+        let number = match self.numbers.get(&key) {
+            Some(number) => *number,
+            None if self.nodes.len() >= MOST_NODES => {
+                self.is_full = true;
+                return None;
+            }
+            None => {
+                let number = self.nodes.len();
+                let (thread, lock, mode, held) = key.clone();
+                self.nodes.push(Node { thread, lock, mode, held, acquisitions: Vec::new() });
+                self.numbers.insert(key, number);
+                number
+            }
+        };
+        let acquisitions = &mut self.nodes[number].acquisitions;
+        (acquisitions.len() < MOST_OF_NODE).then(|| {
+            acquisitions.push(Acquisition { before, site, held: held.to_vec() });
+            number
+        })
+    }
+
+    /// Forgets the acquisition that was added last to a node.
+    pub(super) fn take_back(&mut self, node: usize) {
+        self.nodes[node].acquisitions.pop();
+    }
+
+    /// The deadlocks that can happen in another order of the run, one for each combination of places.
+    pub(super) fn deadlocks(&self, sections: &Sections, threads: usize) -> Predicted {
+        let mut by_held: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
+        for (number, node) in self.nodes.iter().enumerate() {
+            if !node.acquisitions.is_empty() {
+                node.held
+                    .iter()
+                    .for_each(|(lock, _)| by_held.entry(*lock).or_default().push(number));
+            }
+        }
+        // A lock that one thread alone uses orders nothing.
+        let contended = sections.values().filter(|of_lock| of_lock.len() > 1);
+        let mut search = Search {
+            graph: self,
+            by_held,
+            sections: contended.map(Vec::as_slice).collect(),
+            threads,
+            steps: Cell::new(0),
+            looked_at: Cell::new(0),
+            known: BTreeSet::new(),
+            found: Vec::new(),
+        };
+        for start in 0..self.nodes.len() {
+            search.extend(&mut vec![start]);
+        }
+        let was_cut_short = self.is_full || search.is_exhausted();
+        search.found.sort();
+        Predicted { found: search.found, was_cut_short }
+    }
+}
+
+/// A search for cycles.
+struct Search<'a> {
+    graph: &'a LockGraph,
+    /// The nodes with acquisitions while a lock is held.
+    by_held: FxHashMap<ObjectId, Vec<usize>>,
+    sections: Vec<&'a [(u32, Vec<Section>)]>,
+    threads: usize,
+    steps: Cell<u64>,
+    looked_at: Cell<u64>,
+    /// The places of the deadlocks that were found: where each thread waits, and where it acquired what the one before it wants.
+    known: BTreeSet<Vec<(SiteId, SiteId)>>,
+    found: Vec<Deadlock>,
+}
+
+impl Search<'_> {
+    fn is_exhausted(&self) -> bool {
+        self.steps.get() >= MOST_STEPS || self.looked_at.get() >= MOST_SECTIONS
+    }
+
+    /// Looks for cycles that begin with this chain: each node acquires a lock that the next one holds. The first node has
+    /// the lowest number, so that a cycle is found once.
+    fn extend(&mut self, chain: &mut Vec<usize>) {
+        let nodes = &self.graph.nodes;
+        let (first, last) = (&nodes[chain[0]], &nodes[chain[chain.len() - 1]]);
+        if last.acquisitions.is_empty() {
+            return;
+        }
+        if chain.len() > 1 && blocks(last, first) {
+            self.judge(chain);
+        }
+        let Some(holders) = self.by_held.get(&last.lock) else { return };
+        for next in holders.clone() {
+            self.steps.set(self.steps.get() + 1);
+            if self.is_exhausted() {
+                return;
+            }
+            let candidate = &nodes[next];
+            let fits = |other: &usize| {
+                let other = &nodes[*other];
+                other.thread != candidate.thread
+                    && other.lock != candidate.lock
+                    && !other
+                        .held
+                        .iter()
+                        .any(|(lock, _)| candidate.held.iter().any(|(held, _)| held == lock))
+            };
+            if next > chain[0] && blocks(last, candidate) && chain.iter().all(fits) {
+                chain.push(next);
+                self.extend(chain);
+                chain.pop();
+            }
+        }
+    }
+
+    /// Reports a cycle of nodes if acquisitions of theirs can be pending at the same time.
+    fn judge(&mut self, cycle: &[usize]) {
+        let nodes: Vec<&Node> = cycle.iter().map(|node| &self.graph.nodes[*node]).collect();
+        let firsts: Vec<&Acquisition> = nodes.iter().map(|node| &node.acquisitions[0]).collect();
+        if self.known.contains(&places(&nodes, &firsts)) {
+            return;
+        }
+        let Some(pending) = self.pending_together(&nodes) else { return };
+        if self.known.insert(places(&nodes, &pending)) {
+            let waiters = (0..nodes.len()).map(|at| {
+                let before = nodes[(at + nodes.len() - 1) % nodes.len()];
+                let site = pending[at].held.iter().find(|held| held.lock == before.lock);
+                Waiter {
+                    thread: self.graph.threads[nodes[at].thread as usize],
+                    held: site.map(|held| (held.lock, held.site)),
+                    wanted: Wanted::Lock(nodes[at].lock),
+                    wanted_at: pending[at].site,
+                }
+            });
+            let waiters = waiters.collect();
+            self.found.push(Deadlock { evidence: Evidence::Predicted, waiters });
+        }
+    }
+
+    /// One acquisition of each node, so that all of them can be pending at the same time; algorithm 2 of the paper.
+    fn pending_together<'n>(&self, nodes: &[&'n Node]) -> Option<Vec<&'n Acquisition>> {
+        let mut happened = vec![0; self.threads];
+        let mut chosen = vec![0; nodes.len()];
+        loop {
+            for (node, at) in nodes.iter().zip(&chosen) {
+                include(&mut happened, &node.acquisitions[*at].before);
+            }
+            self.close(&mut happened);
+            let mut is_settled = true;
+            for (node, at) in nodes.iter().zip(&mut chosen) {
+                // An acquisition that must have happened is not pending, and no later reordering makes it so.
+                while node.acquisitions.get(*at)?.before.count < happened[node.thread as usize] {
+                    *at += 1;
+                    is_settled = false;
+                }
+            }
+            if is_settled {
+                return Some(
+                    nodes.iter().zip(chosen).map(|(node, at)| &node.acquisitions[at]).collect(),
+                );
+            }
+            if self.is_exhausted() {
+                return None;
+            }
+        }
+    }
+
+    /// Adds what else must have happened: of the critical sections of a lock that have begun, all but the last one in the
+    /// order of the run have ended. Definition 3 of the paper.
+    fn close(&self, happened: &mut [u32]) {
+        let mut is_closed = false;
+        while !is_closed {
+            is_closed = true;
+            for of_lock in &self.sections {
+                self.looked_at.set(self.looked_at.get() + of_lock.len() as u64);
+                let begun = |happened: &[u32], (thread, sections): &(u32, Vec<Section>)| {
+                    let count = happened[*thread as usize];
+                    sections.partition_point(|section| section.acquired < count)
+                };
+                let last = of_lock.iter().filter_map(|of_thread| {
+                    let begun = begun(happened, of_thread).checked_sub(1)?;
+                    Some(of_thread.1[begun].order)
+                });
+                let Some(last) = last.max() else { continue };
+                for of_thread in *of_lock {
+                    let Some(begun) = begun(happened, of_thread).checked_sub(1) else { continue };
+                    let section = &of_thread.1[begun];
+                    // A section in shared mode may not have ended: nobody had to wait for it then.
+                    if section.order < last
+                        && let Some(released) = &section.released
+                        && happened[released.thread as usize] < released.count
+                    {
+                        include(happened, released);
+                        is_closed = false;
+                    }
+                }
+            }
+            if self.is_exhausted() {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether the one waits for a lock while the other holds it.
+fn blocks(waits: &Node, holds: &Node) -> bool {
+    let is_exclusive = |mode: Mode| mode == Mode::Exclusive;
+    let mut held = holds.held.iter().filter(|(lock, _)| *lock == waits.lock);
+    held.any(|(_, mode)| is_exclusive(*mode) || is_exclusive(waits.mode))
+}
+
+fn include(happened: &mut [u32], stamp: &Stamp) {
+    let own = [(stamp.thread, stamp.count)];
+    for (thread, count) in stamp.others.iter().chain(&own) {
+        let known = &mut happened[*thread as usize];
+        *known = (*known).max(*count);
+    }
+}
+
+/// Where the threads of a cycle wait and hold, beginning with the least, so that the same code is found once.
+fn places(nodes: &[&Node], acquisitions: &[&Acquisition]) -> Vec<(SiteId, SiteId)> {
+    let length = nodes.len();
+    let mut places: Vec<(SiteId, SiteId)> = (0..length)
+        .map(|at| {
+            let wanted = nodes[(at + length - 1) % length].lock;
+            let held = acquisitions[at].held.iter().find(|held| held.lock == wanted);
+            (acquisitions[at].site, held.map_or(SiteId(0), |held| held.site))
+        })
+        .collect();
+    let least = (0..length).min_by_key(|at| {
+        let (before, after) = places.split_at(*at);
+        [after, before].concat()
+    });
+    places.rotate_left(least.unwrap_or(0));
+    places
+}

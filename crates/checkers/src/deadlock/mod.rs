@@ -1,0 +1,205 @@
+//! Rule `deadlock`: threads that wait for each other, observed in a run or predicted from one that went well.
+//!
+//! **Observed.** The agent says which threads are blocked, on what, and what they hold (`blocked.rs`). It does so only for
+//! threads that it has found waiting for each other twice in a row, without any of them having moved. A cycle of such
+//! reports is a deadlock that has happened.
+//!
+//! **Predicted.** Tunç, Mathur, Pavlogiannis, Viswanathan: *Sound Dynamic Deadlock Prediction in Linear Time*, PLDI 2023,
+//! sections 3 and 4 (`predictor.rs`, `lock_graph.rs`). A pattern is a cycle of acquisitions of different threads, each of a
+//! lock that the next thread holds, without a lock that two of them hold. It is reported if a sync-preserving correct
+//! reordering of the run leads to it: every thread does what it did, every read sees the write that it saw, and the
+//! critical sections of each lock come in the order of the run.
+//!
+//! Soundness: a predicted deadlock can happen in an execution of the same code with the same inputs, as far as the
+//! events tell what threads depend on: accesses in code that is not watched are not seen, and of two accesses that race the
+//! order is not known. Misses: deadlocks that need critical sections of a lock in another order; what comes after the
+//! bounds below.
+//!
+//! Deviations from the paper:
+//! 1. The closure is computed with binary searches in the critical sections of each lock and thread, and not with
+//!    pointers that move along: acquisitions are few compared with other events.
+//! 2. Volatile variables, atomics, library objects, tasks, latches, barriers, notifications and order inside the
+//!    library are no reads and writes: whoever receives from them depends on all who have published. Hooks do not know
+//!    exactly whose value was seen. This misses deadlocks and invents none.
+//!    The order that a lock makes inside the library is left out: it is that of its critical sections.
+//! 3. A write that is reported late counts as made when it was reported, for the same reason.
+//! 4. Read-write locks: a pattern needs an exclusive side at each lock; in the closure sections in shared mode count as
+//!    exclusive ones.
+//! 5. The run is looked at up to a bound of acquisitions and variables. What was done so far is a run too.
+
+mod blocked;
+mod lock_graph;
+mod predictor;
+mod report;
+
+use events::{Action, Event, Mode, ObjectId, SiteId, Tables, ThreadId};
+use findings::{Evidence, Finding};
+
+use self::blocked::BlockedThreads;
+use self::predictor::{Key, Predictor};
+use crate::{Checker, Needs, Registration, Settings};
+
+/// The rule of this checker.
+pub(crate) const RULE: &str = "deadlock";
+
+/// The entry in the list of checkers.
+pub(crate) const CHECKER: Registration = Registration {
+    name: "deadlock",
+    rules: &[RULE],
+    on_by_default: true,
+    needs: Needs {
+        accesses: crate::NeededAccesses::InOrder,
+        nested_blocks: false,
+        order: true,
+        speculation: false,
+    },
+    start: |_: Settings| Box::new(Deadlocks::default()),
+};
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Wanted {
+    /// A lock.
+    Lock(ObjectId),
+    /// The end of a thread.
+    End(ThreadId),
+}
+
+/// What one thread does in a deadlock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Waiter {
+    thread: ThreadId,
+    /// What it holds and the thread before it wants, and where it has acquired that; nothing if that one waits for its end.
+    held: Option<(ObjectId, SiteId)>,
+    wanted: Wanted,
+    wanted_at: SiteId,
+}
+
+/// Threads of which each waits for what the next one holds, and the last one for what the first one holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Deadlock {
+    evidence: Evidence,
+    waiters: Vec<Waiter>,
+}
+
+/// The checker.
+#[derive(Debug, Default)]
+pub struct Deadlocks {
+    blocked: BlockedThreads,
+    predictor: Predictor,
+}
+
+impl Deadlocks {
+    /// The acquisitions that deadlock in a predicted order, each with its thread and place; for tests that compare with all
+    /// orders.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn predicted_acquisitions(&self) -> Vec<Vec<(ThreadId, SiteId)>> {
+        let acquisition = |waiter: &Waiter| (waiter.thread, waiter.wanted_at);
+        let deadlocks = self.predictor.deadlocks();
+        deadlocks.found.iter().map(|it| it.waiters.iter().map(acquisition).collect()).collect()
+    }
+}
+
+impl Checker for Deadlocks {
+    fn event(&mut self, event: &Event) {
+        let (thread, site) = (event.thread, event.site);
+        let predictor = &mut self.predictor;
+        match event.action {
+            Action::Read(variable) => predictor.read(thread, variable),
+            Action::Write(variable) | Action::EarlierWrite(variable) => {
+                predictor.write(thread, variable);
+            }
+            // Who reads what only it has written receives nothing.
+            Action::EarlierRead(_) => {}
+            Action::VolatileRead(variable) => predictor.receive(thread, Key::Variable(variable)),
+            Action::VolatileWrite(variable) => predictor.publish(thread, Key::Variable(variable)),
+            Action::AtomicUpdate(variable) => {
+                predictor.receive(thread, Key::Variable(variable));
+                predictor.publish(thread, Key::Variable(variable));
+            }
+            Action::Acquire(lock) => predictor.acquire(thread, lock, Mode::Exclusive, site),
+            Action::AcquireShared(lock) => predictor.acquire(thread, lock, Mode::Shared, site),
+            Action::Release(lock) | Action::Wait(lock) => {
+                predictor.release(thread, lock, Mode::Exclusive, event.epoch);
+            }
+            Action::ReleaseShared(lock) => {
+                predictor.release(thread, lock, Mode::Shared, event.epoch)
+            }
+            Action::Woken(lock) => {
+                predictor.receive(thread, Key::Notification(lock));
+                predictor.acquire(thread, lock, Mode::Exclusive, site);
+            }
+            Action::Notify(lock) | Action::NotifyAll(lock) => {
+                predictor.publish(thread, Key::Notification(lock));
+            }
+            Action::Tried(lock) => predictor.tried(thread, lock),
+            Action::Fork(child) => predictor.fork(thread, child),
+            Action::Join(child) => predictor.join(thread, child),
+            Action::Submit(task) | Action::TaskEnd(task) => {
+                predictor.publish(thread, Key::Task(task));
+            }
+            Action::TaskBegin(task) | Action::TaskJoin(task) => {
+                predictor.receive(thread, Key::Task(task));
+            }
+            Action::Publish(object) => predictor.publish(thread, Key::Object(object)),
+            Action::Receive(object) => predictor.receive(thread, Key::Object(object)),
+            Action::BarrierArrive(barrier) => predictor.publish(thread, Key::Barrier(barrier)),
+            Action::BarrierPass(barrier) => predictor.receive(thread, Key::Barrier(barrier)),
+            Action::LatchDown(latch) => predictor.publish(thread, Key::Latch(latch)),
+            Action::LatchPass(latch) => predictor.receive(thread, Key::Latch(latch)),
+            Action::ClassInitialised(class) => predictor.publish(thread, Key::Class(class)),
+            Action::ClassUsed(class) => predictor.receive(thread, Key::Class(class)),
+            Action::OrderRelease(place) | Action::EarlierOrderRelease(place) => {
+                predictor.release_to_place(thread, place, event.epoch);
+            }
+            Action::OrderAcquire(place) => predictor.acquire_from_place(thread, place),
+            Action::OrderAcquireAll => predictor.receive_from_all(thread),
+            Action::Missed => predictor.stop(),
+            Action::Holds(lock) => self.blocked.holds(thread, lock, site),
+            Action::Blocked(lock) => self.blocked.waits(thread, Wanted::Lock(lock), site),
+            Action::BlockedByThread(awaited) => {
+                self.blocked.waits(thread, Wanted::End(awaited), site);
+            }
+            // What did not happen waits for nothing.
+            Action::ThreadBegin
+            | Action::ThreadEnd
+            | Action::Begin
+            | Action::End
+            | Action::Escape(..)
+            | Action::Branch(_)
+            | Action::LibraryOrder
+            | Action::Choice
+            | Action::Untaken(_)
+            | Action::UntakenEnd
+            | Action::Rejoin
+            | Action::WouldRead(_)
+            | Action::WouldWrite(_)
+            | Action::WouldAcquire(_)
+            | Action::WouldAcquireShared(_)
+            | Action::WouldRelease(_)
+            | Action::WouldReleaseShared(_)
+            | Action::Given(_) => {}
+        }
+    }
+
+    fn findings(&self, tables: &Tables) -> Vec<Finding> {
+        let predicted = self.predictor.deadlocks();
+        report::findings(self.blocked.deadlocks().iter().chain(&predicted.found), tables)
+    }
+
+    fn limits(&self) -> Vec<(&'static str, u64)> {
+        let after =
+            "deadlocks are predicted from the run up to a bound only, or until a hook failed";
+        let search = "not all cycles of locks were searched for deadlocks: there are too many";
+        let all = [
+            (after, self.predictor.acquisitions_left_out()),
+            (search, u64::from(self.predictor.deadlocks().was_cut_short)),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+
+    fn has_urgent_findings(&mut self) -> bool {
+        self.blocked.take_new()
+    }
+}

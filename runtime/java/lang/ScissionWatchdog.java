@@ -1,0 +1,531 @@
+package java.lang;
+
+import static java.lang.ScissionNatives.configuration;
+import static java.lang.ScissionProtocol.*;
+
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Field;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.AbstractOwnableSynchronizer;
+import java.util.concurrent.locks.LockSupport;
+import jdk.internal.misc.Unsafe;
+
+/**
+ * Finds threads that wait for each other.
+ *
+ * <p>A thread of its own looks at all threads that hooks know, a few times a second. A thread that waits without a limit, and has begun no
+ * epoch since the last look, is stuck. What it waits for is asked of the JVM: the monitor that it wants to enter, or the object that it is
+ * parked for. Who holds that is asked of the JVM as well, of the lock itself, or of the locks that hooks have noted: a lock that is held
+ * shared and a monitor of a virtual thread are known to nobody else.
+ *
+ * <p><b>Why no report is false.</b> The same cycle must be seen in two looks, and each time it is read forwards and checked once more:
+ * every thread of it is in the epoch and waits for the object as before. Hooks begin an epoch at every acquisition and release. So a thread
+ * that was in the same epoch and waited for the same object before and after its locks were read held them while it waited, and that at
+ * one moment for all threads of the cycle. Each of them waits for all who hold what it wants. Where a monitor is taken and given back in
+ * code without hooks the epoch does not show it, and the reading is repeated often instead.
+ *
+ * <p>Hooks pay for it with one store at each acquisition, the place of it, and an entry in the list for each thread.
+ */
+final class ScissionWatchdog implements Runnable {
+    /** Whether anybody wants to know. */
+    static final boolean IS_AT_WORK = configuration(WORD_WATCHDOG) != 0;
+    /** Whether the JVM ends after a report. */
+    private static final boolean EXITS = configuration(WORD_EXITS_ON_DEADLOCK) != 0;
+
+    /** How often a cycle is read again in one look. */
+    private static final int READINGS = 16;
+    /** How many pauses the report may take before the JVM is ended without it. */
+    private static final int MOST_PAUSES = 25;
+    /** While a thread stays where it is, the JVM is asked in how many of so many looks which monitor it wants. */
+    private static final int ASKED_LOOKS = 3;
+    private static final int LOOKS = 8;
+
+    private static final Unsafe U = Unsafe.getUnsafe();
+    private static final long NEXT_OBJECT = configuration(WORD_NEXT_OBJECT);
+
+    /** The threads that hooks have seen and that have not ended, in no order. */
+    private static ScissionThread[] threads = new ScissionThread[64];
+    private static int count;
+
+    /** What is known of a thread that does not move. */
+    static final class Stuck {
+        /** What it waits for: an object whose monitor it wants, a thread, or what it is parked for. */
+        Object wanted;
+        /** Whether it waits to enter a monitor. */
+        boolean wantsMonitor;
+        /** In how many looks it was seen like that. */
+        int looks;
+        /** The stuck threads that it waits for. */
+        ScissionThread[] next = NOBODY;
+        int nextCount;
+        /** How far the search for cycles has come with it: 0 not there yet, 1 on the way, 2 done. */
+        int color;
+        /** The threads of the cycle that it was seen in at the last look, and when. */
+        ScissionThread suspectedNext;
+        int suspectedLook;
+        /** Whether it has been reported. */
+        boolean isReported;
+    }
+
+    private static final ScissionThread[] NOBODY = new ScissionThread[0];
+
+    private int look;
+    /** The field with the synchronizer in it, by class of lock; a lock without one has the value null. */
+    private final HashMap<Class<?>, Field> synchronizers = new HashMap<>();
+    private final Field exclusiveOwner = field(AbstractOwnableSynchronizer.class, "exclusiveOwnerThread");
+    private final Field runner = field(FutureTask.class, "runner");
+
+    /** Who holds what hooks know, by identity of the object or of the synchronizer in it: chains of holders. */
+    private final HashMap<Identity, Holder> holders = new HashMap<>();
+
+    private static final class Holder {
+        final ScissionThread thread;
+        final Holder next;
+
+        Holder(ScissionThread thread, Holder next) {
+            this.thread = thread;
+            this.next = next;
+        }
+    }
+
+    /** An object as a key. */
+    private static final class Identity {
+        final Object object;
+
+        Identity(Object object) {
+            this.object = object;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(object);
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Identity && ((Identity) other).object == object;
+        }
+    }
+
+    private ScissionWatchdog() {}
+
+    // ------------------------------------------------------------------ threads
+
+    /** A thread has got its state. */
+    static synchronized void enter(Thread thread, ScissionThread s) {
+        if (s.thread == null) {
+            s.thread = new WeakReference<>(thread);
+        }
+        if (count == threads.length) {
+            threads = Arrays.copyOf(threads, count * 2);
+        }
+        s.listed = count;
+        threads[count++] = s;
+    }
+
+    /** A thread has ended. */
+    static synchronized void leave(ScissionThread s) {
+        int at = s.listed;
+        if (at >= 0) {
+            ScissionThread last = threads[--count];
+            threads[count] = null;
+            if (last != s) {
+                threads[at] = last;
+                last.listed = at;
+            }
+            s.listed = -1;
+        }
+    }
+
+    private static synchronized ScissionThread[] all() {
+        return Arrays.copyOf(threads, count);
+    }
+
+    /** Called by the agent once the JVM is up. */
+    static void start() {
+        if (!IS_AT_WORK) {
+            return;
+        }
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        while (group.getParent() != null) {
+            group = group.getParent();
+        }
+        Thread thread = new Thread(group, new ScissionWatchdog(), "scission watchdog", 0, false);
+        thread.setDaemon(true);
+        // It never reports anything of its own, and what it does with classes of the library is not what the program does.
+        ScissionThread s = new ScissionThread(0, false);
+        s.isOfJvm = true;
+        ScissionOrder.enterMode(s, ORDER_QUIET);
+        thread.$scission = s;
+        thread.start();
+    }
+
+    @Override
+    public void run() {
+        while (true) {
+            ScissionNatives.pauseWatchdog();
+            try {
+                look();
+            } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
+                ScissionFailures.hooks++;
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------ looking
+
+    private void look() {
+        look++;
+        ScissionThread[] stuck = all();
+        int found = 0;
+        for (ScissionThread s : stuck) {
+            Thread thread = s.thread.get();
+            if (thread == null) {
+                leave(s);
+                continue;
+            }
+            long epoch = s.epoch;
+            if (epoch != s.seenEpoch || !isWaiting(thread)) {
+                s.seenEpoch = epoch;
+                s.stuck = null;
+                continue;
+            }
+            if (s.stuck == null) {
+                s.stuck = new Stuck();
+            }
+            stuck[found++] = s;
+        }
+        if (found == 0) {
+            return;
+        }
+        // The list holds on to no thread from one look to the next.
+        holders.clear();
+        for (int i = 0; i < found; i++) {
+            ScissionThread s = stuck[i];
+            Stuck state = s.stuck;
+            if (!state.wantsMonitor || state.looks % LOOKS < ASKED_LOOKS) {
+                wanted(s, state);
+            }
+            state.looks++;
+            state.color = state.isReported ? 2 : 0;
+            state.nextCount = 0;
+            if (!state.isReported) {
+                addHeld(s);
+            }
+        }
+        for (int i = 0; i < found; i++) {
+            if (stuck[i].stuck.wanted != null && !stuck[i].stuck.isReported) {
+                addEdges(stuck[i]);
+            }
+        }
+        ScissionThread[] path = new ScissionThread[found];
+        int[] edge = new int[found];
+        boolean hasReported = false;
+        for (int i = 0; i < found; i++) {
+            hasReported |= search(stuck[i], path, edge);
+        }
+        if (hasReported && EXITS) {
+            for (int pauses = 0; pauses < MOST_PAUSES && !ScissionNatives.isReported(); pauses++) {
+                ScissionNatives.pauseWatchdog();
+            }
+            Runtime.getRuntime().halt(DEADLOCK_EXIT_CODE);
+        }
+    }
+
+    /** Whether a thread waits without a limit. A class that extends Thread may say anything of its state. */
+    private static boolean isWaiting(Thread thread) {
+        if (thread.getClass().getClassLoader() != null && ScissionNatives.canRun(thread)) {
+            return false;
+        }
+        Thread.State state = stateOf(thread);
+        return state == Thread.State.BLOCKED || state == Thread.State.WAITING;
+    }
+
+    private static Thread.State stateOf(Thread thread) {
+        return thread.getState();
+    }
+
+    /** Finds out what a thread waits for. */
+    private static void wanted(ScissionThread s, Stuck state) {
+        state.wanted = null;
+        Thread thread = s.thread.get();
+        if (thread == null) {
+            return;
+        }
+        state.wantsMonitor = stateOf(thread) == Thread.State.BLOCKED;
+        if (state.wantsMonitor) {
+            state.wanted = ScissionNatives.contendedMonitor(thread);
+            return;
+        }
+        Object blocker = LockSupport.getBlocker(thread);
+        if (blocker != null) {
+            state.wanted = blocker;
+        } else if (s.waiting == 0) {
+            // A wait that no hook has seen, on a thread: it waits for its end.
+            Object waitedOn = ScissionNatives.contendedMonitor(thread);
+            state.wanted = waitedOn instanceof Thread ? waitedOn : null;
+        }
+    }
+
+    /** Notes the locks of a thread that does not move. */
+    private void addHeld(ScissionThread s) {
+        Object[] locks = s.locks;
+        int held = Math.min(s.held, locks.length);
+        for (int i = 0; i < held; i++) {
+            Object lock = locks[i];
+            if (lock != null && !isGivenUp(s, i)) {
+                addHolder(lock, s);
+                Object synchronizer = synchronizer(lock);
+                if (synchronizer != null) {
+                    addHolder(synchronizer, s);
+                }
+            }
+        }
+    }
+
+    private void addHolder(Object lock, ScissionThread s) {
+        Identity key = new Identity(lock);
+        Holder known = holders.get(key);
+        if (known == null || known.thread != s) {
+            holders.put(key, new Holder(s, known));
+        }
+    }
+
+    /** Whether a lock was given up to wait on it. */
+    private static boolean isGivenUp(ScissionThread s, int at) {
+        return s.waiting != 0 && s.lockIds[at] == s.waiting;
+    }
+
+    /** Where among its locks a thread has what another one wants; -1 if hooks do not know it. */
+    private int heldAt(ScissionThread s, Object wanted) {
+        for (int i = s.held - 1; i >= 0; i--) {
+            Object lock = s.locks[i];
+            if (lock != null && !isGivenUp(s, i) && (lock == wanted || synchronizer(lock) == wanted)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Adds the threads that a stuck thread waits for, as far as they are stuck themselves. */
+    private void addEdges(ScissionThread s) {
+        Stuck state = s.stuck;
+        Thread owner = owner(state);
+        if (owner != null) {
+            addEdge(state, owner.$scission);
+            return;
+        }
+        for (Holder holder = holders.get(new Identity(state.wanted)); holder != null; holder = holder.next) {
+            addEdge(state, holder.thread);
+        }
+    }
+
+    private static void addEdge(Stuck state, ScissionThread to) {
+        if (to != null && to.stuck != null && !to.stuck.isReported) {
+            if (state.nextCount == state.next.length) {
+                state.next = Arrays.copyOf(state.next, Math.max(2, state.nextCount * 2));
+            }
+            state.next[state.nextCount++] = to;
+        }
+    }
+
+    /** The one thread that must move before this one can; null if that is not known. */
+    private Thread owner(Stuck state) {
+        Object wanted = state.wanted;
+        if (state.wantsMonitor) {
+            return ScissionNatives.monitorOwner(wanted);
+        }
+        if (wanted instanceof Thread) {
+            return (Thread) wanted;
+        }
+        if (wanted instanceof AbstractOwnableSynchronizer) {
+            return (Thread) value(exclusiveOwner, wanted);
+        }
+        return wanted instanceof FutureTask ? (Thread) value(runner, wanted) : null;
+    }
+
+    // ------------------------------------------------------------------ cycles
+
+    /** Looks for cycles, beginning with a thread. Whether one was reported. */
+    private boolean search(ScissionThread start, ScissionThread[] path, int[] edge) {
+        if (start.stuck.color != 0) {
+            return false;
+        }
+        boolean hasReported = false;
+        int depth = 0;
+        path[0] = start;
+        edge[0] = 0;
+        start.stuck.color = 1;
+        while (depth >= 0) {
+            Stuck state = path[depth].stuck;
+            if (edge[depth] == state.nextCount) {
+                state.color = 2;
+                depth--;
+                continue;
+            }
+            ScissionThread next = state.next[edge[depth]++];
+            if (next.stuck.color == 0) {
+                next.stuck.color = 1;
+                path[++depth] = next;
+                edge[depth] = 0;
+            } else if (next.stuck.color == 1) {
+                int from = depth;
+                while (path[from] != next) {
+                    from--;
+                }
+                hasReported |= judge(Arrays.copyOfRange(path, from, depth + 1));
+            }
+        }
+        return hasReported;
+    }
+
+    /** Reports a cycle if it was seen in the last look too. */
+    private boolean judge(ScissionThread[] cycle) {
+        boolean wasSeen = true;
+        for (int reading = 0; reading < READINGS; reading++) {
+            if (!isStill(cycle)) {
+                return false;
+            }
+        }
+        for (int i = 0; i < cycle.length; i++) {
+            Stuck state = cycle[i].stuck;
+            ScissionThread next = cycle[(i + 1) % cycle.length];
+            wasSeen &= state.suspectedNext == next && state.suspectedLook == look - 1;
+            state.suspectedNext = next;
+            state.suspectedLook = look;
+        }
+        if (wasSeen) {
+            report(cycle);
+        }
+        return wasSeen;
+    }
+
+    /** Whether the threads of a cycle are where they were, and wait for each other. */
+    private boolean isStill(ScissionThread[] cycle) {
+        for (int i = 0; i < cycle.length; i++) {
+            if (!isWhereItWas(cycle[i])) {
+                return false;
+            }
+        }
+        for (int i = 0; i < cycle.length; i++) {
+            ScissionThread next = cycle[(i + 1) % cycle.length];
+            Stuck state = cycle[i].stuck;
+            Thread owner = owner(state);
+            if (owner != null ? owner.$scission != next : heldAt(next, state.wanted) < 0) {
+                return false;
+            }
+        }
+        for (int i = 0; i < cycle.length; i++) {
+            if (!isWhereItWas(cycle[i])) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isWhereItWas(ScissionThread s) {
+        Thread thread = s.thread.get();
+        Object wanted = s.stuck.wanted;
+        boolean wantsMonitor = s.stuck.wantsMonitor;
+        if (thread == null || !isWaiting(thread)) {
+            return false;
+        }
+        wanted(s, s.stuck);
+        return s.epoch == s.seenEpoch && s.stuck.wanted == wanted && s.stuck.wantsMonitor == wantsMonitor;
+    }
+
+    /** Reports what the threads of a cycle hold, and then what they want. */
+    private void report(ScissionThread[] cycle) {
+        long[] ids = new long[cycle.length];
+        for (int i = 0; i < cycle.length; i++) {
+            ScissionThread next = cycle[(i + 1) % cycle.length];
+            Object wanted = cycle[i].stuck.wanted;
+            if (wanted instanceof Thread && !cycle[i].stuck.wantsMonitor) {
+                continue;
+            }
+            int at = heldAt(next, wanted);
+            ids[i] = at < 0 ? id(next, wanted) : next.lockIds[at] < 0 ? ~next.lockIds[at] : next.lockIds[at];
+            int site = at < 0 ? site(next) : next.lockSites[at];
+            ScissionEvents.onBehalf(next, EVENT_HOLDS, site, ids[i], 0);
+        }
+        for (int i = 0; i < cycle.length; i++) {
+            ScissionThread s = cycle[i];
+            s.stuck.isReported = true;
+            if (ids[i] != 0) {
+                ScissionEvents.onBehalf(s, EVENT_BLOCKED, site(s), ids[i], 0);
+            } else {
+                ScissionEvents.onBehalf(s, EVENT_BLOCKED_BY_THREAD, site(s), cycle[(i + 1) % cycle.length].number, 0);
+            }
+        }
+    }
+
+    private static int site(ScissionThread s) {
+        Thread thread = s.thread.get();
+        return thread == null ? 0 : ScissionNatives.currentSite(thread, s.number);
+    }
+
+    /** The number of an object; it gets one, on behalf of a thread that is blocked, when it has none. */
+    private static long id(ScissionThread s, Object object) {
+        ScissionShapes.Shape shape = ScissionShapes.of(object.getClass());
+        long offset = shape.idOffset;
+        long id = offset == 0 ? 0 : U.getLong(object, offset);
+        ScissionObjects.Entry entry = offset == 0 ? ScissionObjects.find(object) : null;
+        if (id != 0 || entry != null) {
+            return id != 0 ? id : entry.id;
+        }
+        long fresh = U.getAndAddLong(null, NEXT_OBJECT, 1);
+        id = offset == 0 ? ScissionObjects.add(object, fresh).id : U.compareAndExchangeLong(object, offset, 0, fresh);
+        if (id == 0 || id == fresh) {
+            ScissionEvents.onBehalf(s, EVENT_ESCAPE, 0, fresh, shape.number);
+            return fresh;
+        }
+        return id;
+    }
+
+    // ------------------------------------------------------------------ fields of the library
+
+    /** The object in a lock that threads are parked for; null if the lock has none. */
+    private Object synchronizer(Object lock) {
+        Class<?> type = lock.getClass();
+        if (!synchronizers.containsKey(type)) {
+            synchronizers.put(type, synchronizerField(type));
+        }
+        Field field = synchronizers.get(type);
+        return field == null ? null : value(field, lock);
+    }
+
+    private static Field synchronizerField(Class<?> type) {
+        for (Class<?> c = type; c != null; c = c.getSuperclass()) {
+            // A class of the program may have any number of them.
+            if (c.getClassLoader() == null) {
+                for (Field field : c.getDeclaredFields()) {
+                    if (AbstractOwnableSynchronizer.class.isAssignableFrom(field.getType())) {
+                        field.setAccessible(true);
+                        return field;
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
+    private static Field field(Class<?> type, String name) {
+        try {
+            Field field = type.getDeclaredField(name);
+            field.setAccessible(true);
+            return field;
+        } catch (ReflectiveOperationException unknown) {
+            return null;
+        }
+    }
+
+    private static Object value(Field field, Object object) {
+        try {
+            return field == null ? null : field.get(object);
+        } catch (ReflectiveOperationException unknown) {
+            return null;
+        }
+    }
+}
