@@ -15,7 +15,7 @@ use models::{Models, Pattern};
 
 use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
-    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, PresentationFlags,
+    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, Libraries, ObjectRace, PresentationFlags,
     ProgramFlags, RunFlags, TraceFlags, TriageFlags,
 };
 use crate::model_files;
@@ -237,6 +237,9 @@ impl RunSettings {
             fits.expect("a key of the configuration makes values of the kind that its row names");
         }
         flags.agent_options.put_over(&mut options);
+        if let Some(libraries) = flags.libraries {
+            options.whole_libraries = libraries == Libraries::Full;
+        }
         if options.adversarial && !flags.agent_options.give("seed") {
             options.seed = any_seed();
         }

@@ -311,7 +311,9 @@ impl<'a> MethodPlan<'_, 'a> {
         let may_be_volatile = !is_order && flags.is_none_or(|flags| flags.is_volatile);
         let may_be_shared =
             is_volatile || self.planner.may_be_shared(field.class, field.name, field.descriptor);
-        if !self.watches_access(offset) || !may_be_shared {
+        // Code that gives order only accesses no variable but volatile ones, and those that may turn out to be.
+        let gives_order = !self.watches_accesses && (is_volatile || flags.is_none());
+        if !gives_order && (!self.watches_access(offset) || !may_be_shared) {
             return None;
         }
         self.accesses += u32::from(!is_order);

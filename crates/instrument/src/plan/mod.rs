@@ -37,7 +37,7 @@ use rustc_hash::FxHashMap;
 
 pub use reporting::report_from_library;
 
-use crate::config::Config;
+use crate::config::{Config, Coverage};
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
@@ -47,7 +47,7 @@ use crate::surgery::{ClassEditor, MethodEdits, Snippet};
 use crate::{Outcome, Rewritten};
 use agent_protocol::{Hook, ORDER_CLASS, OrderHook, RUNTIME_CLASS};
 
-/// Inserts hooks into a class.
+/// Inserts hooks into a class, for everything that is watched or for what orders threads alone.
 ///
 /// # Errors
 /// When the bytes are not a class file, or the class has no room for what must be added. The class can
@@ -55,6 +55,7 @@ use agent_protocol::{Hook, ORDER_CLASS, OrderHook, RUNTIME_CLASS};
 pub fn instrument(
     bytes: &[u8],
     config: &Config,
+    coverage: Coverage,
     sites: &mut dyn SiteTable,
 ) -> Result<Outcome, InstrumentError> {
     let without_lock = match &config.dropped_lock {
@@ -70,7 +71,7 @@ pub fn instrument(
     {
         return Ok(Outcome::Unchanged);
     }
-    let mut planner = Planner::new(&file, bytes, config, sites)?;
+    let mut planner = Planner::new(&file, bytes, config, coverage, sites)?;
     let has_new_fields = planner.inject_fields()?;
     planner.find_lambdas();
     for index in 0..file.methods.len() {
@@ -94,6 +95,7 @@ pub fn instrument(
 struct Planner<'a> {
     file: &'a ClassFile,
     config: &'a Config,
+    coverage: Coverage,
     sites: &'a mut dyn SiteTable,
     editor: ClassEditor<'a>,
     /// Which of the classes that were asked about are watched.
@@ -115,6 +117,7 @@ impl<'a> Planner<'a> {
         file: &'a ClassFile,
         bytes: &'a [u8],
         config: &'a Config,
+        coverage: Coverage,
         sites: &'a mut dyn SiteTable,
     ) -> Result<Planner<'a>, InstrumentError> {
         let source = file.source_file.as_ref();
@@ -125,6 +128,7 @@ impl<'a> Planner<'a> {
             lambdas: Lambdas::default(),
             file,
             config,
+            coverage,
             sites,
             editor: ClassEditor::new(bytes)?,
             hook_constants: [None; Hook::ALL.len()],
@@ -190,7 +194,8 @@ impl Planner<'_> {
             .watch
             .as_ref()
             .map(|list| list.offsets(&self.class, &method.name, &method.descriptor));
-        let watches_accesses = self.config.watches_method(&full_name);
+        let watches_accesses =
+            self.coverage == Coverage::Everything && self.config.watches_method(&full_name);
         let construction = if &*method.name == "<init>" {
             Construction::of(self.file, code, instructions)
         } else {
@@ -267,7 +272,7 @@ struct MethodPlan<'p, 'a> {
     full_name: String,
     /// The accesses that the watch list has for this method, when there is a list.
     listed: Option<Option<&'p BTreeSet<u32>>>,
-    /// Whether the patterns leave the accesses of this method watched.
+    /// Whether the accesses of this method are watched; otherwise it gives order only.
     watches_accesses: bool,
     /// Which operands may be the object under construction.
     construction: Construction,
@@ -363,7 +368,8 @@ impl MethodPlan<'_, '_> {
             file: self.planner.source.clone(),
             line: self.code.line_at(offset.unwrap_or(0)),
         };
-        let new = NewSite { entry: SiteEntry { site, subject }, target };
+        let gives_order_only = !self.watches_accesses;
+        let new = NewSite { entry: SiteEntry { site, subject, gives_order_only }, target };
         let number = self.planner.sites.add(new).and_then(|site| i32::try_from(site.0).ok());
         if number.is_none() {
             self.planner.hooks_left_out += 1;
