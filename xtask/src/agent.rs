@@ -87,6 +87,7 @@ impl Agent {
             Mode::Eraser => "monitor=eraser".to_string(),
             Mode::Atomizer => "monitor=atomizer".to_string(),
         };
+        options.push_str(",whole-libraries=true");
         for pattern in include {
             options.push_str(",include=");
             options.push_str(pattern);

@@ -9,7 +9,8 @@ use checkers::NeededAccesses;
 use findings::{Gap, GapKind};
 use instrument::library_order::{self, LibraryOrder};
 use instrument::{
-    ClassHierarchy, Config, Coverage, DroppedLock, FieldList, InstrumentError, NotALock, Outcome, WatchList,
+    ClassHierarchy, Config, Coverage, DroppedLock, FieldList, InstrumentError, NotALock, Outcome,
+    WatchList,
 };
 use models::{AtomicSpec, ClassProperty, Models, Pattern, language};
 
@@ -416,8 +417,7 @@ impl AgentState {
             let command = || self.command();
             let origin = self.own_code.origin(name, &location, command, is_launcher);
             let coverage = self.config.coverage(name, origin);
-            let outcome =
-                instrument::instrument(bytes, &self.config, coverage, &mut self.sites());
+            let outcome = instrument::instrument(bytes, &self.config, coverage, &mut self.sites());
             if outcome.is_ok() {
                 self.count(coverage, &location);
             }

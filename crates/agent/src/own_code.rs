@@ -49,17 +49,17 @@ impl OwnCode {
         let command = state.command.get_or_insert_with(command).clone();
         if is_archive(&command) {
             let is_started = file_name(place) == file_name(&command) && !place.contains('!');
-            return if is_started && !is_launcher(class) { Origin::OwnCode } else { Origin::Library };
+            return if is_started && !is_launcher(class) {
+                Origin::OwnCode
+            } else {
+                Origin::Library
+            };
         }
         let main_class = command.rsplit('/').next().unwrap_or(&command).replace('.', "/");
         if main_class == class && !is_launcher(class) {
             state.main_archive = Some(place.to_owned());
         }
-        if state.main_archive.as_deref() == Some(place) {
-            Origin::OwnCode
-        } else {
-            Origin::Library
-        }
+        if state.main_archive.as_deref() == Some(place) { Origin::OwnCode } else { Origin::Library }
     }
 
     /// Counts a class that is watched.

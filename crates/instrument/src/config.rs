@@ -246,7 +246,10 @@ mod tests {
         assert!(javac.watches("com/sun/tools/javac/Main"));
         assert!(javac.watches("com/acme/Main"));
         assert_eq!(javac.coverage("com/acme/Main", Origin::OwnCode), Coverage::OrderOnly);
-        assert!(!config(&["com.sun.tools.javac"], &["com.sun.tools"]).watches("com/sun/tools/javac/Main"));
+        assert!(
+            !config(&["com.sun.tools.javac"], &["com.sun.tools"])
+                .watches("com/sun/tools/javac/Main")
+        );
         assert!(!config(&["java.util"], &[]).watches("java/util/Vector"));
         assert!(!config(&["**"], &[]).watches("javax/swing/JFrame"));
     }

@@ -248,7 +248,8 @@ fn locks_can_be_taken_out() {
     for bytes in program.classes() {
         let dropped_lock = Some("Monitors.blocks(I)I@1".parse().unwrap());
         let config = Config { dropped_lock, ..Config::default() };
-        let Ok(Outcome::Rewritten(rewritten)) = instrument(&bytes, &config, Coverage::Everything, &mut Sites::default())
+        let Ok(Outcome::Rewritten(rewritten)) =
+            instrument(&bytes, &config, Coverage::Everything, &mut Sites::default())
         else {
             panic!("the class has hooks");
         };
@@ -310,7 +311,10 @@ fn nothing_watched_is_nothing_changed() {
     let config = Config { exclude: vec![Pattern::new("**")], ..Config::default() };
     for bytes in program.classes() {
         let mut sites = Sites::default();
-        assert_eq!(instrument(&bytes, &config, Coverage::Everything, &mut sites), Ok(Outcome::Unchanged));
+        assert_eq!(
+            instrument(&bytes, &config, Coverage::Everything, &mut sites),
+            Ok(Outcome::Unchanged)
+        );
         assert!(sites.rows.is_empty());
     }
 }
@@ -338,8 +342,12 @@ fn a_full_table_leaves_hooks_out() {
 #[test]
 fn the_same_class_gives_the_same_bytes() {
     for bytes in Program::compile("Calls", &[]).classes() {
-        let once = instrument(&bytes, &Config::default(), Coverage::Everything, &mut Sites::default());
-        assert_eq!(once, instrument(&bytes, &Config::default(), Coverage::Everything, &mut Sites::default()));
+        let once =
+            instrument(&bytes, &Config::default(), Coverage::Everything, &mut Sites::default());
+        assert_eq!(
+            once,
+            instrument(&bytes, &Config::default(), Coverage::Everything, &mut Sites::default())
+        );
     }
 }
 
@@ -353,7 +361,8 @@ fn damaged_classes_are_refused_or_left_alone() {
                 for damage in [0, 1, 0x7f, 0xff] {
                     let mut damaged = bytes.clone();
                     damaged[at] = damage;
-                    let _ = instrument(&damaged, &config, Coverage::Everything, &mut Sites::default());
+                    let _ =
+                        instrument(&damaged, &config, Coverage::Everything, &mut Sites::default());
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use classes::{Jdk, LoadConfig, Coverage, load};
+use classes::{Coverage, Jdk, LoadConfig, load};
 use instrument::{Config, Coverage, Outcome, instrument};
 use models::Pattern;
 
