@@ -112,6 +112,7 @@ impl Agent {
         if mode.is_sparse() {
             options.push_str(&format!(",watch-list={}", list.display()));
         }
+        options.push_str(",whole-libraries=true");
         for pattern in include {
             options.push_str(",include=");
             options.push_str(pattern);

@@ -414,7 +414,7 @@ impl HybridDirectory {
                 let mut command = Command::new(&self.scission);
                 command.args(["run", "--no-config", "--require-agent", "--fail-on", "never"]);
                 command.args(["--format", "json", "--output"]).arg(&report);
-                command.args(flags).arg("--").arg(&words[0]);
+                command.args(flags).args(["--libraries", "full", "--"]).arg(&words[0]);
                 command
             }
         };

@@ -10,11 +10,11 @@ use events::{Context, SiteId, StackEntry, ThreadId};
 use findings::{Gap, GapKind, Site};
 use instrument::library_order::{self, LibraryOrder};
 use instrument::{
-    ClassHierarchy, Config, DroppedLock, FieldList, InstrumentError, ListedAs, NotALock, Outcome,
-    WatchList,
+    ClassHierarchy, Config, Coverage, DroppedLock, FieldList, InstrumentError, ListedAs, NotALock,
+    Outcome, WatchList,
 };
 use jvmti_bindings::sys::jni::jobject;
-use models::{AtomicSpec, Models, Pattern, language};
+use models::{AtomicSpec, ClassProperty, Models, Pattern, language};
 
 use crate::consumer::{Consumed, Consumer};
 use crate::jvm::{Jni, Jvmti};
@@ -22,6 +22,7 @@ use crate::library_facts::LibraryFacts;
 use crate::memory::Memory;
 use crate::names::{Names, Sites};
 use crate::natives;
+use crate::own_code::OwnCode;
 use crate::running_library::RunningLibrary;
 use crate::stacks::Stacks;
 use crate::suspects::Suspects;
@@ -56,6 +57,7 @@ pub(crate) struct AgentState {
     pub(crate) names: Names,
     pub(crate) stacks: Stacks,
     config: Config,
+    own_code: OwnCode,
     /// Where threads are held back from the start.
     suspects: Suspects,
     library_order: LibraryOrder,
@@ -81,6 +83,7 @@ struct Counters {
     classes_watched: AtomicU64,
     unlisted_classes: AtomicU64,
     changed_classes: AtomicU64,
+    classes_for_order: AtomicU64,
     methods_left_alone: AtomicU64,
     infeasible_sides: AtomicU64,
     impossible_steps: AtomicU64,
@@ -143,6 +146,8 @@ impl AgentState {
         let config = Config {
             include: patterns(&options.include),
             exclude: patterns(&options.exclude),
+            unobserved: patterns(&options.unobserved),
+            whole_libraries: options.whole_libraries,
             arrays: options.arrays,
             branches: options.branches,
             speculation: speculates(&options),
@@ -167,6 +172,7 @@ impl AgentState {
             names: Names::default(),
             stacks: Stacks::default(),
             config,
+            own_code: OwnCode::default(),
             suspects: suspects.unwrap_or_default(),
             library_order: LibraryOrder::default(),
             running_library: OnceLock::new(),
@@ -371,8 +377,7 @@ impl AgentState {
 
     fn results(&self) -> Results {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let command = self.jvmti.property(c"sun.java.command").unwrap_or_default();
-        let command = command.split(' ').next().unwrap_or_default();
+        let command = self.command();
         Results {
             process: std::process::id(),
             java_version: self.java_version(),
@@ -381,6 +386,8 @@ impl AgentState {
             classes_watched: count(&self.counters.classes_watched),
             unlisted_classes: count(&self.counters.unlisted_classes),
             changed_classes: count(&self.counters.changed_classes),
+            classes_for_order: count(&self.counters.classes_for_order),
+            watched_places: self.own_code.watched(),
             methods_left_alone: count(&self.counters.methods_left_alone),
             infeasible_sides: count(&self.counters.infeasible_sides),
             impossible_steps: count(&self.counters.impossible_steps),
@@ -391,6 +398,12 @@ impl AgentState {
             gaps: findings::merge_gaps(lock(&self.gaps).clone()),
             ..Results::default()
         }
+    }
+
+    /// The main class or the archive that the JVM was started with, without arguments.
+    fn command(&self) -> String {
+        let command = self.jvmti.property(c"sun.java.command").unwrap_or_default();
+        command.split(' ').next().unwrap_or_default().to_owned()
     }
 
     /// The version that the JVM says it has.
@@ -413,12 +426,17 @@ impl AgentState {
         lock(&self.notes).push(sentence);
     }
 
-    /// The class with hooks, if it is to have any.
-    pub(crate) fn rewrite(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    /// The class with hooks, if it is to have any. `location` says where it comes from.
+    pub(crate) fn rewrite(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        location: impl FnOnce() -> String,
+    ) -> Option<Vec<u8>> {
         self.counters.classes_seen.fetch_add(1, Ordering::Relaxed);
         let with_words = self.with_words(name, bytes);
         let bytes = with_words.as_deref().unwrap_or(bytes);
-        self.rewrite_ready(name, bytes).or(with_words)
+        self.rewrite_ready(name, bytes, location).or(with_words)
     }
 
     /// A library class with room for the words of its contents, which it must have from the start.
@@ -429,13 +447,27 @@ impl AgentState {
             .flatten()
     }
 
-    fn rewrite_ready(&self, name: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    fn rewrite_ready(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        location: impl FnOnce() -> String,
+    ) -> Option<Vec<u8>> {
         if !self.is_ready.load(Ordering::Acquire) {
             return None;
         }
         let place = || name.replace('/', ".");
         let outcome = if self.config.watches(name) {
-            instrument::instrument(bytes, &self.config, &mut self.sites())
+            let location = location();
+            let is_launcher = |class: &str| self.models().is(class, ClassProperty::TestRunner);
+            let command = || self.command();
+            let origin = self.own_code.origin(name, &location, command, is_launcher);
+            let coverage = self.config.coverage(name, origin);
+            let outcome = instrument::instrument(bytes, &self.config, coverage, &mut self.sites());
+            if outcome.is_ok() {
+                self.count(coverage, &location);
+            }
+            outcome
         } else if self.observes_order.load(Ordering::Acquire)
             && library_order::is_observed(self.models(), name)
         {
@@ -443,9 +475,6 @@ impl AgentState {
         } else {
             return None;
         };
-        if outcome.is_ok() && self.config.watches(name) {
-            self.counters.classes_watched.fetch_add(1, Ordering::Relaxed);
-        }
         match outcome {
             Ok(Outcome::Unchanged) => None,
             Ok(Outcome::Rewritten(rewritten)) => {
@@ -480,6 +509,17 @@ impl AgentState {
                 None
             }
         }
+    }
+
+    fn count(&self, coverage: Coverage, location: &str) {
+        let counter = match coverage {
+            Coverage::Everything => {
+                self.own_code.count_watched(location);
+                &self.counters.classes_watched
+            }
+            Coverage::OrderOnly => &self.counters.classes_for_order,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A class could not be rewritten because of a defect of ours.

@@ -109,7 +109,7 @@ struct Stall {
 
 /// A checker at work.
 struct Running {
-    name: &'static str,
+    registration: &'static checkers::Registration,
     checker: Box<dyn Checker + Send>,
     /// Whether it was asked for; otherwise it only says where threads are to be held back.
     is_reported: bool,
@@ -131,7 +131,7 @@ impl Work {
         for name in agent.checkers() {
             match checkers::named(name) {
                 Some(registration) => checkers.push(Running {
-                    name: registration.name,
+                    registration,
                     checker: (registration.start)(settings(agent)),
                     is_reported: agent.options.monitors.iter().any(|asked| asked == name),
                 }),
@@ -223,9 +223,9 @@ impl Work {
         if let Some(shared_fields) = &mut self.shared_fields {
             batch.iter().for_each(|event| shared_fields.note(event));
         }
-        for Running { checker, .. } in &mut self.checkers {
+        for Running { registration, checker, .. } in &mut self.checkers {
             checker.learn(&self.tables);
-            for event in batch.iter() {
+            for event in batch.iter().filter(|event| registration.takes(event, &self.tables)) {
                 checker.event(event);
             }
             if self.agent.is_adversarial() {
@@ -272,7 +272,7 @@ impl Work {
         for running in self.checkers.iter().filter(|running| running.is_reported) {
             for (detail, count) in running.checker.limits() {
                 let count = u32::try_from(count).unwrap_or(u32::MAX);
-                self.agent.missed(running.name, detail, count);
+                self.agent.missed(running.registration.name, detail, count);
             }
         }
         let shared_fields = self.shared_fields.take().map(|fields| fields.named(&self.tables));

@@ -451,6 +451,29 @@ impl Jni {
         }
     }
 
+    /// Calls a static method that takes one reference and returns one; nothing when that is null.
+    pub(crate) fn call_for_object(
+        self,
+        class: jclass,
+        name: &CStr,
+        signature: &CStr,
+        argument: jobject,
+    ) -> Option<jobject> {
+        // SAFETY: a class of this JVM and names that end with zero.
+        let method = unsafe {
+            ((**self.0).GetStaticMethodID)(self.0, class, name.as_ptr(), signature.as_ptr())
+        };
+        if self.clear() || method.is_null() {
+            return None;
+        }
+        let arguments = [jvalue { l: argument }];
+        // SAFETY: the method takes one reference and returns one.
+        let result = unsafe {
+            ((**self.0).CallStaticObjectMethodA)(self.0, class, method, arguments.as_ptr())
+        };
+        (!self.clear() && !result.is_null()).then_some(result)
+    }
+
     /// The text of a string.
     pub(crate) fn text(self, string: jstring) -> String {
         if string.is_null() {

@@ -16,6 +16,7 @@ mod library_facts;
 mod memory;
 mod names;
 mod natives;
+mod own_code;
 mod record;
 mod running_library;
 mod shared_fields;
@@ -181,11 +182,11 @@ unsafe extern "system" fn virtual_thread_end(
 #[allow(clippy::too_many_arguments, reason = "the JVM decides what it tells")]
 unsafe extern "system" fn class_file_load_hook(
     env: *mut jvmtiEnv,
-    _: *mut JNIEnv,
+    jni: *mut JNIEnv,
     _redefined: jclass,
     _loader: jobject,
     name: *const c_char,
-    _protection_domain: jobject,
+    protection_domain: jobject,
     length: jint,
     bytes: *const c_uchar,
     new_length: *mut jint,
@@ -205,7 +206,9 @@ unsafe extern "system" fn class_file_load_hook(
             if name == models::language::THREAD {
                 agent.rewrite_thread(bytes)
             } else {
-                agent.rewrite(name, bytes)
+                // SAFETY: the JVM gave it.
+                let location = || unsafe { natives::location(jni, protection_domain) };
+                agent.rewrite(name, bytes, location)
             }
         }));
         let Ok(rewritten) = rewritten else {

@@ -25,6 +25,8 @@ pub(crate) struct Names {
 struct Inner {
     /// By site, without the unknown one: what a hook must know to find its variable.
     targets: Vec<SiteTarget>,
+    /// The sites of fields whose code gives order only.
+    order_sites: HashSet<u32>,
     /// The class of each site, with dots, by the number of its name.
     classes_of_sites: Vec<u32>,
     /// Numbers for all classes of one name.
@@ -50,7 +52,8 @@ impl Names {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a site refers to, in words separated by blanks. A field: owner, name, descriptor, and `static` or `field`.
+    /// What a site refers to, in words separated by blanks. A field: owner, name, descriptor, and `static` or `field`; then
+    /// `order` if the site gives order only.
     /// A call, a block, a lock: the name of the method, `-` where there is none, and `block` where a lock that
     /// is acquired begins an atomic block, `referenced` where the block is a method that a method reference has given
     /// to other threads. Empty for other sites.
@@ -60,7 +63,8 @@ impl Names {
         match inner.targets.get((site as usize).wrapping_sub(1)) {
             Some(SiteTarget::Field { owner, name, descriptor, is_static }) => {
                 let kind = if *is_static { "static" } else { "field" };
-                format!("{owner} {name} {descriptor} {kind}")
+                let order = if inner.order_sites.contains(&site) { " order" } else { "" };
+                format!("{owner} {name} {descriptor} {kind}{order}")
             }
             Some(SiteTarget::Call { name, begins_block, .. }) => {
                 format!("{name}{}", and_block(*begins_block))
@@ -148,7 +152,7 @@ impl Names {
         }
         inner.classes_of_sites.push(0);
         inner.targets.push(SiteTarget::None);
-        inner.fresh.sites.push(SiteEntry { site, subject: String::new() });
+        inner.fresh.sites.push(SiteEntry { site, subject: String::new(), gives_order_only: false });
         Some(SiteId(inner.targets.len() as u32))
     }
 
@@ -197,6 +201,10 @@ impl SiteTable for Sites<'_> {
         inner.classes_of_sites.push(class);
         if let SiteTarget::Reference { owner, name } = &site.target {
             inner.references.insert((owner.clone(), name.clone()));
+        }
+        if site.entry.gives_order_only && matches!(site.target, SiteTarget::Field { .. }) {
+            let number = inner.targets.len() as u32 + 1;
+            inner.order_sites.insert(number);
         }
         let is_suspect = self.suspects.contains(&site.entry.site, &site.target);
         inner.targets.push(site.target);

@@ -73,6 +73,23 @@ pub(crate) fn observe_order(jni: Jni) {
     }
 }
 
+/// The location of the code source of a class, empty where there is none.
+///
+/// # Safety
+///
+/// Both are what the JVM gave to a callback about the class; before it has started, they may be null.
+pub(crate) unsafe fn location(env: *mut JNIEnv, protection_domain: jobject) -> String {
+    if env.is_null() || protection_domain.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    let jni = unsafe { Jni::from_callback(env) };
+    let signature = c"(Ljava/security/ProtectionDomain;)Ljava/lang/String;";
+    jni.find(c"java/lang/ScissionOrigins")
+        .and_then(|class| jni.call_for_object(class, c"location", signature, protection_domain))
+        .map_or_else(String::new, |text| jni.text(text))
+}
+
 /// What hooks could not do, because they had no memory or stack left: how many were cut short, and how many accesses
 /// to elements of arrays were not watched.
 pub(crate) fn failures(jni: Jni) -> (u32, u32) {

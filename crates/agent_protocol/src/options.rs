@@ -223,15 +223,22 @@ options! {
     /// The checkers to run, by name; none when empty.
     monitors: Vec<String> = Vec::new(), "monitor" holds texts;
 
-    /// Patterns of the classes and methods to watch; all that is not of the platform when empty.
+    /// Patterns of the classes and methods to watch; the user's own code when empty.
     include: Vec<String> = Vec::new(), "include" holds patterns,
-        shown flag ReplacesList "include" "PATTERN" "Watch only classes and methods that match, such as `com.acme.*` (default: all outside the platform); may be repeated",
-        key "watch only classes and methods that match, instead of all outside the platform";
+        shown flag ReplacesList "include" "PATTERN" "Watch only classes and methods that match, such as `com.acme.*` or `org.library.*` (default: your own code, which is in directories and in the jar that is started); all others still give order; may be repeated",
+        key "watch only classes and methods that match, instead of your own code; all others still give order";
 
-    /// Patterns of the classes and methods not to watch, whatever `include` says.
+    /// Patterns of the classes and methods that give order only, whatever `include` says.
     exclude: Vec<String> = Vec::new(), "exclude" holds patterns,
-        shown flag AddsToList "exclude" "PATTERN" "Do not watch classes and methods that match, in addition to those that scission.toml excludes; their synchronisation is not observed either; may be repeated",
-        key "do not watch classes and methods that match; their synchronisation is not observed either";
+        shown flag AddsToList "exclude" "PATTERN" "Do not watch classes and methods that match, in addition to those that scission.toml excludes; they still give order; may be repeated",
+        key "do not watch classes and methods that match; they still give order";
+
+    /// Patterns of the classes that get no hooks, so that the order that they make is not seen.
+    unobserved: Vec<String> = Vec::new(), "unobserved" holds patterns,
+        hidden flag AddsToList "unobserved" "PATTERN" "Do not see what classes that match do, not even the order that they make: they force an interleaving in tests";
+
+    /// Whether libraries are watched as the user's own code is.
+    whole_libraries: bool = false, "whole-libraries" holds switch;
 
     /// Patterns of the methods that are meant to be atomic.
     atomic_include: Vec<String> = Vec::new(), "atomic-include" holds patterns,

@@ -3,7 +3,7 @@
 //! The file is there from the moment the agent begins its work, and is written anew at the end. A process
 //! that was killed leaves the first one, so that whoever reads the directory knows that it has been there.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -68,6 +68,13 @@ pub struct Results {
     /// Classes that were watched whole because another class of their name had been analysed.
     #[serde(default)]
     pub changed_classes: u64,
+    /// Classes of libraries, and excluded ones, that give order only.
+    #[serde(default)]
+    pub classes_for_order: u64,
+    /// How many classes are watched, by the name of the directory or archive that they come from; empty for those that
+    /// were made while the program ran.
+    #[serde(default)]
+    pub watched_places: BTreeMap<String, u64>,
     /// Methods that could not be given hooks.
     pub methods_left_alone: u64,
     /// Hooks that were put in.
@@ -225,8 +232,6 @@ pub fn read_directory(directory: &Path) -> io::Result<(Vec<Results>, Vec<ReadErr
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
-
     use findings::{Evidence, GapKind, HeldLock, Severity, Site, Step, Witness, merge_and_rank};
 
     fn site(offset: u32) -> Site {
@@ -267,6 +272,8 @@ mod tests {
             classes_watched: 12,
             unlisted_classes: 2,
             changed_classes: 1,
+            classes_for_order: 240,
+            watched_places: BTreeMap::from([("target/classes".to_string(), 12)]),
             methods_left_alone: 1,
             hooks: 99,
             threads: 3,

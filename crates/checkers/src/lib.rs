@@ -22,7 +22,7 @@ mod timeline;
 pub mod velodrome;
 mod verb;
 
-use events::{Event, SiteId, Tables};
+use events::{Action, Event, SiteId, Tables};
 use findings::Finding;
 
 /// A run-time checker.
@@ -98,8 +98,37 @@ pub struct Registration {
     pub on_by_default: bool,
     /// Which additional events it needs.
     pub needs: Needs,
+    /// Whether two operations on a lock or volatile variable conflict also where the code gives order only. To a checker
+    /// of blocks, what a library locks for itself is no reason why a block was split.
+    pub looks_into_libraries: bool,
     /// A checker that has seen nothing yet.
     pub start: fn(Settings) -> Box<dyn Checker + Send>,
+}
+
+impl Registration {
+    /// Whether an event is for this checker.
+    #[must_use]
+    pub fn takes(&self, event: &Event, tables: &Tables) -> bool {
+        let is_in_library = || {
+            let site = tables.sites.get(event.site.0 as usize);
+            site.is_some_and(|entry| entry.gives_order_only)
+        };
+        self.looks_into_libraries || !is_conflict(event.action) || !is_in_library()
+    }
+}
+
+/// Whether an action is one that conflicts with others on the same lock or variable.
+fn is_conflict(action: Action) -> bool {
+    matches!(
+        action,
+        Action::VolatileRead(_)
+            | Action::VolatileWrite(_)
+            | Action::AtomicUpdate(_)
+            | Action::Acquire(_)
+            | Action::AcquireShared(_)
+            | Action::Release(_)
+            | Action::ReleaseShared(_)
+    )
 }
 
 /// What users can choose about checkers.

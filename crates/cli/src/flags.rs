@@ -202,6 +202,10 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) models: Vec<PathBuf>,
 
+    /// What is watched in libraries: the order that they make for your threads, or everything, as in your own code
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub(crate) libraries: Option<Libraries>,
+
     /// Turn off a filter that drops redundant accesses; slower, with the same findings; may be repeated
     #[arg(long = "no-filter", value_name = "FILTER", value_enum)]
     pub(crate) no_filters: Vec<Filter>,
@@ -587,6 +591,15 @@ pub(crate) enum ObjectRace {
     /// No lock was held at every access, and nothing else orders two of them
     #[default]
     Hybrid,
+}
+
+/// What is watched in libraries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Libraries {
+    /// The order that they make (the default)
+    Order,
+    /// Everything; findings that lie in libraries alone are reported
+    Full,
 }
 
 /// A filter that drops accesses which no checker needs.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use agent_protocol::{Ending, Recording, SharedField};
-use findings::{Finding, Gap, GapKind, Results, merge_gaps};
+use findings::{Finding, Gap, GapKind, Results, WatchedCode, merge_gaps};
 
 /// The recordings of processes in the directory of the results.
 const UNNAMED: &str = "recording.%p.trace";
@@ -75,6 +75,7 @@ pub(crate) fn read_jvm_results(
         ("jvms", all.len() as u64),
         ("classes", sum(|jvm| jvm.classes_watched)),
         ("threads", sum(|jvm| jvm.threads)),
+        ("classes_for_order", sum(|jvm| jvm.classes_for_order)),
         ("classes_seen", sum(|jvm| jvm.classes_seen)),
         ("unlisted_classes", sum(|jvm| jvm.unlisted_classes)),
         ("changed_classes", sum(|jvm| jvm.changed_classes)),
@@ -96,7 +97,15 @@ pub(crate) fn read_jvm_results(
     let shared_fields = shared_fields.map(|jvms| jvms.into_iter().flatten().collect());
     let lost = all.iter().filter_map(lost_events);
     let gaps = all.iter().flat_map(|jvm| jvm.gaps.iter().cloned()).chain(lost).collect();
+    let mut watched = WatchedCode::default();
+    for jvm in &all {
+        watched.order_only += jvm.classes_for_order;
+        for (place, classes) in &jvm.watched_places {
+            *watched.places.entry(place.clone()).or_default() += classes;
+        }
+    }
     let results = Results {
+        watched: Some(watched),
         remarks: remarks.into_iter().collect(),
         gaps: merge_gaps(gaps),
         stats,

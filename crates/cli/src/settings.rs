@@ -16,7 +16,7 @@ use models::{Models, Pattern};
 
 use crate::config::{self, ConfigFile, Suppression};
 use crate::flags::{
-    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, ObjectRace, OnDeadlock,
+    CheckFlags, CheckerChoice, ClassPath, FailOn, Filter, Libraries, ObjectRace, OnDeadlock,
     PresentationFlags, ProgramFlags, RunFlags, TraceFlags, TriageFlags, WatchListFor,
 };
 use crate::model_files;
@@ -243,6 +243,9 @@ impl RunSettings {
             fits.expect("a key of the configuration makes values of the kind that its row names");
         }
         flags.agent_options.put_over(&mut options);
+        if let Some(libraries) = flags.libraries {
+            options.whole_libraries = libraries == Libraries::Full;
+        }
         if options.adversarial && !flags.agent_options.give("seed") {
             options.seed = any_seed();
         }

@@ -154,7 +154,11 @@ impl CheckerRun {
             self.events += 1;
             self.missed += u32::from(event.action == Action::Missed);
             if self.blocks.keep(&event, trace.tables()) {
-                self.checkers.iter_mut().for_each(|checker| checker.event(&event));
+                for (registration, checker) in self.registrations.iter().zip(&mut self.checkers) {
+                    if registration.takes(&event, trace.tables()) {
+                        checker.event(&event);
+                    }
+                }
             }
         }
         Ok(())

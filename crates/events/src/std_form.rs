@@ -518,7 +518,7 @@ fn place(site: SiteId, tables: &Tables) -> u32 {
     let line = tables.sites.get(site.0 as usize).and_then(|entry| {
         let of_line = SiteEntry {
             site: findings::Site { line: entry.site.line, ..SiteEntry::unknown().site },
-            subject: String::new(),
+            ..SiteEntry::unknown()
         };
         entry.site.line.filter(|_| *entry == of_line)
     });

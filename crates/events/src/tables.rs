@@ -16,6 +16,8 @@ pub struct SiteEntry {
     pub site: Site,
     /// What it is about, as people write it: `Account.balance`, `java.util.Vector.add`, or nothing.
     pub subject: String,
+    /// Whether the code there gives order only: it is of a library, or the user excludes it.
+    pub gives_order_only: bool,
 }
 
 impl SiteEntry {
@@ -30,7 +32,7 @@ impl SiteEntry {
             file: None,
             line: None,
         };
-        SiteEntry { site, subject: String::new() }
+        SiteEntry { site, subject: String::new(), gives_order_only: false }
     }
 }
 

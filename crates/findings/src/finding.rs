@@ -303,6 +303,16 @@ pub struct Comparison {
     pub gone: Vec<BaselineEntry>,
 }
 
+/// What of a program was watched in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchedCode {
+    /// How many classes of the user's own code were watched, by the name of the directory or archive; empty for classes that
+    /// were made while the program ran.
+    pub places: BTreeMap<String, u64>,
+    /// How many classes gave order only: those of libraries, and those that the user excludes.
+    pub order_only: u64,
+}
+
 /// Everything one invocation found out.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
@@ -319,6 +329,8 @@ pub struct Results {
     pub remarks: Vec<String>,
     /// What could not be analysed.
     pub gaps: Vec<Gap>,
+    /// What was watched, where that was a run.
+    pub watched: Option<WatchedCode>,
     /// Counters, by name, in the order in which they are to be shown.
     pub stats: Vec<(&'static str, u64)>,
     /// Set when the work was cut short (Ctrl-C) and the findings are those made until then.

@@ -17,7 +17,7 @@ mod site;
 pub use finding::{
     BaselineEntry, BenignCycle, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding,
     HeldLock, Operation, Results, Severity, Stack, Step, Suppressed, Suppressor, ThreadAction,
-    Transaction, Witness, merge_and_rank,
+    Transaction, WatchedCode, Witness, merge_and_rank,
 };
 pub use fingerprint::Fingerprint;
 pub use gap::{Gap, GapKind, merge_gaps};

@@ -13,11 +13,15 @@ use crate::dropped_lock::DroppedLock;
 /// What is to be watched.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Only classes and methods that match one of these; empty for everything but the platform and the
-    /// runtimes of languages. A pattern that names classes of these brings them in.
+    /// The accesses and blocks of classes and methods that match one of these alone are watched; when empty, those of the
+    /// user's own code. A pattern that names classes of the platform brings them in.
     pub include: Vec<Pattern>,
-    /// No class or method that matches one of these, whatever `include` says.
+    /// Classes and methods that give order only, whatever `include` says.
     pub exclude: Vec<Pattern>,
+    /// Classes that get no hooks at all, so that the order they make is not seen either.
+    pub unobserved: Vec<Pattern>,
+    /// Whether libraries are watched as the user's own code is.
+    pub whole_libraries: bool,
     /// Whether accesses to array elements are watched.
     pub arrays: bool,
     /// Whether branches are watched.
@@ -53,6 +57,8 @@ impl Default for Config {
         Config {
             include: Vec::new(),
             exclude: Vec::new(),
+            unobserved: Vec::new(),
+            whole_libraries: false,
             arrays: false,
             branches: false,
             speculation: false,
@@ -70,6 +76,24 @@ impl Default for Config {
     }
 }
 
+/// Where a class comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is the user's own.
+    OwnCode,
+    /// It belongs to a library.
+    Library,
+}
+
+/// How much of a class that has hooks is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// Accesses, atomic blocks, and what orders threads.
+    Everything,
+    /// What orders threads alone: volatile variables, monitors, and calls that synchronise.
+    OrderOnly,
+}
+
 /// Whether a class was made by the JVM or the library while the program ran: a lambda, a proxy, or
 /// another hidden class.
 fn is_generated(internal: &str) -> bool {
@@ -82,8 +106,9 @@ fn is_generated(internal: &str) -> bool {
 }
 
 impl Config {
-    /// Whether a class, given in internal form, is watched. This depends on nothing but the name, so
-    /// that the code of one class knows of every other class whether it is watched.
+    /// Whether a class, given in internal form, gets hooks. This depends on nothing but the name, so
+    /// that the code of one class knows of every other class whether it has hooks. How much of it is watched is the
+    /// matter of [`Config::coverage`].
     #[must_use]
     pub fn watches(&self, internal: &str) -> bool {
         if internal.starts_with('[')
@@ -95,18 +120,35 @@ impl Config {
             return false;
         }
         let name = classes::binary_name(internal);
-        if self.exclude.iter().any(|pattern| pattern.matches(&name)) {
+        if self.unobserved.iter().any(|pattern| pattern.matches(&name)) {
             return false;
         }
-        let is_library = language::is_platform(internal) || self.models.is_library(internal);
-        if self.include.is_empty() {
-            return !is_library;
-        }
-        self.include.iter().any(|pattern| {
-            // A pattern that begins with a star is not meant for the platform.
-            (!is_library || pattern.names_a_root())
-                && (pattern.matches(&name) || pattern.names_member_of(&name))
-        })
+        // Classes of the platform and of the runtimes of languages give their order in another way.
+        let is_platform = language::is_platform(internal) || self.models.is_library(internal);
+        // A pattern that begins with a star is not meant for these.
+        !is_platform || self.names(internal, Pattern::names_a_root)
+    }
+
+    /// How much of a class that gets hooks is watched; its name is given in internal form.
+    #[must_use]
+    pub fn coverage(&self, internal: &str, origin: Origin) -> Coverage {
+        let is_watched = if self.include.is_empty() {
+            let name = classes::binary_name(internal);
+            (origin == Origin::OwnCode || self.whole_libraries)
+                && !self.exclude.iter().any(|pattern| pattern.matches(&name))
+        } else {
+            self.names(internal, |_| true)
+        };
+        if is_watched { Coverage::Everything } else { Coverage::OrderOnly }
+    }
+
+    /// Whether a pattern of a certain kind names a class or members of it, and no other excludes the class.
+    fn names(&self, internal: &str, is_meant: impl Fn(&Pattern) -> bool) -> bool {
+        let name = classes::binary_name(internal);
+        let names = |pattern: &Pattern| {
+            is_meant(pattern) && (pattern.matches(&name) || pattern.names_member_of(&name))
+        };
+        self.include.iter().any(names) && !self.exclude.iter().any(|it| it.matches(&name))
     }
 
     /// Whether the accesses of a method of a watched class are watched; the name is that of the class
@@ -238,7 +280,12 @@ mod tests {
         assert!(default.watches("com/acme/$ProxyFactory"));
         let javac = config(&["com.sun.tools.javac"], &[]);
         assert!(javac.watches("com/sun/tools/javac/Main"));
-        assert!(!javac.watches("com/acme/Main"));
+        assert!(javac.watches("com/acme/Main"));
+        assert_eq!(javac.coverage("com/acme/Main", Origin::OwnCode), Coverage::OrderOnly);
+        assert!(
+            !config(&["com.sun.tools.javac"], &["com.sun.tools"])
+                .watches("com/sun/tools/javac/Main")
+        );
         assert!(!config(&["java.util"], &[]).watches("java/util/Vector"));
         assert!(!config(&["**"], &[]).watches("javax/swing/JFrame"));
     }
@@ -255,13 +302,36 @@ mod tests {
     #[test]
     fn patterns_of_methods_watch_their_classes() {
         let one = config(&["com.acme.Cache.get*"], &["com.acme.Cache.getAll"]);
-        assert!(one.watches("com/acme/Cache"));
-        assert!(!one.watches("com/acme/Other"));
-        assert!(!one.watches("com/acme/sub/Other"));
+        let covers = |config: &Config, class| {
+            config.coverage(class, Origin::OwnCode) == Coverage::Everything
+        };
+        assert!(covers(&one, "com/acme/Cache"));
+        assert!(!covers(&one, "com/acme/Other"));
+        assert!(!covers(&one, "com/acme/sub/Other"));
         assert!(one.watches_method("com.acme.Cache.get"));
         assert!(!one.watches_method("com.acme.Cache.getAll"));
         assert!(!one.watches_method("com.acme.Cache.put"));
-        assert!(config(&["com.acme.**.Cache.get*"], &[]).watches("com/acme/a/b/Cache"));
-        assert!(!config(&[], &["com.acme"]).watches("com/acme/Cache"));
+        assert!(covers(&config(&["com.acme.**.Cache.get*"], &[]), "com/acme/a/b/Cache"));
+        assert!(!covers(&config(&[], &["com.acme"]), "com/acme/Cache"));
+    }
+
+    #[test]
+    fn libraries_and_excluded_classes_give_order_only() {
+        let default = config(&[], &[]);
+        let all = Config { whole_libraries: true, ..config(&[], &["com.acme.Log"]) };
+        let named = config(&["org.cache"], &["org.cache.Log"]);
+        let library = |config: &Config, class| config.coverage(class, Origin::Library);
+        assert_eq!(library(&default, "org/cache/Cache"), Coverage::OrderOnly);
+        assert_eq!(default.coverage("com/acme/Main", Origin::OwnCode), Coverage::Everything);
+        assert_eq!(library(&all, "org/cache/Cache"), Coverage::Everything);
+        assert_eq!(library(&all, "com/acme/Log"), Coverage::OrderOnly);
+        assert_eq!(library(&named, "org/cache/Cache"), Coverage::Everything);
+        assert_eq!(library(&named, "org/cache/Log"), Coverage::OrderOnly);
+        // Order is seen in all of them.
+        for config in [&default, &all, &named] {
+            assert!(config.watches("org/cache/Log") && config.watches("com/acme/Log"));
+        }
+        let unobserved = Config { unobserved: vec![Pattern::new("Turn")], ..Config::default() };
+        assert!(!unobserved.watches("Turn") && unobserved.watches("Turns"));
     }
 }

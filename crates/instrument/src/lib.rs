@@ -23,7 +23,7 @@ mod sites;
 pub mod surgery;
 
 pub use class_hierarchy::ClassHierarchy;
-pub use config::{Config, FieldList, ListedAs, WatchList};
+pub use config::{Config, Coverage, FieldList, ListedAs, Origin, WatchList};
 pub use dropped_lock::{DroppedLock, NotALock};
 pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
 pub use library_words::add_words_of_contents;

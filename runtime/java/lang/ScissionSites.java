@@ -127,6 +127,11 @@ final class ScissionSites {
         return entry < END_OF_VOLATILE || entry == UNRESOLVED;
     }
 
+    /** Whether an entry is that of a volatile field, with or without a word. */
+    private static boolean isVolatile(long entry) {
+        return entry < END_OF_VOLATILE || entry == IS_VOLATILE;
+    }
+
     /** Where a field or static field has its word R. */
     @ForceInline
     static long wordOfReads(long entry) {
@@ -213,6 +218,10 @@ final class ScissionSites {
             return IS_DONE;
         }
         long entry = find(from, target[0].replace('/', '.'), target[1], site, isStatic);
+        boolean givesOrderOnly = target.length > 4;
+        if (givesOrderOnly && !isVolatile(entry)) {
+            entry = IS_DONE;
+        }
         setEntry(site, entry);
         return entry;
     }

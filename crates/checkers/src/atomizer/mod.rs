@@ -73,6 +73,7 @@ pub const CHECKER: Registration = Registration {
         order: false,
         speculation: false,
     },
+    looks_into_libraries: true,
     start: |_| Box::new(CutBlocks::new(Atomizer::default())),
 };
 

@@ -53,6 +53,7 @@ pub(crate) const CHECKER: Registration = Registration {
         order: true,
         speculation: false,
     },
+    looks_into_libraries: true,
     start: |_: Settings| Box::new(Deadlocks::default()),
 };
 

@@ -44,6 +44,7 @@ pub const CHECKER: Registration = Registration {
         order: false,
         speculation: false,
     },
+    looks_into_libraries: true,
     start: |_| Box::new(Eraser::default()),
 };
 

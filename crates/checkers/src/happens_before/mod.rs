@@ -63,6 +63,7 @@ pub const CHECKER: Registration = Registration {
         order: true,
         speculation: false,
     },
+    looks_into_libraries: true,
     start: |_| Box::new(HappensBefore::new()),
 };
 

@@ -77,6 +77,7 @@ pub const CHECKER: Registration = Registration {
         order: false,
         speculation: true,
     },
+    looks_into_libraries: true,
     start: |Settings { speculation, .. }| {
         Box::new(CutBlocks::new(Hybrid::new(Config { speculation, ..Config::default() })))
     },

@@ -52,6 +52,7 @@ pub const CHECKER: Registration = Registration {
         order: true,
         speculation: false,
     },
+    looks_into_libraries: true,
     start: |_| Box::new(CutBlocks::new(ObjectConsistency::default())),
 };
 

@@ -49,6 +49,7 @@ pub const CHECKER: Registration = Registration {
         order: true,
         speculation: false,
     },
+    looks_into_libraries: true,
     start: |settings| Box::new(ObjectRace::new(settings.object_race)),
 };
 

@@ -96,6 +96,7 @@ pub const CHECKER: Registration = Registration {
         order: false,
         speculation: false,
     },
+    looks_into_libraries: false,
     start: |_| Box::new(CutBlocks::new(Velodrome::new(Config::default()))),
 };
 

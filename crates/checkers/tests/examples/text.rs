@@ -48,7 +48,7 @@ impl Text {
             file: None,
             line: Some(line),
         };
-        self.tables.sites.push(SiteEntry { site, subject: String::new() });
+        self.tables.sites.push(SiteEntry { site, ..SiteEntry::unknown() });
         SiteId(self.tables.sites.len() as u32 - 1)
     }
 

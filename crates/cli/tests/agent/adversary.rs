@@ -61,7 +61,7 @@ impl AgentRun {
         let file = run.folder.path().join("report.json");
         let run = run
             .arguments(["run", "--no-config", "--require-agent", "--monitor", "velodrome"])
-            .arguments(["--exclude", "torture.Turns", "--fail-on", "never"])
+            .arguments(["--unobserved", "torture.Turns", "--fail-on", "never"])
             .argument("--agent")
             .argument(setup.agent())
             .arguments(["--format", "json", "--output"])

@@ -190,8 +190,9 @@ fn observe(
     flags: &[&str],
 ) -> Result<Vec<Found>, Failed> {
     let class_path = driver(setup, program, class)?;
+    // The defects are in the libraries.
     let mut command = scission(flags);
-    command.arg("--").arg(setup.jdk_program("java"));
+    command.args(["--libraries", "full", "--"]).arg(setup.jdk_program("java"));
     command.arg("-cp").arg(class_path).arg(format!("real.{class}")).arg(rounds);
     findings(command)
 }

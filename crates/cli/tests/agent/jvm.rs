@@ -54,7 +54,8 @@ impl Run {
     pub(crate) fn watched(self, prefix: &str, options: &str) -> Run {
         let mut argument = OsString::from(format!("{prefix}-agentpath:"));
         argument.push(Setup::get().agent());
-        argument.push(format!("={options}"));
+        // Programs that are jars have as many hooks as those that are directories.
+        argument.push(format!("={options},whole-libraries=true"));
         self.argument(argument)
     }
 

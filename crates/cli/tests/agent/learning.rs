@@ -28,7 +28,7 @@ fn settles(setup: &Setup) -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let learned = folder.path().join("learned.toml");
     let run = || {
-        let mut command = scission(&["--monitor", "velodrome", "--exclude", "learning.Turn"]);
+        let mut command = scission(&["--monitor", "velodrome", "--unobserved", "learning.Turn"]);
         command.arg("--learn-spec").arg(&learned).arg("--").arg(setup.jdk_program("java"));
         command.arg("-cp").arg(&classes).arg("learning.Nested");
         findings(command)

@@ -36,7 +36,7 @@ fn run(setup: &Setup, flags: &[&str]) -> Result<ReportedRun, Failed> {
         .env_remove("JAVA_TOOL_OPTIONS")
         .env_remove("JDK_JAVA_OPTIONS")
         .args(["run", "--no-config", "--require-agent", "--fail-on", "never"])
-        .args(["--exclude", "shown.Turn", "--output", "-"])
+        .args(["--unobserved", "shown.Turn", "--output", "-"])
         .args(flags)
         .arg("--source")
         .arg(beside(""))

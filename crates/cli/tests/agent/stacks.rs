@@ -24,7 +24,7 @@ fn recorded(java: &Path, release: u32) -> Result<(), Failed> {
     let classes = nested_classes(&format!("stacks-{release}"))?;
     let folder = tempfile::tempdir()?;
     let trace = folder.path().join("recorded.trace");
-    let mut command = scission(&["--monitor", "velodrome", "--exclude", "learning.Turn"]);
+    let mut command = scission(&["--monitor", "velodrome", "--unobserved", "learning.Turn"]);
     command.arg("--record").arg(&trace).arg("--").arg(java);
     let output = command.arg("-cp").arg(classes).arg("learning.Nested").output()?;
     if !output.status.success() {

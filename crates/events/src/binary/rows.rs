@@ -23,6 +23,9 @@ const TABLES: u8 = 4;
 /// Begins the row of a stack.
 const STACK: u8 = 2 * TABLES;
 
+/// Begins the row of a site whose code gives order only; it is a row of the table of sites.
+const ORDER_SITE: u8 = STACK + 1;
+
 /// How many rows of each table there are: sites, fields, classes, threads, stacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts([usize; TABLES as usize + 1]);
@@ -132,7 +135,8 @@ pub(super) fn put_rows(tables: &Tables, written: &mut Counts) -> Vec<u8> {
             put_number(&mut payload, *next as u64);
         }
         while *next < end && payload.len() < ROW_BLOCK_BYTES {
-            payload.push(table);
+            let gives_order_only = table == 0 && tables.sites[*next].gives_order_only;
+            payload.push(if gives_order_only { ORDER_SITE } else { table });
             match table {
                 0 => {
                     let entry = &tables.sites[*next];
@@ -221,10 +225,11 @@ fn try_take_rows(
     while !input.is_empty() {
         let tag = input.byte()?;
         match tag {
-            0 => {
+            0 | ORDER_SITE => {
                 let site = take_site(&mut input, &mut texts)?;
                 let subject = texts.take(&mut input)?.to_string();
-                tables.sites.push(SiteEntry { site, subject });
+                let gives_order_only = tag == ORDER_SITE;
+                tables.sites.push(SiteEntry { site, subject, gives_order_only });
             }
             1 => {
                 let class = texts.take(&mut input)?.to_string();

@@ -296,9 +296,8 @@ impl Names {
                 (&mut self.fields, self.tables.fields.len())
             }
             _ => {
-                let parts = ["offset", "file", "line", "about"];
-                let (site, subject) = site_and_subject(line, &parts)?;
-                self.tables.sites.push(SiteEntry { site, subject });
+                let parts = ["offset", "file", "line", "about", "order-only"];
+                self.tables.sites.push(site_entry(line, &parts)?);
                 (&mut self.sites, self.tables.sites.len())
             }
         };
@@ -328,7 +327,7 @@ impl Names {
         let mut frames = Vec::new();
         while line.peek().is_some_and(|token| token.text == FRAME) && frames.len() < MAX_FRAMES {
             line.next += 1;
-            let (frame, _) = site_and_subject(line, &["offset", "file", "line"])?;
+            let frame = site_entry(line, &["offset", "file", "line"])?.site;
             let frame = self.frames.get(&frame).cloned().unwrap_or_else(|| Arc::new(frame));
             self.frames.insert(Arc::clone(&frame));
             frames.push(frame);
@@ -585,8 +584,8 @@ fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {
 
 /// A place in full, with these parts where they are known, and what it is about. It ends with the line or
 /// before a frame.
-fn site_and_subject(line: &mut Line<'_>, parts: &[&str]) -> Result<(Site, String), TextError> {
-    let SiteEntry { site, mut subject } = SiteEntry::unknown();
+fn site_entry(line: &mut Line<'_>, parts: &[&str]) -> Result<SiteEntry, TextError> {
+    let SiteEntry { site, mut subject, mut gives_order_only } = SiteEntry::unknown();
     let mut site = Site {
         class: line.take("the class")?.text.clone(),
         method: line.take("the method")?.text.clone(),
@@ -602,6 +601,7 @@ fn site_and_subject(line: &mut Line<'_>, parts: &[&str]) -> Result<(Site, String
             "about" if parts.contains(&"about") => {
                 subject = line.take("what it is about")?.text.clone();
             }
+            "order-only" if parts.contains(&"order-only") => gives_order_only = true,
             other => {
                 let nearest = did_you_mean(other, parts.iter().copied());
                 let message = format!("`{other}` is no part of a place{nearest}");
@@ -609,5 +609,5 @@ fn site_and_subject(line: &mut Line<'_>, parts: &[&str]) -> Result<(Site, String
             }
         }
     }
-    Ok((site, subject))
+    Ok(SiteEntry { site, subject, gives_order_only })
 }

@@ -81,6 +81,9 @@ impl<W: Write> Writer<W> {
             if !entry.subject.is_empty() {
                 write!(output, " about {}", quoted(&entry.subject))?;
             }
+            if entry.gives_order_only {
+                write!(output, " order-only")?;
+            }
             writeln!(output)?;
         }
         for stack in tables.stacks.iter().skip(self.stacks) {

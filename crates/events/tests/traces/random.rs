@@ -89,10 +89,11 @@ fn name() -> impl Strategy<Value = String> {
 
 fn site() -> impl Strategy<Value = SiteEntry> {
     let place = (name(), name(), name(), option::of(number()), option::of(name()));
-    (place, option::of(number()), name()).prop_map(
-        |((class, method, descriptor, offset, file), line, subject)| SiteEntry {
+    (place, option::of(number()), name(), any::<bool>()).prop_map(
+        |((class, method, descriptor, offset, file), line, subject, gives_order_only)| SiteEntry {
             site: Site { class, method, descriptor, offset, file, line },
             subject,
+            gives_order_only,
         },
     )
 }

@@ -122,7 +122,7 @@ impl MethodPlan<'_, '_> {
             self.call(&mut before, Hook::CallsTask, &[])?;
             self.before(offset, &before);
         }
-        let collections = self.planner.config.collections;
+        let collections = self.planner.config.collections && self.watches_accesses;
         let is_of_collection = || {
             models.contents_access(method.class, method.name, &[]).is_some()
                 || collections && models.memory_access(method.class, method.name, &[]).is_some()
@@ -144,6 +144,9 @@ impl MethodPlan<'_, '_> {
             return self.approach_call(offset, &method);
         }
         let mut reports = reports(&call, model, self.planner.config);
+        if !self.watches_accesses {
+            reports.leave_out_contents();
+        }
         if library_shows_order(self.planner.config, model) {
             reports.leave_out_order();
         }

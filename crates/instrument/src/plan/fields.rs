@@ -332,12 +332,14 @@ impl<'a> MethodPlan<'_, 'a> {
         let may_be_volatile = !is_order && flags.is_none_or(|flags| flags.is_volatile);
         let may_be_shared =
             is_volatile || self.planner.may_be_shared(field.class, field.name, field.descriptor);
+        // Code that gives order only accesses no variable but volatile ones, and those that may turn out to be.
+        let gives_order = !self.watches_accesses && (is_volatile || flags.is_none());
         // What orders threads is told whatever a list says: without it, checkers would see conflicts that are none.
         let orders_threads = is_volatile || (reads_static && kind.is_reference());
         let is_listed = self.watches_access(offset)
             || (self.watches_accesses && (orders_threads || self.planner.is_unlisted(field.class)));
-        if !is_listed || !may_be_shared {
-            self.unlisted_accesses += u32::from(!is_listed);
+        if !gives_order && (!is_listed || !may_be_shared) {
+            self.unlisted_accesses += u32::from(self.watches_accesses && !is_listed);
             return None;
         }
         self.accesses += u32::from(!is_order);

@@ -43,7 +43,7 @@ use rustc_hash::FxHashMap;
 
 pub use reporting::report_from_library;
 
-use crate::config::{Config, ListedAs, WatchList};
+use crate::config::{Config, Coverage, ListedAs, WatchList};
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
@@ -55,7 +55,7 @@ use crate::surgery::{ClassEditor, MethodEdits, Snippet};
 use crate::{Outcome, Rewritten};
 use agent_protocol::{Hook, ORDER_CLASS, OrderHook, RUNTIME_CLASS};
 
-/// Inserts hooks into a class.
+/// Inserts hooks into a class, for everything that is watched or for what orders threads alone.
 ///
 /// # Errors
 /// When the bytes are not a class file, or the class has no room for what must be added. The class can
@@ -63,6 +63,7 @@ use agent_protocol::{Hook, ORDER_CLASS, OrderHook, RUNTIME_CLASS};
 pub fn instrument(
     bytes: &[u8],
     config: &Config,
+    coverage: Coverage,
     sites: &mut dyn SiteTable,
 ) -> Result<Outcome, InstrumentError> {
     // The list is about the class as it was compiled.
@@ -80,7 +81,7 @@ pub fn instrument(
     {
         return Ok(Outcome::Unchanged);
     }
-    let mut planner = Planner::new(&file, bytes, config, sites)?;
+    let mut planner = Planner::new(&file, bytes, config, coverage, sites)?;
     let listed_as = config.watch.as_ref().map(|list| list.listed_as(&planner.class, original));
     planner.list = config.watch.as_ref().filter(|_| listed_as == Some(ListedAs::Analysed));
     let has_new_fields = planner.inject_fields()?;
@@ -114,6 +115,7 @@ pub fn instrument(
 struct Planner<'a> {
     file: &'a ClassFile,
     config: &'a Config,
+    coverage: Coverage,
     sites: &'a mut dyn SiteTable,
     editor: ClassEditor<'a>,
     /// Which of the classes that were asked about are watched.
@@ -138,6 +140,7 @@ impl<'a> Planner<'a> {
         file: &'a ClassFile,
         bytes: &'a [u8],
         config: &'a Config,
+        coverage: Coverage,
         sites: &'a mut dyn SiteTable,
     ) -> Result<Planner<'a>, InstrumentError> {
         let source = file.source_file.as_ref();
@@ -150,6 +153,7 @@ impl<'a> Planner<'a> {
             followed: FollowedMethods::default(),
             file,
             config,
+            coverage,
             sites,
             editor: ClassEditor::new(bytes)?,
             hook_constants: [None; Hook::ALL.len()],
@@ -212,7 +216,8 @@ impl Planner<'_> {
         let full_name = format!("{}.{}", self.class, method.name);
         let listed =
             self.list.map(|list| list.offsets(&self.class, &method.name, &method.descriptor));
-        let watches_accesses = self.config.watches_method(&full_name);
+        let watches_accesses =
+            self.coverage == Coverage::Everything && self.config.watches_method(&full_name);
         let construction = if &*method.name == "<init>" {
             Construction::of(self.file, code, instructions)
         } else {
@@ -294,7 +299,7 @@ struct MethodPlan<'p, 'a> {
     full_name: String,
     /// The accesses that the watch list has for this method, when there is a list.
     listed: Option<Option<&'p BTreeSet<u32>>>,
-    /// Whether the patterns leave the accesses of this method watched.
+    /// Whether the accesses of this method are watched; otherwise it gives order only.
     watches_accesses: bool,
     /// Which operands may be the object under construction.
     construction: Construction,
@@ -398,7 +403,8 @@ impl MethodPlan<'_, '_> {
             file: self.planner.source.clone(),
             line: self.code.line_at(offset.unwrap_or(0)),
         };
-        let new = NewSite { entry: SiteEntry { site, subject }, target };
+        let gives_order_only = !self.watches_accesses;
+        let new = NewSite { entry: SiteEntry { site, subject, gives_order_only }, target };
         let number = self.planner.sites.add(new).and_then(|site| i32::try_from(site.0).ok());
         if number.is_none() {
             self.planner.hooks_left_out += 1;

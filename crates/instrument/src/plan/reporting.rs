@@ -7,7 +7,7 @@ use classes::ClassFile;
 use classes::bytecode::Instruction;
 use models::MethodProperty;
 
-use crate::config::Config;
+use crate::config::{Config, Coverage};
 use crate::error::InstrumentError;
 use crate::plan::{MethodPlan, Planner};
 use crate::sites::SiteTable;
@@ -31,7 +31,7 @@ pub fn report_from_library(
         return Ok(Outcome::Unchanged);
     }
     let file = ClassFile::parse(Arc::from(bytes))?;
-    let mut planner = Planner::new(&file, bytes, config, sites)?;
+    let mut planner = Planner::new(&file, bytes, config, Coverage::Everything, sites)?;
     for (index, method) in file.methods.iter().enumerate() {
         let Some(code) = &method.code else { continue };
         let properties: Vec<MethodProperty> = config

@@ -69,6 +69,23 @@ impl Reports {
         self.after.retain(|(op, ..)| *op != Op::Receive);
     }
 
+    /// Leaves out accesses to the contents of objects that lock nothing.
+    pub(super) fn leave_out_contents(&mut self) {
+        let is_kept = |op: Op| {
+            !matches!(
+                op,
+                Op::CollectionRead
+                    | Op::CollectionWrite
+                    | Op::SuperRead
+                    | Op::SuperWrite
+                    | Op::ContentsRead
+                    | Op::ContentsWrite
+            )
+        };
+        self.before.retain(|(op, _)| is_kept(*op));
+        self.after.retain(|(op, ..)| is_kept(*op));
+    }
+
     pub(super) fn before(&mut self, op: Op, source: Source) {
         // What a call returns is not there before.
         if source != Source::Result && !self.before.contains(&(op, source)) {

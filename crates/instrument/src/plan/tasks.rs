@@ -69,7 +69,7 @@ impl<'a> Planner<'a> {
                 file: self.source.clone(),
                 line: method.code.as_ref().and_then(|code| code.line_at(0)),
             };
-            let entry = SiteEntry { site, subject: String::new() };
+            let entry = SiteEntry { site, subject: String::new(), gives_order_only: false };
             match self.sites.add(NewSite { entry, target: SiteTarget::None }) {
                 Some(key) => {
                     self.lambdas.keys.extend(i32::try_from(key.0).ok().map(|key| (index, key)));

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use agent_protocol::{Hook, Op, constant_name};
 use findings::Site;
-use instrument::{Config, Outcome, SiteTarget, WatchList, instrument};
+use instrument::{Config, Coverage, Outcome, SiteTarget, WatchList, instrument};
 use models::{AtomicSpec, Models, Pattern};
 
 use crate::running::{CalledHooks, Program, Sites, compare};
@@ -253,7 +253,8 @@ fn locks_can_be_taken_out() {
     for bytes in program.classes() {
         let dropped_lock = Some("Monitors.blocks(I)I@1".parse().unwrap());
         let config = Config { dropped_lock, ..Config::default() };
-        let Ok(Outcome::Rewritten(rewritten)) = instrument(&bytes, &config, &mut Sites::default())
+        let Ok(Outcome::Rewritten(rewritten)) =
+            instrument(&bytes, &config, Coverage::Everything, &mut Sites::default())
         else {
             panic!("the class has hooks");
         };
@@ -315,7 +316,10 @@ fn nothing_watched_is_nothing_changed() {
     let config = Config { exclude: vec![Pattern::new("**")], ..Config::default() };
     for bytes in program.classes() {
         let mut sites = Sites::default();
-        assert_eq!(instrument(&bytes, &config, &mut sites), Ok(Outcome::Unchanged));
+        assert_eq!(
+            instrument(&bytes, &config, Coverage::Everything, &mut sites),
+            Ok(Outcome::Unchanged)
+        );
         assert!(sites.rows.is_empty());
     }
 }
@@ -329,7 +333,7 @@ fn a_full_table_leaves_hooks_out() {
         }
     }
     for bytes in Program::compile("Calls", &[]).classes() {
-        match instrument(&bytes, &Config::default(), &mut Full).unwrap() {
+        match instrument(&bytes, &Config::default(), Coverage::Everything, &mut Full).unwrap() {
             Outcome::Rewritten(rewritten) => {
                 // What names no place needs no number.
                 assert!(rewritten.hooks <= 1);
@@ -343,8 +347,12 @@ fn a_full_table_leaves_hooks_out() {
 #[test]
 fn the_same_class_gives_the_same_bytes() {
     for bytes in Program::compile("Calls", &[]).classes() {
-        let once = instrument(&bytes, &Config::default(), &mut Sites::default());
-        assert_eq!(once, instrument(&bytes, &Config::default(), &mut Sites::default()));
+        let once =
+            instrument(&bytes, &Config::default(), Coverage::Everything, &mut Sites::default());
+        assert_eq!(
+            once,
+            instrument(&bytes, &Config::default(), Coverage::Everything, &mut Sites::default())
+        );
     }
 }
 
@@ -358,7 +366,8 @@ fn damaged_classes_are_refused_or_left_alone() {
                 for damage in [0, 1, 0x7f, 0xff] {
                     let mut damaged = bytes.clone();
                     damaged[at] = damage;
-                    let _ = instrument(&damaged, &config, &mut Sites::default());
+                    let _ =
+                        instrument(&damaged, &config, Coverage::Everything, &mut Sites::default());
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use classes::{Jdk, LoadConfig, load};
-use instrument::{Config, Outcome, instrument};
+use instrument::{Config, Coverage, Outcome, instrument};
 use models::Pattern;
 
 use crate::running::{Sites, stub, succeed};
@@ -31,7 +31,7 @@ struct Counts {
 /// Instruments a class and counts what became of it.
 fn hooked(bytes: &[u8], config: &Config, counts: &mut Counts) -> Vec<u8> {
     counts.classes += 1;
-    match instrument(bytes, config, &mut Sites::default()).unwrap() {
+    match instrument(bytes, config, Coverage::Everything, &mut Sites::default()).unwrap() {
         Outcome::Unchanged => bytes.to_vec(),
         Outcome::Rewritten(rewritten) => {
             counts.rewritten += 1;

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use agent_protocol::{Hook, Op, Parameter, constant_name};
 use events::SiteId;
-use instrument::{Config, NewSite, Outcome, SiteTable, instrument};
+use instrument::{Config, Coverage, NewSite, Outcome, SiteTable, instrument};
 use tempfile::TempDir;
 
 /// A table that only grows.
@@ -119,13 +119,14 @@ impl Program {
         let hooked = self.folder.path().join("hooked");
         for path in class_files(&plain) {
             let bytes = fs::read(&path).unwrap();
-            let changed = match instrument(&bytes, config, &mut sites).unwrap() {
-                Outcome::Unchanged => bytes,
-                Outcome::Rewritten(rewritten) => {
-                    assert_eq!(rewritten.left_alone, []);
-                    rewritten.bytes
-                }
-            };
+            let changed =
+                match instrument(&bytes, config, Coverage::Everything, &mut sites).unwrap() {
+                    Outcome::Unchanged => bytes,
+                    Outcome::Rewritten(rewritten) => {
+                        assert_eq!(rewritten.left_alone, []);
+                        rewritten.bytes
+                    }
+                };
             let target = hooked.join(path.strip_prefix(&plain).unwrap());
             fs::create_dir_all(target.parent().unwrap()).unwrap();
             fs::write(target, changed).unwrap();

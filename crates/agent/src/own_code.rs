@@ -1,0 +1,169 @@
+//! Which classes are the user's own, and which belong to libraries.
+//!
+//! The place that a class was loaded from decides. Directories hold the classes of the program that is built and of its
+//! tests, and so does the archive that was started. Every other archive is a library. Classes that were loaded
+//! from no place, or from one that is neither, were compiled while the program ran, as scripts are: they are the user's.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use instrument::Origin;
+
+/// Directories of archives that hold the classes of the program beside the libraries that it uses.
+const PROGRAM_DIRECTORIES: [&str; 2] = ["BOOT-INF/classes", "WEB-INF/classes"];
+
+/// How the names of archives end.
+const ARCHIVES: [&str; 5] = [".jar", ".war", ".ear", ".zip", ".jmod"];
+
+/// What was started, and what was loaded from where.
+#[derive(Debug, Default)]
+pub(crate) struct OwnCode {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The first word of the command that the JVM was started with: a class, a module with a class, or an archive.
+    command: Option<String>,
+    /// The archive that holds the main class, once it is loaded.
+    main_archive: Option<String>,
+    /// How many classes were watched, by the place that they come from.
+    watched: BTreeMap<String, u64>,
+}
+
+impl OwnCode {
+    /// Where a class comes from. `location` is that of its code source, empty if there is none; `command` says how the JVM
+    /// was started; `is_launcher` whether the main class only starts the user's code, as test runners do.
+    pub(crate) fn origin(
+        &self,
+        class: &str,
+        location: &str,
+        command: impl FnOnce() -> String,
+        is_launcher: impl Fn(&str) -> bool,
+    ) -> Origin {
+        let place = place(location);
+        if !is_archive(place) || is_program_directory(place) {
+            return Origin::OwnCode;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let command = state.command.get_or_insert_with(command).clone();
+        if is_archive(&command) {
+            let is_started = file_name(place) == file_name(&command) && !place.contains('!');
+            return if is_started && !is_launcher(class) {
+                Origin::OwnCode
+            } else {
+                Origin::Library
+            };
+        }
+        let main_class = command.rsplit('/').next().unwrap_or(&command).replace('.', "/");
+        if main_class == class && !is_launcher(class) {
+            state.main_archive = Some(place.to_owned());
+        }
+        if state.main_archive.as_deref() == Some(place) { Origin::OwnCode } else { Origin::Library }
+    }
+
+    /// Counts a class that is watched.
+    pub(crate) fn count_watched(&self, location: &str) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state.watched.entry(name_of(location)).or_default() += 1;
+    }
+
+    /// How many classes were watched, by the names of the places that they come from.
+    pub(crate) fn watched(&self) -> BTreeMap<String, u64> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).watched.clone()
+    }
+}
+
+/// The place without what marks it as one inside an archive.
+fn place(location: &str) -> &str {
+    location.strip_suffix("!/").unwrap_or(location)
+}
+
+fn is_archive(place: &str) -> bool {
+    ARCHIVES.iter().any(|ending| place.ends_with(ending))
+}
+
+fn is_program_directory(place: &str) -> bool {
+    PROGRAM_DIRECTORIES.iter().any(|directory| place.contains(directory))
+}
+
+fn file_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// What people call a place: the last two directories of one, or the name of an archive.
+fn name_of(location: &str) -> String {
+    let place = place(location).trim_end_matches('/');
+    let name = file_name(place);
+    if place.is_empty() {
+        return String::new();
+    }
+    if is_archive(place) {
+        return name.to_owned();
+    }
+    match place.strip_suffix(name).map(file_name) {
+        Some(above) if !above.is_empty() && !above.ends_with(':') => format!("{above}/{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(code: &OwnCode, class: &str, location: &str, command: &str) -> Origin {
+        let is_runner = |class: &str| class.starts_with("org/junit/");
+        code.origin(class, location, || command.to_owned(), is_runner)
+    }
+
+    #[test]
+    fn directories_are_own_code_and_archives_are_libraries() {
+        let code = OwnCode::default();
+        let of = |class, location| origin(&code, class, location, "com.acme.Main");
+        assert_eq!(of("com/acme/Main", "file:/work/target/classes/"), Origin::OwnCode);
+        assert_eq!(of("org/cache/Cache", "file:/home/me/.m2/cache-1.0.jar"), Origin::Library);
+        assert_eq!(of("Script1", "/groovy/script"), Origin::OwnCode);
+        assert_eq!(of("user$eval1", ""), Origin::OwnCode);
+        assert_eq!(of("com/acme/Web", "file:/srv/shop/WEB-INF/classes/"), Origin::OwnCode);
+        assert_eq!(of("org/cache/C", "file:/srv/shop/WEB-INF/lib/cache.jar"), Origin::Library);
+        let boot = "jar:file:/srv/shop.jar!/BOOT-INF/classes!/";
+        assert_eq!(of("com/acme/Web", boot), Origin::OwnCode);
+        let nested = "jar:nested:/srv/shop.jar/!BOOT-INF/lib/cache.jar!/";
+        assert_eq!(of("org/cache/Cache", nested), Origin::Library);
+    }
+
+    #[test]
+    fn the_archive_that_was_started_is_own_code() {
+        let code = OwnCode::default();
+        let of = |class, location| origin(&code, class, location, "lib/shop.jar");
+        assert_eq!(of("com/acme/Main", "file:/work/lib/shop.jar"), Origin::OwnCode);
+        assert_eq!(of("org/cache/Cache", "file:/work/lib/cache.jar"), Origin::Library);
+        let code = OwnCode::default();
+        let of = |class, location| origin(&code, class, location, "shop/com.acme.Main");
+        assert_eq!(of("com/acme/Main", "file:/work/lib/shop.jar"), Origin::OwnCode);
+        assert_eq!(of("com/acme/Other", "file:/work/lib/shop.jar"), Origin::OwnCode);
+        assert_eq!(of("org/cache/Cache", "file:/work/lib/cache.jar"), Origin::Library);
+    }
+
+    #[test]
+    fn what_only_starts_tests_is_a_library() {
+        let code = OwnCode::default();
+        let of = |class, location| origin(&code, class, location, "org.junit.Runner");
+        assert_eq!(of("org/junit/Runner", "file:/work/lib/junit.jar"), Origin::Library);
+        assert_eq!(of("org/hamcrest/Is", "file:/work/lib/junit.jar"), Origin::Library);
+        assert_eq!(of("com/acme/ShopTest", "file:/work/target/test-classes/"), Origin::OwnCode);
+    }
+
+    #[test]
+    fn places_have_short_names() {
+        for (location, name) in [
+            ("file:/work/shop/target/classes/", "target/classes"),
+            ("file:/work/lib/shop.jar", "shop.jar"),
+            ("jar:file:/srv/shop.jar!/BOOT-INF/classes!/", "BOOT-INF/classes"),
+            ("file:/classes/", "classes"),
+            ("", ""),
+        ] {
+            assert_eq!(name_of(location), name);
+        }
+    }
+}
