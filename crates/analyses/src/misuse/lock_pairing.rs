@@ -84,15 +84,10 @@ impl Pairing<'_, '_> {
             _ => None,
         };
         let Some(lock) = asked else { return };
-        let is_known = state.held.iter().any(|(held, _)| *held == lock)
-            || state.tried.iter().any(|(_, tried, _)| *tried == lock)
-            || state.failed.iter().any(|(failed, _)| *failed == lock);
-        if is_known {
-            state.held.retain(|(held, _)| *held != lock);
-            state.tried.retain(|(_, tried, _)| *tried != lock);
-            state.failed.retain(|(failed, _)| *failed != lock);
-            state.remembered.insert(lock);
-        }
+        state.held.retain(|(held, _)| *held != lock);
+        state.tried.retain(|(_, tried, _)| *tried != lock);
+        state.failed.retain(|(failed, _)| *failed != lock);
+        state.remembered.insert(lock);
     }
 
     fn apply(&self, state: &mut MayHold, instruction: &Instruction) {
@@ -104,6 +99,7 @@ impl Pairing<'_, '_> {
                 LockEvent::Acquire { lock: Some(lock), object: None } => {
                     state.held.insert((lock, instruction.offset));
                     state.failed.retain(|(failed, _)| *failed != lock);
+                    state.remembered.remove(&lock);
                 }
                 LockEvent::TryAcquire { lock: Some(lock), result } => {
                     state.tried.insert((result, lock, instruction.offset));
