@@ -120,8 +120,8 @@ mod tests {
     fn directories_are_own_code_and_archives_are_libraries() {
         let code = OwnCode::default();
         let of = |class, location| origin(&code, class, location, "com.acme.Main");
-        assert_eq!(of("com/acme/Main", "file:/work/target/classes/"), Origin::OwnCode);
-        assert_eq!(of("org/cache/Cache", "file:/home/me/.m2/cache-1.0.jar"), Origin::Library);
+        assert_eq!(of("com/acme/Main", "file:/srv/target/classes/"), Origin::OwnCode);
+        assert_eq!(of("org/cache/Cache", "file:/opt/me/.m2/cache-1.0.jar"), Origin::Library);
         assert_eq!(of("Script1", "/groovy/script"), Origin::OwnCode);
         assert_eq!(of("user$eval1", ""), Origin::OwnCode);
         assert_eq!(of("com/acme/Web", "file:/srv/shop/WEB-INF/classes/"), Origin::OwnCode);
@@ -136,29 +136,29 @@ mod tests {
     fn the_archive_that_was_started_is_own_code() {
         let code = OwnCode::default();
         let of = |class, location| origin(&code, class, location, "lib/shop.jar");
-        assert_eq!(of("com/acme/Main", "file:/work/lib/shop.jar"), Origin::OwnCode);
-        assert_eq!(of("org/cache/Cache", "file:/work/lib/cache.jar"), Origin::Library);
+        assert_eq!(of("com/acme/Main", "file:/srv/lib/shop.jar"), Origin::OwnCode);
+        assert_eq!(of("org/cache/Cache", "file:/srv/lib/cache.jar"), Origin::Library);
         let code = OwnCode::default();
         let of = |class, location| origin(&code, class, location, "shop/com.acme.Main");
-        assert_eq!(of("com/acme/Main", "file:/work/lib/shop.jar"), Origin::OwnCode);
-        assert_eq!(of("com/acme/Other", "file:/work/lib/shop.jar"), Origin::OwnCode);
-        assert_eq!(of("org/cache/Cache", "file:/work/lib/cache.jar"), Origin::Library);
+        assert_eq!(of("com/acme/Main", "file:/srv/lib/shop.jar"), Origin::OwnCode);
+        assert_eq!(of("com/acme/Other", "file:/srv/lib/shop.jar"), Origin::OwnCode);
+        assert_eq!(of("org/cache/Cache", "file:/srv/lib/cache.jar"), Origin::Library);
     }
 
     #[test]
     fn what_only_starts_tests_is_a_library() {
         let code = OwnCode::default();
         let of = |class, location| origin(&code, class, location, "org.junit.Runner");
-        assert_eq!(of("org/junit/Runner", "file:/work/lib/junit.jar"), Origin::Library);
-        assert_eq!(of("org/hamcrest/Is", "file:/work/lib/junit.jar"), Origin::Library);
-        assert_eq!(of("com/acme/ShopTest", "file:/work/target/test-classes/"), Origin::OwnCode);
+        assert_eq!(of("org/junit/Runner", "file:/srv/lib/junit.jar"), Origin::Library);
+        assert_eq!(of("org/hamcrest/Is", "file:/srv/lib/junit.jar"), Origin::Library);
+        assert_eq!(of("com/acme/ShopTest", "file:/srv/target/test-classes/"), Origin::OwnCode);
     }
 
     #[test]
     fn places_have_short_names() {
         for (location, name) in [
-            ("file:/work/shop/target/classes/", "target/classes"),
-            ("file:/work/lib/shop.jar", "shop.jar"),
+            ("file:/srv/shop/target/classes/", "target/classes"),
+            ("file:/srv/lib/shop.jar", "shop.jar"),
             ("jar:file:/srv/shop.jar!/BOOT-INF/classes!/", "BOOT-INF/classes"),
             ("file:/classes/", "classes"),
             ("", ""),

@@ -392,16 +392,11 @@ impl<'a> Grader<'a> {
             && block.around.iter().any(|acquired| write.held.contains(acquired));
         // At worst the thing is gone already.
         let is_tolerant = write.target.removal == Some(Removal::Tolerant);
-        // What is done where something has failed undoes or cleans up; it does not rest on what was read before.
-        let is_after_failure = self.after_failure[write.block];
+        // What is done where something has failed undoes or cleans up; it only rests on what was read before if it writes that.
+        let is_after_failure = decided && self.after_failure[write.block];
         // A collection that several threads may use at once guards itself: each call is a step of its own by design.
         let is_of_safe_collection =
             origin.variable.part == Part::Contents && self.guards_itself(&origin.variable);
-        // The same field is looked at once more, of an object under another name that may well be the same.
-        let is_checked_elsewhere = checked.iter().any(|it| {
-            it.field.is_some()
-                && (it.field, it.part) == (origin.variable.field, origin.variable.part)
-        });
         let is_unlikely = decided && {
             // Others read a volatile field without the lock, and so live with a value that has changed since.
             let is_volatile = origin.variable.part == Part::Value
@@ -424,7 +419,6 @@ impl<'a> Grader<'a> {
             || is_surrounded
             || is_tolerant
             || is_after_failure
-            || is_checked_elsewhere
             || is_of_safe_collection
             || is_unlikely
         {
