@@ -153,11 +153,17 @@ impl Jvmti {
     pub(crate) fn can_run(self, thread: jobject) -> bool {
         const RUNNABLE: jint = 0x4;
         const WAITING_WITH_TIMEOUT: jint = 0x20;
-        let Some(get) = self.functions().GetThreadState else { return false };
+        let state = self.thread_state(thread);
+        state.is_some_and(|state| state & (RUNNABLE | WAITING_WITH_TIMEOUT) != 0)
+    }
+
+    /// What the JVM says of a thread.
+    pub(crate) fn thread_state(self, thread: jobject) -> Option<jint> {
+        let get = self.functions().GetThreadState?;
         let mut state = 0;
         // SAFETY: a thread that the JVM gave us, and a place to write to.
         let error = unsafe { get(self.0, thread, &raw mut state) };
-        error == jvmtiError::NONE && state & (RUNNABLE | WAITING_WITH_TIMEOUT) != 0
+        (error == jvmtiError::NONE).then_some(state)
     }
 
     /// The object whose monitor a thread waits to enter, or waits on.

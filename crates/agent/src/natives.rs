@@ -325,6 +325,11 @@ extern "system" fn can_run(_: *mut JNIEnv, _: jclass, thread: jobject) -> jboole
     with_state(false, |agent| agent.jvmti.can_run(thread)).into()
 }
 
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_threadState")]
+extern "system" fn thread_state(_: *mut JNIEnv, _: jclass, thread: jobject) -> jint {
+    with_state(0, |agent| agent.jvmti.thread_state(thread).unwrap_or(0))
+}
+
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_slice")]
 extern "system" fn slice(_: *mut JNIEnv, _: jclass) {
     std::thread::sleep(SLICE);

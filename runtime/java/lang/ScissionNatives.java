@@ -51,6 +51,9 @@ final class ScissionNatives {
     /** Whether a thread runs, or will do so by itself after some time. Its class may override {@code getState}. */
     static native boolean canRun(Thread thread);
 
+    /** What the JVM says of a thread, as bits; 0 if it says nothing. */
+    static native int threadState(Thread thread);
+
     /** Lets one slice of a hold pass. */
     static native void slice();
 

@@ -29,6 +29,10 @@ import jdk.internal.misc.Unsafe;
  * <p>Hooks pay for it with one store at each acquisition, the place of it, and an entry in the list for each thread.
  */
 final class ScissionWatchdog implements Runnable {
+    /** What the JVM says of a thread that waits to enter a monitor, and of one that waits without a limit. */
+    private static final int JVM_BLOCKED = 0x400;
+    private static final int JVM_WAITING = 0x10;
+
     /** Whether anybody wants to know. */
     static final boolean IS_AT_WORK = configuration(WORD_WATCHDOG) != 0;
     /** Whether the JVM ends after a report. */
@@ -234,17 +238,25 @@ final class ScissionWatchdog implements Runnable {
         }
     }
 
-    /** Whether a thread waits without a limit. A class that extends Thread may say anything of its state. */
+    /** Whether a thread waits without a limit. */
     private static boolean isWaiting(Thread thread) {
-        if (thread.getClass().getClassLoader() != null && ScissionNatives.canRun(thread)) {
-            return false;
-        }
         Thread.State state = stateOf(thread);
         return state == Thread.State.BLOCKED || state == Thread.State.WAITING;
     }
 
+    /**
+     * The state of a thread; RUNNABLE for all that is neither blocked nor waits without a limit. A class that extends Thread may
+     * say anything, and is not asked: the JVM is.
+     */
     private static Thread.State stateOf(Thread thread) {
-        return thread.getState();
+        if (thread.getClass().getClassLoader() == null) {
+            return thread.getState();
+        }
+        int state = ScissionNatives.threadState(thread);
+        if ((state & JVM_BLOCKED) != 0) {
+            return Thread.State.BLOCKED;
+        }
+        return (state & JVM_WAITING) != 0 ? Thread.State.WAITING : Thread.State.RUNNABLE;
     }
 
     /** Finds out what a thread waits for. */
