@@ -313,7 +313,7 @@ fn a_watch_list_limits_accesses_only() {
 #[test]
 fn nothing_watched_is_nothing_changed() {
     let program = Program::compile("Monitors", &[]);
-    let config = Config { exclude: vec![Pattern::new("**")], ..Config::default() };
+    let config = Config { unobserved: vec![Pattern::new("**")], ..Config::default() };
     for bytes in program.classes() {
         let mut sites = Sites::default();
         assert_eq!(
