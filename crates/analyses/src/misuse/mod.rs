@@ -2,13 +2,13 @@
 //! Prone and Sonar, asked of the program model and so across calls.
 //!
 //! There is no paper behind these rules. Each check is one file with the property in its head; each has its own
-//! rules, and [`CHECKS`] is the list of them. What library code does (which call waits, which class is a concurrent
+//! rules, and `CHECKS` is the list of them. What library code does (which call waits, which class is a concurrent
 //! map) they learn from the models alone.
 //!
 //! Soundness: every check misses what its head says. A check may report code that only one thread executes in a way
 //! that the call graph does not show.
 //!
-//! Shared by all: [`ProgramFacts`] and [`MethodFacts`] (`facts.rs`) say which locks are held where, whether a method is
+//! Shared by all: `ProgramFacts` and `MethodFacts` (`facts.rs`) say which locks are held where, whether a method is
 //! entered without a lock, and which methods one thread alone executes.
 
 mod atomic_get_then_set;

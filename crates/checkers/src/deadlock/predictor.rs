@@ -70,10 +70,13 @@ struct ThreadState {
     unjudged: Vec<ObjectId>,
 }
 
+/// For threads, how far each of them had come.
+type Times = Vec<(u32, u32)>;
+
 /// What was released to a place in memory inside the library, by the lock that was released with it, if it was one.
 #[derive(Debug, Default)]
 struct Place {
-    by_lock: Vec<(Option<ObjectId>, Vec<(u32, u32)>)>,
+    by_lock: Vec<(Option<ObjectId>, Times)>,
     /// Releases of which it is not known yet whether they are those of a lock.
     unjudged: Vec<(Epoch, Stamp)>,
 }

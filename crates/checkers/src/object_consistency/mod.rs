@@ -16,7 +16,7 @@
 //!    so does everything else that a block is cut at (`cuts.rs`), such as starting a thread as the last act of a constructor.
 //! 3. Which accesses go through `this` is not known; those count that the code of a class makes to fields that it
 //!    names as its own. So a method is at work, too, on other objects of its class.
-//! 4. A finding is graded by what the overlap did ([`grade`]); overlaps of different fields are graded down.
+//! 4. A finding is graded by what the overlap did (`grade`); overlaps of different fields are graded down.
 //! 5. An access that is reported late can be the first of the three, but not the second: it is not known after what it
 //!    came. Hooks report no repeated access that nothing conflicted with, so that overlaps of different
 //!    fields can be missed.

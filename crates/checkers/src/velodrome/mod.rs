@@ -49,7 +49,7 @@
 //!    may change the size: two threads that insert different keys would conflict over it. So a block that
 //!    looks at the size and then inserts is not found to be split.
 //! 10. Once all open blocks of a thread are refuted, and the innermost a thousand times, a further cycle is counted and no
-//!    path is searched for: it could refute nothing new, only show other operations that do so.
+//!     path is searched for: it could refute nothing new, only show other operations that do so.
 
 mod access_history;
 mod benign;

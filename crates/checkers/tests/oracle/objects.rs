@@ -245,7 +245,7 @@ fn overlaps(run: &Run, remembered: usize) -> BTreeMap<[u32; 3], Severity> {
                     x == y && (writes || also) && before[other] & (1 << one) == 0
                 };
                 // Whether the unit gives the same before the other access, or after it.
-                let is_serial = !b.1 && !(a.1 && c.1) || b.1 && a.1 && c.1;
+                let is_serial = b.1 == (a.1 && c.1);
                 let is_split = a.0 == b.0 && b.0 == c.0 && !is_serial;
                 let is_unordered = races(first, between) || races(between, last);
                 let severity = match u32::from(is_split) + u32::from(is_unordered) {
