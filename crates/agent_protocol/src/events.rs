@@ -141,6 +141,11 @@ macro_rules! for_each_event {
             Blocked(lock: ObjectId) = "blocked", counted as "threads that are blocked for good", said as "waits for";
             /// The thread waits for the end of another thread, which is blocked itself.
             BlockedByThread(awaited: ThreadId) = "blocked-by-thread", counted as "threads that wait for blocked ones", said as "waits for the end of";
+            /// An atomic was changed by an addition, or a step like one, whose result nobody looks at. Additions commute:
+            /// in which order two of them came cannot be told afterwards.
+            AtomicAdd(variable: Variable) = "add", counted as "atomic additions", said as "adds to";
+            /// An atomic had the value that the thread expected, and was updated in the same step.
+            AtomicSwap(variable: Variable) = "swap", counted as "successful comparisons with updates", said as "updates";
         }
     };
 }

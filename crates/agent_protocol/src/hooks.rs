@@ -430,6 +430,14 @@ ops! {
     SuperRead;
     /// As [`Op::CollectionWrite`], by `super`.
     SuperWrite;
+    /// After: as [`Op::AtomicUpdate`], by a step that commutes with others like it and whose result is not used.
+    AtomicAdd;
+    /// After: as [`Op::AtomicUpdate`], which has found the value that was expected.
+    AtomicSwap;
+    /// After: the thread reads without a lock from here on, and asks before it relies on what it has read.
+    BeginOptimistic;
+    /// Before: the thread asks whether what it has read without a lock was consistent.
+    EndOptimistic;
 }
 
 impl Op {

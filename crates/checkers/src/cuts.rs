@@ -53,6 +53,8 @@ impl BlockChange {
             | Action::VolatileRead(_)
             | Action::VolatileWrite(_)
             | Action::AtomicUpdate(_)
+            | Action::AtomicAdd(_)
+            | Action::AtomicSwap(_)
             | Action::Acquire(_)
             | Action::AcquireShared(_)
             | Action::Release(_)

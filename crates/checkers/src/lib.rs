@@ -124,6 +124,8 @@ fn is_conflict(action: Action) -> bool {
         Action::VolatileRead(_)
             | Action::VolatileWrite(_)
             | Action::AtomicUpdate(_)
+            | Action::AtomicAdd(_)
+            | Action::AtomicSwap(_)
             | Action::Acquire(_)
             | Action::AcquireShared(_)
             | Action::Release(_)

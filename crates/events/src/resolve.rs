@@ -172,6 +172,8 @@ fn begins_epoch(action: &Action) -> bool {
     match action {
         Action::VolatileRead(_)
         | Action::AtomicUpdate(_)
+        | Action::AtomicAdd(_)
+        | Action::AtomicSwap(_)
         | Action::Acquire(_)
         | Action::AcquireShared(_)
         | Action::Woken(_)

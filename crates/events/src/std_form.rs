@@ -420,7 +420,9 @@ impl<W: Write> Writer<W> {
             }
             Action::VolatileRead(variable)
             | Action::VolatileWrite(variable)
-            | Action::AtomicUpdate(variable) => {
+            | Action::AtomicUpdate(variable)
+            | Action::AtomicAdd(variable)
+            | Action::AtomicSwap(variable) => {
                 let lock = number_of_lock(Lock::OfVariable(variable));
                 let number = number_of_variable(variable);
                 line.put("acq", 'L', lock)?;

@@ -451,6 +451,12 @@ words! {
         StandsForReads = "standing-for-reads",
         /// Stands for whatever library code calls to change the contents of a collection.
         StandsForWrites = "standing-for-writes",
+        /// The atomic update that it makes commutes with those of other such methods: where nobody looks at the results,
+        /// nobody can tell in which order they came.
+        Commutes = "commuting",
+        /// The atomic update that it makes depends on the value that is there: one that was read before is still there if the
+        /// update succeeds.
+        Compares = "comparing",
         /// In a run, a read of the contents of its object, or of the collection that its object is a view of.
         ReadsContents = "contents-read",
         /// In a run, a write of the contents of its object, or of the collection that its object is a view of.

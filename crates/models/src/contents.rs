@@ -97,6 +97,18 @@ impl Models {
         self.has_inherited(class, method, descriptor, MethodProperty::AddsIfAbsent)
     }
 
+    /// Whether the atomic updates that calls of this method make commute with each other.
+    #[must_use]
+    pub fn commutes(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.has_inherited(class, method, descriptor, MethodProperty::Commutes)
+    }
+
+    /// Whether an atomic update by this method succeeds only if the variable has the value that the caller expects.
+    #[must_use]
+    pub fn compares(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.has_inherited(class, method, descriptor, MethodProperty::Compares)
+    }
+
     /// Whether a class or one above it says this of a method.
     fn has_inherited(
         &self,

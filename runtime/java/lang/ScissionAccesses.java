@@ -28,7 +28,7 @@ final class ScissionAccesses {
             long r = wordOfReads(entry);
             long w = wordOfWrites(entry);
             usesClass(s, object, site);
-            if (!ScissionFilters.noteRead(s, object, r, w, site)) {
+            if (!s.isOptimistic && !ScissionFilters.noteRead(s, object, r, w, site)) {
                 ScissionFilters.reportRead(s, object, r, w, site, owner(s, object, site), variable(object, site));
             }
         } catch (RuntimeException | LinkageError problem) {
@@ -71,7 +71,9 @@ final class ScissionAccesses {
                 ScissionVolatile.read(s, site, owner(s, object, site), variable(object, site), 0);
             } else if (entry == HAS_NO_WORDS) {
                 usesClass(s, object, site);
-                report(s, EVENT_READ, site, owner(s, object, site), variable(object, site));
+                if (!s.isOptimistic) {
+                    report(s, EVENT_READ, site, owner(s, object, site), variable(object, site));
+                }
             } else if (object == null && entry <= FINAL_OF_CLASS && entry > Integer.MIN_VALUE) {
                 uses(s, (int) (FINAL_OF_CLASS - entry), site);
             }

@@ -88,7 +88,7 @@ final class ScissionArrays {
         if (r == 0) {
             ScissionFailures.elements++;
         } else if (!ScissionFilters.isQuietRead(s, inside, r, site)
-            && !ScissionFilters.noteRead(s, inside, r, r + 8, site)) {
+            && !s.isOptimistic && !ScissionFilters.noteRead(s, inside, r, r + 8, site)) {
             ScissionFilters.reportRead(s, inside, r, r + 8, site, entry.id, OF_ELEMENT | index);
         }
     }

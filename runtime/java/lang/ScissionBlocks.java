@@ -94,6 +94,9 @@ final class ScissionBlocks {
             s.depth = depth;
             if (depth == 0) {
                 s.unit++;
+                if (s.isOptimistic) {
+                    ScissionEpochs.readOptimistically(s, false);
+                }
                 if (ScissionConfiguration.LEAVES_OUT) {
                     endLeavingOut(s, block);
                 }
@@ -129,6 +132,7 @@ final class ScissionBlocks {
             s.depth--;
         }
         if (outer == 0) {
+            s.isOptimistic = false;
             s.regionLock = 0;
             s.unit++;
             if (ScissionConfiguration.LEAVES_OUT) {

@@ -105,6 +105,18 @@ final class ScissionCalls {
             case OP_ATOMIC_UPDATE:
                 contents(s, EVENT_ATOMIC_UPDATE, operand, site);
                 break;
+            case OP_ATOMIC_ADD:
+                contents(s, EVENT_ATOMIC_ADD, operand, site);
+                break;
+            case OP_ATOMIC_SWAP:
+                contents(s, EVENT_ATOMIC_SWAP, operand, site);
+                break;
+            case OP_BEGIN_OPTIMISTIC:
+                ScissionEpochs.readOptimistically(s, true);
+                break;
+            case OP_END_OPTIMISTIC:
+                ScissionEpochs.readOptimistically(s, false);
+                break;
             case OP_CONTENTS_READ:
                 ScissionAccesses.report(s, EVENT_READ, site, id(s, operand), OF_CONTENTS);
                 break;

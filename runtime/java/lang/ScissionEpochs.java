@@ -93,9 +93,24 @@ final class ScissionEpochs {
     static void splitEpoch(ScissionThread s) {
         long next = s.epoch + NEXT_EPOCH;
         s.epoch = next;
+        s.readEpoch = s.isOptimistic ? OPTIMISTIC : next;
         if ((next & WITHIN_BLOCK) == 0) {
             takeBlock(s);
         }
+    }
+
+    /** What no word of a variable holds, so that no read is taken for one that was noted before. */
+    private static final long OPTIMISTIC = -1L << EPOCH_BITS + SITE_BITS;
+
+    /**
+     * Whether the thread reads without a lock, and asks afterwards whether it may rely on what it has read. If it may, nobody
+     * wrote in between who holds the lock; if not, it forgets what it has read. In neither case do these reads race, and they
+     * are neither reported nor noted. A thread that takes a lock or ends its blocks does so no more, whether it has asked or
+     * not.
+     */
+    static void readOptimistically(ScissionThread s, boolean isOptimistic) {
+        s.isOptimistic = isOptimistic;
+        s.readEpoch = isOptimistic ? OPTIMISTIC : s.epoch;
     }
 
     /** Gives the thread the next block of epochs. */
@@ -109,6 +124,7 @@ final class ScissionEpochs {
         // Whoever sees a word with such an epoch sees whose it is.
         U.storeFence();
         s.epoch = block << EPOCH_BITS + SITE_BITS;
+        s.readEpoch = s.isOptimistic ? OPTIMISTIC : s.epoch;
     }
 
     /** The number of the thread whose epoch a word holds. */

@@ -64,7 +64,7 @@ final class ScissionEvents {
 
     /** What a block does, other than ordering its thread with others. */
     private static final long OF_BLOCKS = 1L << EVENT_READ | 1L << EVENT_WRITE | 1L << EVENT_VOLATILE_READ
-        | 1L << EVENT_VOLATILE_WRITE | 1L << EVENT_ATOMIC_UPDATE | 1L << EVENT_ACQUIRE | 1L << EVENT_ACQUIRE_SHARED
+        | 1L << EVENT_VOLATILE_WRITE | 1L << EVENT_ATOMIC_UPDATE | 1L << EVENT_ATOMIC_ADD | 1L << EVENT_ATOMIC_SWAP | 1L << EVENT_ACQUIRE | 1L << EVENT_ACQUIRE_SHARED
         | 1L << EVENT_RELEASE | 1L << EVENT_RELEASE_SHARED | 1L << EVENT_WAIT | 1L << EVENT_WOKEN | 1L << EVENT_NOTIFY
         | 1L << EVENT_NOTIFY_ALL | 1L << EVENT_CHOICE | 1L << EVENT_REJOIN;
 

@@ -87,7 +87,7 @@ final class ScissionFilters {
         if (!EPOCHS) {
             return false;
         }
-        long epoch = s.epoch;
+        long epoch = s.readEpoch;
         long read = U.getLong(base, r);
         if ((read ^ epoch) >>> SITE_BITS == 0) {
             return true;
@@ -101,7 +101,7 @@ final class ScissionFilters {
 
     /** The same for a variable whose reads are noted by thread. */
     private static boolean isQuietSharedRead(ScissionThread s, long read, int site) {
-        long epoch = s.epoch;
+        long epoch = s.readEpoch;
         long note = noteOf(s, read);
         long noted = U.getLong(null, note);
         if ((noted ^ epoch) >>> SITE_BITS == 0) {

@@ -106,6 +106,9 @@ final class ScissionLocks {
             s.holds[at]++;
             return;
         }
+        if (s.isOptimistic) {
+            ScissionEpochs.readOptimistically(s, false);
+        }
         at = s.held;
         if (at == s.locks.length) {
             Object[] locks = Arrays.copyOf(s.locks, at * 2);

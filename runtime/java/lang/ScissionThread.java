@@ -34,6 +34,11 @@ final class ScissionThread {
     /** The current epoch, shifted to where the words of variables have it. */
     long epoch;
 
+    /** What the notes of reads are compared with: the epoch, or what no note holds while reads are not noted. */
+    long readEpoch;
+    /** Whether it reads without a lock now, and asks afterwards whether it may rely on what it has read. */
+    boolean isOptimistic;
+
     /** The epoch that began with the last operation that orders it with others. */
     long stretch;
 

@@ -357,7 +357,10 @@ impl Checker for Atomizer {
             Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
             Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
             Action::VolatileRead(variable) => self.volatile(event, Access::Read, variable),
-            Action::VolatileWrite(variable) | Action::AtomicUpdate(variable) => {
+            Action::VolatileWrite(variable)
+            | Action::AtomicUpdate(variable)
+            | Action::AtomicAdd(variable)
+            | Action::AtomicSwap(variable) => {
                 self.volatile(event, Access::Write, variable);
             }
             Action::Acquire(lock) | Action::Woken(lock) => {

@@ -115,7 +115,9 @@ impl Checker for Deadlocks {
             Action::EarlierRead(_) => {}
             Action::VolatileRead(variable) => predictor.receive(thread, Key::Variable(variable)),
             Action::VolatileWrite(variable) => predictor.publish(thread, Key::Variable(variable)),
-            Action::AtomicUpdate(variable) => {
+            Action::AtomicUpdate(variable)
+            | Action::AtomicAdd(variable)
+            | Action::AtomicSwap(variable) => {
                 predictor.receive(thread, Key::Variable(variable));
                 predictor.publish(thread, Key::Variable(variable));
             }

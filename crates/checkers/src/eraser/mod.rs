@@ -250,6 +250,8 @@ impl Checker for Eraser {
             Action::VolatileRead(_)
             | Action::VolatileWrite(_)
             | Action::AtomicUpdate(_)
+            | Action::AtomicAdd(_)
+            | Action::AtomicSwap(_)
             | Action::Notify(_)
             | Action::NotifyAll(_)
             | Action::ThreadBegin

@@ -614,7 +614,9 @@ fn is_made_by_library(action: Action) -> bool {
     match action {
         Action::VolatileRead(variable)
         | Action::VolatileWrite(variable)
-        | Action::AtomicUpdate(variable) => {
+        | Action::AtomicUpdate(variable)
+        | Action::AtomicAdd(variable)
+        | Action::AtomicSwap(variable) => {
             // Elements of arrays are not accessed like that: it is an entry of a collection.
             matches!(variable, Variable::Contents(_) | Variable::Element(..))
         }
@@ -693,7 +695,9 @@ impl Checker for HappensBefore {
             Action::VolatileWrite(variable) => {
                 self.publish(event, ClockKey::Volatile(variable));
             }
-            Action::AtomicUpdate(variable) => {
+            Action::AtomicUpdate(variable)
+            | Action::AtomicAdd(variable)
+            | Action::AtomicSwap(variable) => {
                 self.receive(event, ClockKey::Volatile(variable), Mode::Exclusive);
                 self.publish(event, ClockKey::Volatile(variable));
             }

@@ -681,7 +681,10 @@ impl Checker for Hybrid {
             Action::Read(variable) => self.access(event, variable, false, false),
             Action::Write(variable) => self.access(event, variable, true, false),
             Action::VolatileRead(variable) => self.access(event, variable, false, true),
-            Action::VolatileWrite(variable) | Action::AtomicUpdate(variable) => {
+            Action::VolatileWrite(variable)
+            | Action::AtomicUpdate(variable)
+            | Action::AtomicAdd(variable)
+            | Action::AtomicSwap(variable) => {
                 self.access(event, variable, true, true);
             }
             Action::EarlierRead(variable) => self.earlier(event, variable, false),

@@ -348,6 +348,8 @@ impl Checker for ObjectConsistency {
             Action::VolatileRead(_)
             | Action::VolatileWrite(_)
             | Action::AtomicUpdate(_)
+            | Action::AtomicAdd(_)
+            | Action::AtomicSwap(_)
             | Action::Notify(_)
             | Action::NotifyAll(_)
             | Action::ThreadBegin

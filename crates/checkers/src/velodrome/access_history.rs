@@ -1,9 +1,9 @@
 //! The state of variables, locks and other objects through which threads conflict.
 
-use events::{Access, ClassId, ObjectId};
+use events::{ClassId, ObjectId};
 
 use super::graph::{Endpoint, Graph};
-use super::intervals::{Interval, Intervals};
+use super::intervals::{Interval, Intervals, Use};
 use crate::latest_by_thread::{LatestByThread, Timed};
 use crate::table::Key;
 use crate::timeline::{ThreadSlot, ThreadTime};
@@ -82,7 +82,7 @@ impl AccessHistory {
     /// Adds an operation that is an interval. If it overlapped nothing and is exclusive, it comes after all
     /// operations that are none.
     pub(super) fn add_interval(&mut self, interval: Interval, graph: &Graph) {
-        if interval.access == Access::Write && interval.is_exact() {
+        if interval.access == Use::Write && interval.is_exact() {
             self.exclusive(TimedOperation::default());
         }
         self.intervals.get_or_insert_default().add(interval, graph);

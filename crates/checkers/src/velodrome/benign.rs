@@ -30,11 +30,34 @@ pub(super) struct DoubtfulViolation {
     rest: RestOfBlock,
 }
 
+/// Whether a block has read a variable again since a read of it, which it did not rely on then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadSince {
+    /// It has not, as far as is known.
+    No,
+    /// It has.
+    Somewhere,
+    /// It has, at the same place or where an update failed, and has not changed the variable in between: a loop has begun
+    /// anew.
+    InLoop,
+}
+
+/// The last look of a running transaction at an atomic or volatile variable, and its last change of it, as times of the
+/// thread.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub(super) read: u64,
+    pub(super) read_at: SiteId,
+    pub(super) written: u64,
+}
+
 /// What makes the violation harmless, if the block does not write the variable.
 #[derive(Clone, Copy, Debug)]
 enum RestOfBlock {
     /// Nothing more: it has read the variable again, or has tried to update it.
     ReadAgain,
+    /// Nothing more: it had begun anew before, with another read at the same place.
+    BegunAnew,
     /// It must read the variable again under this lock.
     MustReadUnder(ObjectId),
     /// It has, at this place.
@@ -48,6 +71,8 @@ enum RestOfBlock {
 pub(super) enum Harmless {
     /// The variable was read again, by the second operation.
     ReadAgain,
+    /// The variable had been read again before, where a loop begins anew.
+    BegunAnew,
     /// The variable was read again, under the lock that the second operation acquired.
     ReadUnderLock {
         /// Where.
@@ -58,7 +83,7 @@ pub(super) enum Harmless {
 }
 
 impl DoubtfulViolation {
-    /// A violation that may turn out to do no harm: the first edge of its cycle, the one that closed it, and whether the
+    /// A violation that may turn out to do no harm: the first edge of its cycle, the one that closed it, and how the
     /// block had read the variable of the first one again by then.
     pub(super) fn new(
         shape: &Shape,
@@ -66,7 +91,7 @@ impl DoubtfulViolation {
         interferes: SiteId,
         root: &Label,
         closing: &Label,
-        has_read_again: bool,
+        read_again: ReadSince,
     ) -> Option<Self> {
         let Subject::Variable(variable) = root.subject else { return None };
         let is = |verb: Verb, kinds: &[Kind]| kinds.iter().any(|kind| verb == Verb::of_kind(*kind));
@@ -76,12 +101,19 @@ impl DoubtfulViolation {
         }
         let verb = closing.to.operation_at.verb();
         let rest = match closing.subject {
+            _ if read_again == ReadSince::InLoop => RestOfBlock::BegunAnew,
             Subject::Variable(read) if read == variable && is(verb, &reads) => {
+                RestOfBlock::ReadAgain
+            }
+            // What it read first was still there, or there again.
+            Subject::Variable(updated) if updated == variable && is(verb, &[Kind::AtomicSwap]) => {
                 RestOfBlock::ReadAgain
             }
             // It did not change what it read first, but what it read after that.
             Subject::Variable(updated)
-                if updated == variable && is(verb, &[Kind::AtomicUpdate]) && has_read_again =>
+                if updated == variable
+                    && is(verb, &[Kind::AtomicUpdate])
+                    && read_again != ReadSince::No =>
             {
                 RestOfBlock::ReadAgain
             }
@@ -119,6 +151,7 @@ impl DoubtfulViolation {
     pub(super) fn settled(&self) -> Option<Harmless> {
         match self.rest {
             RestOfBlock::ReadAgain => Some(Harmless::ReadAgain),
+            RestOfBlock::BegunAnew => Some(Harmless::BegunAnew),
             RestOfBlock::ReadUnderLock(again) => {
                 Some(Harmless::ReadUnderLock { again, interferes: self.interferes })
             }
@@ -172,6 +205,11 @@ fn idiom_of(
         // The same place twice in one method is a loop; in another method it may be two calls.
         Harmless::ReadAgain if shape.first == shape.second => {
             is_of(&first, &blamed).then_some(BenignCycle::Polling)
+        }
+        // A loop that updates, or one that only waits.
+        Harmless::BegunAnew => {
+            let is_update = updates.iter().any(|update| is_of(&site_of(tables, *update), &first));
+            Some(if is_update { BenignCycle::FailedUpdate } else { BenignCycle::Polling })
         }
         // An update that fails, or looks again because one has failed.
         Harmless::ReadAgain => [shape.first, shape.second]

@@ -11,17 +11,26 @@
 //! latest stay, as many as [`super::Config::kept_intervals`] says, and of the others those that nothing stands for. A violation is missed if it depends on an
 //! older one.
 
-use events::Access;
-
 use super::access_history::TimedOperation;
 use super::graph::Graph;
 use crate::timeline::ThreadTime;
+
+/// What an operation does to its variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Its value is asked for.
+    Read,
+    /// It gets a value, and perhaps was read in the same step.
+    Write,
+    /// Something is added to it, and nobody asks for the result. Additions commute, and do not conflict with each other.
+    Add,
+}
 
 /// An operation, and between which places in the stream it happened.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Interval {
     pub(super) operation: TimedOperation,
-    pub(super) access: Access,
+    pub(super) access: Use,
     /// What was reported before this place was over when the operation began.
     pub(super) begin: u64,
     /// The place of the report.
@@ -37,14 +46,10 @@ impl Interval {
     /// Whether whatever comes certainly after `self` has a path from `earlier`.
     fn stands_for(&self, earlier: &Interval) -> bool {
         let (own, other) = (self.operation.thread_time, earlier.operation.thread_time);
+        let is_later_in_thread = own.slot() == other.slot() && own.time() >= other.time();
         match self.access {
-            Access::Write if earlier.end < self.begin => true,
-            Access::Write => own.slot() == other.slot() && own.time() >= other.time(),
-            Access::Read => {
-                earlier.access == Access::Read
-                    && own.slot() == other.slot()
-                    && own.time() >= other.time()
-            }
+            Use::Write => earlier.end < self.begin || is_later_in_thread,
+            Use::Read | Use::Add => earlier.access == self.access && is_later_in_thread,
         }
     }
 }
@@ -75,12 +80,7 @@ impl Intervals {
 
     /// Appends what an operation that begins at a place comes certainly after, latest first, without what it comes
     /// after anyway because it comes after another one.
-    pub(super) fn add_certain_to(
-        &self,
-        begin: u64,
-        access: Access,
-        list: &mut Vec<TimedOperation>,
-    ) {
+    pub(super) fn add_certain_to(&self, begin: u64, access: Use, list: &mut Vec<TimedOperation>) {
         // What ended before this place, another one that was found stands for.
         let mut known_before = 0;
         for earlier in self.0.iter().rev() {
@@ -89,7 +89,7 @@ impl Intervals {
             }
             if earlier.end < begin && conflict(earlier.access, access) {
                 list.push(earlier.operation);
-                if earlier.access == Access::Write {
+                if earlier.access == Use::Write {
                     known_before = known_before.max(earlier.begin);
                 }
             }
@@ -100,7 +100,7 @@ impl Intervals {
     pub(super) fn overlapping(
         &self,
         begin: u64,
-        access: Access,
+        access: Use,
     ) -> impl Iterator<Item = &TimedOperation> {
         let later = self.0.iter().rev().take_while(move |earlier| earlier.end >= begin);
         later
@@ -112,9 +112,7 @@ impl Intervals {
     pub(super) fn has_read_since(&self, since: ThreadTime) -> bool {
         self.0.iter().any(|known| {
             let time = known.operation.thread_time;
-            known.access == Access::Read
-                && time.slot() == since.slot()
-                && time.time() > since.time()
+            known.access == Use::Read && time.slot() == since.slot() && time.time() > since.time()
         })
     }
 
@@ -125,6 +123,6 @@ impl Intervals {
     }
 }
 
-fn conflict(one: Access, other: Access) -> bool {
-    one == Access::Write || other == Access::Write
+fn conflict(one: Use, other: Use) -> bool {
+    one == Use::Write || one != other
 }

@@ -48,7 +48,9 @@
 //!    changes all of it. Calls that are about one entry do not conflict with those that are about the whole, although they
 //!    may change the size: two threads that insert different keys would conflict over it. So a block that
 //!    looks at the size and then inserts is not found to be split.
-//! 10. Once all open blocks of a thread are refuted, and the innermost a thousand times, a further cycle is counted and no
+//! 10. Additions to an atomic whose results nobody looks at commute, and do not conflict with each other: a counter of requests
+//!     is no reason why a request is not atomic.
+//! 11. Once all open blocks of a thread are refuted, and the innermost a thousand times, a further cycle is counted and no
 //!     path is searched for: it could refute nothing new, only show other operations that do so.
 
 mod access_history;
@@ -65,6 +67,7 @@ use events::{
     Access, Action, Block, Epoch, Event, Kind, Mode, ObjectId, SiteId, Tables, ThreadId, Variable,
 };
 use findings::Finding;
+use rustc_hash::FxHashMap;
 
 use crate::cuts::{CutBlocks, is_inserted};
 use crate::operation_at::{ContextId, Contexts, OperationAt};
@@ -74,10 +77,10 @@ use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
 use crate::{Checker, NeededAccesses, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
-use benign::DoubtfulViolation;
+use benign::{DoubtfulViolation, Look, ReadSince};
 use blame::{Path, PathSearch};
 use graph::{Added, Edge, Endpoint, Graph, Label, NodeId};
-use intervals::Interval;
+use intervals::{Interval, Use};
 use report::{Group, Violations};
 use witness::CycleBuilder;
 
@@ -151,7 +154,12 @@ struct Thread {
     started: TimedOperation,
     /// Violations of its open blocks that may turn out to do no harm.
     doubtful: Vec<DoubtfulViolation>,
+    /// When its transaction last looked at variables that need no lock.
+    looks: FxHashMap<Variable, Look>,
 }
+
+/// Beyond this many variables in one transaction, looks at others are not remembered: none of them is known to be one of a loop.
+const MOST_LOOKS: usize = 1024;
 
 impl Thread {
     /// The blocks that are open.
@@ -163,6 +171,23 @@ impl Thread {
     fn context_at(&self, time: u64) -> ContextId {
         let open = self.open.iter().rev().find(|block| block.begin <= time);
         open.map_or(ContextId::UNKNOWN, |block| block.context)
+    }
+
+    /// The transaction has read or changed a variable that needs no lock.
+    fn look(&mut self, access: Use, variable: Variable, site: SiteId) {
+        if self.open.is_empty() {
+            return;
+        }
+        let now = self.timeline.now();
+        if self.looks.len() == MOST_LOOKS && !self.looks.contains_key(&variable) {
+            return;
+        }
+        let look =
+            self.looks.entry(variable).or_insert(Look { read: 0, read_at: SiteId(0), written: 0 });
+        match access {
+            Use::Read => (look.read, look.read_at) = (now, site),
+            Use::Write | Use::Add => look.written = now,
+        }
     }
 }
 
@@ -320,7 +345,7 @@ impl Velodrome {
         self.make_room_for_variables();
         let position = self.variables.position(Key::from(variable));
         if self.variables.at(position).is_some_and(AccessHistory::has_intervals) {
-            return self.interval_at(event, Access::Read, variable, position);
+            return self.interval_at(event, Use::Read, variable, position);
         }
         self.sources.clear();
         self.sources.extend(self.variables.at(position).map(|history| history.exclusive));
@@ -334,7 +359,7 @@ impl Velodrome {
         self.make_room_for_variables();
         let position = self.variables.position(Key::from(variable));
         if self.variables.at(position).is_some_and(AccessHistory::has_intervals) {
-            return self.interval_at(event, Access::Write, variable, position);
+            return self.interval_at(event, Use::Write, variable, position);
         }
         self.sources.clear();
         if let Some(history) = self.variables.at(position) {
@@ -349,19 +374,13 @@ impl Velodrome {
     }
 
     /// An access of which it is known in which interval it happened.
-    fn interval(&mut self, event: &Event, access: Access, variable: Variable) {
+    fn interval(&mut self, event: &Event, access: Use, variable: Variable) {
         self.make_room_for_variables();
         let position = self.variables.position(Key::from(variable));
         self.interval_at(event, access, variable, position);
     }
 
-    fn interval_at(
-        &mut self,
-        event: &Event,
-        access: Access,
-        variable: Variable,
-        position: Position,
-    ) {
+    fn interval_at(&mut self, event: &Event, access: Use, variable: Variable, position: Position) {
         let begin = match event.overlaps {
             Event::OVERLAPS_ALL => 0,
             events => self.position.saturating_sub(u64::from(events)),
@@ -372,7 +391,7 @@ impl Velodrome {
                 intervals.add_certain_to(begin, access, &mut self.sources);
             }
             self.sources.push(history.exclusive);
-            if access == Access::Write {
+            if access != Use::Read {
                 history.add_shared_to(&mut self.sources);
             }
         }
@@ -385,10 +404,15 @@ impl Velodrome {
             let interval = Interval { operation, access, begin, end: self.position };
             self.variables.entry_at(position).add_interval(interval, &self.graph);
         }
+        let slot = self.slot(event.thread);
+        // Who finds the value that it expects has read it once more.
+        let looks_again = matches!(event.action, Action::AtomicSwap(_));
+        let access = if looks_again { Use::Read } else { access };
+        self.threads[slot.index()].look(access, variable, event.site);
     }
 
     /// Counts an operation that closes a cycle if it came after one that it overlapped.
-    fn count_uncertain(&mut self, thread: ThreadId, begin: u64, access: Access, at: Position) {
+    fn count_uncertain(&mut self, thread: ThreadId, begin: u64, access: Use, at: Position) {
         let slot = self.slot(thread);
         if self.threads[slot.index()].open.is_empty() {
             return;
@@ -538,6 +562,9 @@ impl Velodrome {
                 self.violations.settle(&violation.shape, violation.settled());
             }
         }
+        if thread.open.is_empty() && !thread.looks.is_empty() {
+            thread.looks.clear();
+        }
         if has_ended
             && thread.open.is_empty()
             && let Some(node) = self.graph.running(slot)
@@ -613,7 +640,7 @@ impl Velodrome {
                 interferes,
                 &root.label,
                 &closing,
-                self.has_read_again(root.source, &root.label),
+                self.read_since(slot, root.source, &root.label),
             )
         });
         let certain = (is_innermost && doubtful.is_none()).then_some(shape.block);
@@ -648,12 +675,25 @@ fn interfering(path: &Path, closing: &Label) -> impl Iterator<Item = (Endpoint, 
 
 impl Velodrome {
     /// Whether the thread that a path begins with has read the variable again since, in whichever order with others.
-    fn has_read_again(&self, since: ThreadTime, root: &Label) -> bool {
-        let Subject::Variable(variable) = root.subject else { return false };
+    fn read_since(&self, slot: ThreadSlot, since: ThreadTime, root: &Label) -> ReadSince {
+        let Subject::Variable(variable) = root.subject else { return ReadSince::No };
+        let looks = self.threads[slot.index()].looks.get(&variable);
+        let is_read = root.from.operation_at.verb() == Verb::of_kind(Kind::VolatileRead);
+        let begins_anew = |look: &Look| {
+            let site = root.from.operation_at.site;
+            let is_in_loop = look.read_at == site
+                || self.violations.updates.contains(&look.read_at)
+                || self.violations.updates.contains(&site);
+            is_read && is_in_loop && look.read > since.time() && look.written <= since.time()
+        };
+        if looks.is_some_and(begins_anew) {
+            return ReadSince::InLoop;
+        }
         let history = self.variables.get(Key::from(variable));
-        history
-            .and_then(AccessHistory::intervals)
-            .is_some_and(|intervals| intervals.has_read_since(since))
+        match history.and_then(AccessHistory::intervals) {
+            Some(intervals) if intervals.has_read_since(since) => ReadSince::Somewhere,
+            Some(_) | None => ReadSince::No,
+        }
     }
 }
 
@@ -666,16 +706,19 @@ impl Checker for Velodrome {
             let doubtful = &mut self.threads[slot.index()].doubtful;
             doubtful.iter_mut().for_each(|violation| violation.note(event.action, event.site));
         }
-        if let Action::AtomicUpdate(_) = event.action {
+        if let Action::AtomicUpdate(_) | Action::AtomicSwap(_) = event.action {
             self.violations.updates.insert(event.site);
         }
         match event.action {
             Action::Read(variable) => self.shared_access(event, variable),
             Action::Write(variable) => self.exclusive(event, variable),
-            Action::VolatileRead(variable) => self.interval(event, Access::Read, variable),
-            Action::VolatileWrite(variable) | Action::AtomicUpdate(variable) => {
-                self.interval(event, Access::Write, variable);
+            Action::VolatileRead(variable) => self.interval(event, Use::Read, variable),
+            Action::VolatileWrite(variable)
+            | Action::AtomicUpdate(variable)
+            | Action::AtomicSwap(variable) => {
+                self.interval(event, Use::Write, variable);
             }
+            Action::AtomicAdd(variable) => self.interval(event, Use::Add, variable),
             Action::EarlierRead(variable) => self.earlier(event, Access::Read, variable),
             Action::EarlierWrite(variable) => self.earlier(event, Access::Write, variable),
             Action::Acquire(lock) | Action::Woken(lock) => {

@@ -192,10 +192,10 @@ impl Model {
             Op::VolatileRead(x) => return self.volatile_read(thread, x, site),
             Op::Acquire(..) | Op::Join(_) | Op::Receive(_) => (true, false),
             Op::VolatileWrite(_) => (self.filters.epochs_begin_at_volatile_writes, true),
-            Op::Update(_) => (true, true),
+            Op::Update(_) | Op::Add(_) => (true, true),
             Op::Release(..) | Op::Fork(_) | Op::Publish(_) | Op::ThreadEnd => (false, true),
         };
-        if let Op::VolatileWrite(x) | Op::Update(x) = operation.op {
+        if let Op::VolatileWrite(x) | Op::Update(x) | Op::Add(x) = operation.op {
             self.report_notes(thread, x);
         }
         self.report_blocks(thread);

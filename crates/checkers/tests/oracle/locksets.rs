@@ -26,7 +26,7 @@ fn used(op: Op) -> Option<(Target, bool)> {
         Op::Read(x) => Some((Target::Variable(x), false)),
         Op::Write(x) => Some((Target::Variable(x), true)),
         Op::VolatileRead(x) => Some((Target::Volatile(x), false)),
-        Op::VolatileWrite(x) | Op::Update(x) => Some((Target::Volatile(x), true)),
+        Op::VolatileWrite(x) | Op::Update(x) | Op::Add(x) => Some((Target::Volatile(x), true)),
         Op::Acquire(m, mode) => Some((Target::Lock(m), mode == Mode::Exclusive)),
         Op::Release(..)
         | Op::Fork(_)
@@ -114,6 +114,7 @@ fn mover(run: &Run, at: usize) -> MoverKind {
         | Op::VolatileRead(_)
         | Op::VolatileWrite(_)
         | Op::Update(_)
+        | Op::Add(_)
         | Op::Acquire(..)) => {
             let Some((target, changes)) = used(op) else { return MoverKind::Both };
             let History { is_guarded, write_guards, .. } = history(run, at, target);

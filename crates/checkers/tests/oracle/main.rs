@@ -194,11 +194,13 @@ fn the_checkers_agree_with_the_oracles() {
 fn random_overlaps(random: &mut Random, run: &Run) -> Vec<u32> {
     let most = 1 + random.below(12);
     let overlaps = |operation: &Operation| match operation.op {
-        Op::VolatileRead(_) | Op::VolatileWrite(_) | Op::Update(_) => match random.below(10) {
-            0..4 => 0,
-            4..9 => random.below(most) as u32,
-            _ => Event::OVERLAPS_ALL,
-        },
+        Op::VolatileRead(_) | Op::VolatileWrite(_) | Op::Update(_) | Op::Add(_) => {
+            match random.below(10) {
+                0..4 => 0,
+                4..9 => random.below(most) as u32,
+                _ => Event::OVERLAPS_ALL,
+            }
+        }
         _ => 0,
     };
     run.0.iter().map(overlaps).collect()
@@ -461,6 +463,7 @@ fn any_event(random: &mut Random) -> Event {
         Action::earlier(access, variable),
         Action::VolatileRead(variable),
         Action::AtomicUpdate(variable),
+        Action::AtomicAdd(variable),
         Action::acquire(object, mode),
         Action::release(object, mode),
         Action::Wait(object),

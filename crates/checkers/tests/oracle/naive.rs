@@ -34,11 +34,13 @@ pub(crate) fn conflict(a: Operation, b: Operation) -> bool {
     }
     match (a.op, b.op) {
         (Op::Read(x), Op::Write(y)) | (Op::Write(x), Op::Read(y) | Op::Write(y)) => x == y,
-        (Op::VolatileRead(x), Op::VolatileWrite(y) | Op::Update(y)) => x == y,
+        (Op::VolatileRead(x), Op::VolatileWrite(y) | Op::Update(y) | Op::Add(y)) => x == y,
         (
             Op::VolatileWrite(x) | Op::Update(x),
-            Op::VolatileRead(y) | Op::VolatileWrite(y) | Op::Update(y),
+            Op::VolatileRead(y) | Op::VolatileWrite(y) | Op::Update(y) | Op::Add(y),
         ) => x == y,
+        // In which order two additions came, nobody can tell.
+        (Op::Add(x), Op::VolatileRead(y) | Op::VolatileWrite(y) | Op::Update(y)) => x == y,
         (
             Op::Acquire(m, how) | Op::Release(m, how),
             Op::Acquire(n, other) | Op::Release(n, other),
@@ -55,7 +57,10 @@ fn synchronises(a: Operation, b: Operation) -> bool {
         return true;
     }
     match (a.op, b.op) {
-        (Op::VolatileWrite(x) | Op::Update(x), Op::VolatileRead(y) | Op::Update(y)) => x == y,
+        (
+            Op::VolatileWrite(x) | Op::Update(x) | Op::Add(x),
+            Op::VolatileRead(y) | Op::Update(y) | Op::Add(y),
+        ) => x == y,
         (Op::Release(m, how), Op::Acquire(n, other)) => {
             m == n && !(is_shared(how) && is_shared(other))
         }
@@ -199,7 +204,10 @@ pub(crate) fn judge(run: &Run) -> Verdict {
 pub(crate) fn judge_overlapping(run: &Run, overlaps: &[u32]) -> Verdict {
     assert!(run.0.len() <= MOST, "a run is too long for the oracle");
     let is_interval = |operation: Operation| {
-        matches!(operation.op, Op::VolatileRead(_) | Op::VolatileWrite(_) | Op::Update(_))
+        matches!(
+            operation.op,
+            Op::VolatileRead(_) | Op::VolatileWrite(_) | Op::Update(_) | Op::Add(_)
+        )
     };
     let before = before_by_number(run, |earlier, at| {
         let (a, b) = (run.0[earlier], run.0[at]);

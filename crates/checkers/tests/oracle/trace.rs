@@ -14,6 +14,7 @@ pub(crate) enum Op {
     VolatileRead(u32),
     VolatileWrite(u32),
     Update(u32),
+    Add(u32),
     Acquire(u32, Mode),
     Release(u32, Mode),
     Fork(u32),
@@ -54,6 +55,7 @@ impl Operation {
             Op::VolatileRead(x) => Action::VolatileRead(volatile(x)),
             Op::VolatileWrite(x) => Action::VolatileWrite(volatile(x)),
             Op::Update(x) => Action::AtomicUpdate(volatile(x)),
+            Op::Add(x) => Action::AtomicAdd(volatile(x)),
             Op::Acquire(m, mode) => Action::acquire(object(m), mode),
             Op::Release(m, mode) => Action::release(object(m), mode),
             Op::Fork(thread) => Action::Fork(ThreadId(thread)),
@@ -197,6 +199,7 @@ impl Threads {
             | Op::VolatileRead(_)
             | Op::VolatileWrite(_)
             | Op::Update(_)
+            | Op::Add(_)
             | Op::Publish(_)
             | Op::Receive(_) => true,
             Op::Acquire(lock, mode) => {
@@ -272,6 +275,7 @@ impl Names {
             Op::VolatileRead(x) => Op::VolatileRead(name(&self.others, x)),
             Op::VolatileWrite(x) => Op::VolatileWrite(name(&self.others, x)),
             Op::Update(x) => Op::Update(name(&self.others, x)),
+            Op::Add(x) => Op::Add(name(&self.others, x)),
             Op::Acquire(m, mode) => Op::Acquire(name(&self.locks, m), mode),
             Op::Release(m, mode) => Op::Release(name(&self.locks, m), mode),
             Op::Fork(thread) => Op::Fork(name(&self.threads, thread)),
@@ -317,7 +321,7 @@ impl Run {
         let thread = random.below(shape.threads) as u32;
         let small = random.below(2) as u32;
         if random.percent(shape.synchronises) {
-            return match random.below(12) {
+            return match random.below(13) {
                 0 => Op::VolatileRead(small),
                 1 => Op::VolatileWrite(small),
                 2 => Op::Update(small),
@@ -326,6 +330,7 @@ impl Run {
                 5 => Op::Fork(thread),
                 6 => Op::Join(thread),
                 7 => Op::ThreadEnd,
+                8 => Op::Add(small),
                 _ => match threads.held[me].last() {
                     Some((lock, mode)) if random.percent(70) => Op::Release(*lock, *mode),
                     _ => {

@@ -91,6 +91,8 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::MakesAccessOrder
         | MethodProperty::StandsForReads
         | MethodProperty::StandsForWrites
+        | MethodProperty::Commutes
+        | MethodProperty::Compares
         | MethodProperty::ReadsContents
         | MethodProperty::WritesContents
         | MethodProperty::WritesNewContents

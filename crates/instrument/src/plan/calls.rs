@@ -10,7 +10,7 @@
 //! Not reported: what only happens when a call throws, and what a call does to objects that are not at
 //! hand (an element of an atomic array, the field behind a `VarHandle`).
 
-use classes::bytecode::{Instruction, InvokeKind, Kind};
+use classes::bytecode::{Instruction, InvokeKind, Kind, StackOp};
 use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{MemberRef, PoolIndex, access};
 use models::language::{self, OBJECT, THREAD};
@@ -147,6 +147,14 @@ impl MethodPlan<'_, '_> {
         if !self.watches_accesses {
             reports.leave_out_contents();
         }
+        if self.result_is_not_used(offset, &call.types)
+            && models.commutes(method.class, method.name, method.descriptor)
+        {
+            reports.specialise_updates(Op::AtomicAdd);
+        }
+        if models.compares(method.class, method.name, method.descriptor) {
+            reports.specialise_updates(Op::AtomicSwap);
+        }
         if library_shows_order(self.planner.config, model) {
             reports.leave_out_order();
         }
@@ -172,6 +180,14 @@ impl MethodPlan<'_, '_> {
         let Some(site) = self.call_site(offset, &method, target) else { return Ok(()) };
         self.approach_call_at(offset, site)?;
         self.surround(offset, &call, reports, site)
+    }
+
+    /// Whether a call has no result, or drops it at once.
+    fn result_is_not_used(&self, offset: u32, types: &MethodType<'_>) -> bool {
+        let at = self.instructions.partition_point(|(at, _)| *at <= offset);
+        let next = self.instructions.get(at).map(|(_, next)| next);
+        types.ret.is_none()
+            || matches!(next, Some(Instruction::Stack(StackOp::Pop | StackOp::Pop2)))
     }
 
     /// A number for a call.
@@ -353,7 +369,11 @@ impl MethodPlan<'_, '_> {
     ) -> Result<(), InstrumentError> {
         for (op, source, when) in &reports.after {
             let key_op = match op {
-                Op::AtomicRead | Op::AtomicWrite | Op::AtomicUpdate => Some(Op::Key),
+                Op::AtomicRead
+                | Op::AtomicWrite
+                | Op::AtomicUpdate
+                | Op::AtomicAdd
+                | Op::AtomicSwap => Some(Op::Key),
                 Op::ConcurrentRead | Op::ConcurrentUpdate => Some(Op::ConcurrentKey),
                 _ => None,
             };

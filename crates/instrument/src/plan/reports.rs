@@ -111,12 +111,29 @@ impl Reports {
 
     /// How the operations that the reports after the call are about get an interval: nothing if they need none.
     fn since(&self) -> Option<Hook> {
-        let is_interval =
-            |op: Op| matches!(op, Op::AtomicRead | Op::AtomicWrite | Op::AtomicUpdate);
+        let is_interval = |op: Op| {
+            matches!(
+                op,
+                Op::AtomicRead
+                    | Op::AtomicWrite
+                    | Op::AtomicUpdate
+                    | Op::AtomicAdd
+                    | Op::AtomicSwap
+            )
+        };
         if self.after.iter().any(|(op, ..)| is_interval(*op)) {
             Some(Hook::Since)
         } else {
             self.after.iter().any(|(op, ..)| op.is_of_concurrent()).then_some(Hook::SinceByClass)
+        }
+    }
+
+    /// What is known of the atomic updates of the call, besides that they are some.
+    pub(super) fn specialise_updates(&mut self, update: Op) {
+        for (op, ..) in &mut self.after {
+            if *op == Op::AtomicUpdate {
+                *op = update;
+            }
         }
     }
 
@@ -239,6 +256,14 @@ pub(super) fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Report
                 };
                 if let (Some(source), Some(when)) = (call.source(lock), call.when(outcome)) {
                     reports.after(op, source, when);
+                    if mode == Mode::Optimistic {
+                        // Code reads also if somebody writes just now, and finds out when it asks. But where a lock was
+                        // to be given back, it is still held then.
+                        let gives_back =
+                            model.effects.iter().any(|it| matches!(it, Effect::Release { .. }));
+                        let when = if gives_back { when } else { When::Always };
+                        reports.after(Op::BeginOptimistic, source, when);
+                    }
                 }
             }
             Effect::Release { lock, mode, outcome } => {
@@ -246,7 +271,8 @@ pub(super) fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Report
                     Mode::Exclusive | Mode::Any if is_named_by_row => Op::ReleaseModelled,
                     Mode::Exclusive | Mode::Any => Op::Release,
                     Mode::Shared => Op::ReleaseShared,
-                    Mode::Optimistic | Mode::Permit => Op::Publish,
+                    Mode::Optimistic => Op::EndOptimistic,
+                    Mode::Permit => Op::Publish,
                 };
                 match (call.source(lock), call.when(outcome)) {
                     (Some(source), Some(When::Always)) => reports.before(op, source),
