@@ -16,15 +16,18 @@ final class Teller {
         return true;
     }
 
-    /** As it should be: the account is held from the look to the withdrawal. */
+    /** As it should be: both accounts are held from the look to the deposit, always in the same order. */
     synchronized boolean transferFixed(Account from, Account to, long amount) {
-        synchronized (from) {
-            if (from.balance() < amount) {
-                return false;
+        boolean isInOrder = from.owner().compareTo(to.owner()) < 0;
+        synchronized (isInOrder ? from : to) {
+            synchronized (isInOrder ? to : from) {
+                if (from.balance() < amount) {
+                    return false;
+                }
+                from.withdraw(amount);
+                to.deposit(amount);
             }
-            from.withdraw(amount);
         }
-        to.deposit(amount);
         moved += amount;
         return true;
     }

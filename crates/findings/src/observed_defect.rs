@@ -147,11 +147,11 @@ fn with_best_first(mut finding: Finding) -> Finding {
     finding
 }
 
-type Rank = (bool, bool, bool, bool, usize);
+type Rank = (bool, bool, bool, usize, bool, usize);
 
 /// How much a witness says; the least says most. A cycle with a block to blame says more than one without, one that did
-/// harm more than one that did none, one about a single variable more than one about two, and what has the stacks of the
-/// threads themselves more than what has not.
+/// harm more than one that did none, one about a single variable more than one about two, a short one more than a long one,
+/// and what has the stacks of the threads themselves more than what has not.
 fn rank(witness: &Witness) -> Rank {
     let has_blame = witness
         .cycle
@@ -167,7 +167,8 @@ fn rank(witness: &Witness) -> Rank {
     let foreign = witness.steps.iter().filter(|step| {
         step.stack.as_ref().is_none_or(|stack| !stack.is_same_context)
     });
-    (!has_blame, is_benign, is_of_two, is_read_last, foreign.count())
+    let length = witness.cycle.as_ref().map_or(0, |cycle| cycle.edges.len());
+    (!has_blame, is_benign, is_of_two, length, is_read_last, foreign.count())
 }
 
 fn is_write(step: &Step) -> bool {

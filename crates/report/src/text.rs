@@ -24,6 +24,9 @@ use crate::{Detail, Options, Sources, dot, observed};
 /// How many of the places that a finding shares its locks with are listed.
 const SIMILAR_SHOWN: usize = 5;
 
+/// How many of the other ways in which a run met a defect are listed.
+const OTHER_WAYS_SHOWN: usize = 2;
+
 /// How many gaps are listed when not all are.
 const GAPS_SHOWN: usize = 10;
 
@@ -82,7 +85,7 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
         group = group.element(origin(primary));
         notes.push(format!("in `{}`", words::signature(&finding.blame)));
     }
-    for step in steps.iter().filter(|step| !shown(&step.site)) {
+    for step in steps.iter().filter(|step| !shown(words::shown_site(finding, step))) {
         notes.push(format!("{}: {}", step_place(step, finding), words::label(finding, step)));
     }
     group = group.elements(excerpts.into_iter().map(|excerpt| excerpt.into_snippet(primary)));
@@ -95,12 +98,12 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     if let (Some(directory), Some(name)) = (options.graphs, dot::graph_name(finding)) {
         notes.push(format!("graph: {}", directory.join(name).display()));
     }
-    for other in others {
-        notes.push(other_witness_note(other));
-    }
-    notes.extend(finding.also.iter().map(|also| also_note(also, options.detail)));
+    let other_analyses = others.iter().filter(|it| Some(it.analysis) != witness.map(|it| it.analysis));
+    notes.extend(other_analyses.map(other_witness_note));
+    notes.extend(other_ways_note(finding, options.detail));
+    notes.extend(also_notes(finding, options.detail));
     notes.extend(similar_findings_note(primary, alike));
-    if finding.evidence != Evidence::Possible || options.detail == Detail::Verbose {
+    if finding.evidence == Evidence::Predicted || options.detail == Detail::Verbose {
         notes.push(format!("evidence: {}", words::name(finding.evidence)));
     }
     if options.detail == Detail::Verbose {
@@ -138,7 +141,8 @@ struct LabelledLine {
 fn excerpts(finding: &Finding, steps: &[Step], sources: &Sources) -> Vec<Excerpt> {
     let mut excerpts: Vec<Excerpt> = Vec::new();
     for step in steps {
-        let (Some(file), Some(line)) = (words::file(&step.site), step.site.line) else { continue };
+        let site = words::shown_site(finding, step);
+        let (Some(file), Some(line)) = (words::file(site), site.line) else { continue };
         let Some(text) = sources.text_of(&file) else { continue };
         if line == 0
             || text.lines().nth(line as usize - 1).is_none_or(|line| line.trim().is_empty())
@@ -150,7 +154,10 @@ fn excerpts(finding: &Finding, steps: &[Step], sources: &Sources) -> Vec<Excerpt
             excerpts.push(Excerpt { file, text, labels: Vec::new() });
             excerpts.len() - 1
         });
-        let label = words::label(finding, step);
+        let mut label = words::label(finding, step);
+        if site != &step.site {
+            label = format!("{label}, in `{}`", words::short_method(&step.site));
+        }
         let labels = &mut excerpts[at].labels;
         match labels.iter_mut().find(|labelled| labelled.line == line) {
             Some(labelled) => labelled.label = format!("{}; {label}", labelled.label),
@@ -307,6 +314,62 @@ fn similar_findings_note(primary: &Site, alike: &[&Finding]) -> Option<String> {
     }
 }
 
+/// How else the run met the defect: where, about what, and how often.
+fn other_ways_note(finding: &Finding, detail: Detail) -> Option<String> {
+    let (first, others) = finding.witnesses.split_first()?;
+    let others: Vec<&Witness> = others.iter().filter(|it| it.analysis == first.analysis).collect();
+    let shown = match detail {
+        Detail::Verbose => others.len(),
+        Detail::Normal | Detail::Quiet => others.len().min(OTHER_WAYS_SHOWN),
+    };
+    let mut ways: Vec<String> = Vec::new();
+    for other in &others[..shown] {
+        let steps = other.steps.iter().filter(|step| ["first", "second"].contains(&step.role));
+        let uses: Vec<String> = steps
+            .map(|step| {
+                let place = words::short_place(&step.site);
+                match &step.action {
+                    Some(action) if words::splits_block(finding) => {
+                        format!("`{}` ({place})", action.subject)
+                    }
+                    Some(action) => format!("{} ({place})", action.verb),
+                    None => place,
+                }
+            })
+            .collect();
+        let times = match other.cycle.as_ref().map_or(1, |cycle| cycle.count) {
+            1 => String::new(),
+            count => format!(", {} times", with_separators(count)),
+        };
+        ways.push(format!("{}{times}", uses.join(" and ")));
+    }
+    let more = match others.len() - shown {
+        0 => String::new(),
+        1 => "; and once more".to_string(),
+        more => format!("; and in {more} more ways"),
+    };
+    let also = if words::splits_block(finding) { "also split between" } else { "another pair:" };
+    (!ways.is_empty()).then(|| format!("{also} {}{more}", ways.join("; ")))
+}
+
+/// Findings of other rules about the same defect.
+fn also_notes(finding: &Finding, detail: Detail) -> Vec<String> {
+    let is_split = |also: &&Finding| also.rule == "not-serializable" && finding.rule != also.rule;
+    let splits: Vec<String> =
+        finding.also.iter().filter(is_split).map(|also| also.blame.method_name()).collect();
+    let mut notes = Vec::new();
+    if detail != Detail::Verbose && !splits.is_empty() {
+        let shown: Vec<String> =
+            splits.iter().take(SIMILAR_SHOWN).map(|method| format!("`{method}`")).collect();
+        let more = splits.len() - shown.len();
+        let more = if more > 0 { format!(" and {more} more blocks") } else { String::new() };
+        notes.push(format!("this also splits {}{more} (`not-serializable`)", shown.join(", ")));
+    }
+    let others = finding.also.iter().filter(|also| detail == Detail::Verbose || !is_split(also));
+    notes.extend(others.map(|also| also_note(also, detail)));
+    notes
+}
+
 fn other_witness_note(witness: &Witness) -> String {
     let places: Vec<String> = witness
         .steps
@@ -446,7 +509,11 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
     let mut parts = vec![match results.findings.len() {
         0 if results.stats.contains(&("classes", 0)) => "nothing was watched".to_string(),
         0 => "nothing found".to_string(),
-        findings => format!("{} ({})", count(findings, "finding"), kinds(&results.findings)),
+        _ => {
+            let shown: Vec<&Finding> =
+                groups(&results.findings, detail).iter().map(|group| group[0]).collect();
+            format!("{} ({})", count(shown.len(), "finding"), kinds(&shown))
+        }
     }];
     if !results.suppressed.is_empty() {
         parts.push(format!("{} suppressed", with_separators(results.suppressed.len() as u64)));
@@ -522,7 +589,7 @@ fn what_was_watched(watched: &WatchedCode) -> String {
 }
 
 /// `1 high, 2 medium`, and evidence that is more than a possibility: `1 high; 1 observed`.
-fn kinds(findings: &[Finding]) -> String {
+fn kinds(findings: &[&Finding]) -> String {
     let number = |number: usize, name: String| (number > 0).then(|| format!("{number} {name}"));
     let by_severity: Vec<String> = [Severity::High, Severity::Medium, Severity::Low]
         .into_iter()
