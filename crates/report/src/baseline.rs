@@ -217,8 +217,8 @@ mod tests {
             (written.replace("\"fingerprint\"", "\"print\""), "missing field `fingerprint`"),
             ("[]".to_string(), "not a baseline"),
             ("{\"version\": 1, \"findings\": []}".to_string(), "not a baseline"),
-            (written.replace("\"version\": 1", "\"version\": 2"), "has format version 2"),
-            (written.replace("  \"version\": 1,\n", ""), "has format version none"),
+            (written.replace("\"version\": 2", "\"version\": 1"), "has format version 1"),
+            (written.replace("  \"version\": 2,\n", ""), "has format version none"),
         ] {
             let error = Baseline::read(&damaged).unwrap_err().to_string();
             assert!(error.contains(said), "{error} does not say {said}");

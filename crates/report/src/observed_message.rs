@@ -39,22 +39,33 @@ fn split(finding: &Finding, steps: &[Step]) -> Option<String> {
     let other = others.last()?;
     let (other_thread, action) = (other.thread.as_ref()?, other.action.as_ref()?);
     let did = match action.verb.as_str() {
-        "acquires" | "releases" => "held",
+        verb if is_lock(verb) => "held",
         "reads" => "read",
         "writes" => "wrote",
         "updates" => "updated",
         _ => "used",
     };
     let place = words::short_place(&other.site);
-    let subject = &action.subject;
+    let is_same = |step: &Step| {
+        step.action.as_ref().is_some_and(|it| it.subject == action.subject && !is_lock(&it.verb))
+    };
+    let what = if is_same(first) && is_same(second) {
+        "it".to_string()
+    } else {
+        format!("`{}`", action.subject)
+    };
     let between = match (use_of(finding, first)?, use_of(finding, second)?) {
         (one, other) if one == other => format!("two of {}", plural(&one)),
         (one, other) => format!("its {one} and its {other}"),
     };
     Some(format!(
-        "`{}` is not atomic: between {between} in `{thread}`, `{other_thread}` {did} `{subject}` ({place})",
+        "`{}` is not atomic: between {between} in `{thread}`, `{other_thread}` {did} {what} ({place})",
         finding.blame.method_name()
     ))
+}
+
+fn is_lock(verb: &str) -> bool {
+    ["acquires", "releases"].iter().any(|word| verb.starts_with(word))
 }
 
 /// `read of `Account#1.cents` (Account.java:18)`, `call of `Account.balance` (Teller.java:10)`.
@@ -72,8 +83,8 @@ fn use_of(finding: &Finding, step: &Step) -> Option<String> {
         "reads" => "read",
         "writes" => "write",
         "updates" => "update",
-        "acquires" | "acquires in shared mode" => "acquisition",
-        "releases" | "releases in shared mode" => "release",
+        verb if verb.starts_with("acquires") => "acquisition",
+        verb if verb.starts_with("releases") => "release",
         _ => "use",
     };
     Some(match called {

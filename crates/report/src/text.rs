@@ -678,7 +678,6 @@ mod tests {
            then `java.util.Arrays.copyOf` (java/util/Arrays.java:3480)
  = note: context, first and second: holding `Config.class` (acquired at p/Config.java:40)
  = note: also found by velodrome: context at java/util/Vector.java:900, first at java/util/Vector.java:901, second at java/util/Vector.java:903
- = note: evidence: observed
  = help: hold `c` across both uses, or release `this` between them if the block need not be atomic
 
 note: 13 places could not be analysed
@@ -746,7 +745,7 @@ help: `--verbose` lists all of them
         options.graphs = Some(Path::new("graphs"));
         assert_eq!(
             text(&only(samples::account_deposit()), &options),
-            r#"error[not-serializable]: `bank.Account.deposit` is not atomic: another thread ran between its use of `Account#3.balance` and its use of `Account#3.balance`
+            r#"error[not-serializable]: `bank.Account.deposit` is not atomic: between its read of `Account#3.balance` (Account.java:10) and its write of `Account#3.balance` (Account.java:11) in `worker-1`, `main` wrote it (Account.java:14)
   --> bank/Account.java:11:9
    |
  9 |     void deposit(int amount) {
@@ -760,30 +759,17 @@ help: `--verbose` lists all of them
    |         ------------ then `main` writes `Account#3.balance` here
    |
    = note: T1 "worker-1" in `bank.Account.deposit` comes before T2 "main":
-           T1 reads `Account#3.balance`
-             at bank.Account.deposit (bank/Account.java:10)
-             at bank.Bank.run (bank/Bank.java:30)
-             at bank.Bank.run (bank/Bank.java:31)
-           T2 writes `Account#3.balance`; stack recorded at an earlier visit of this place
-             at bank.Account.close (bank/Account.java:14)
-             at bank.Bank.run (bank/Bank.java:30)
-             at bank.Bank.run (bank/Bank.java:31)
-             at bank.Bank.run (bank/Bank.java:32)
-             at bank.Bank.run (bank/Bank.java:33)
-             at bank.Bank.run (bank/Bank.java:34)
-             at bank.Bank.run (bank/Bank.java:35)
-             at bank.Bank.run (bank/Bank.java:36)
-             and 5 more
+           T1 reads `Account#3.balance` at bank.Account.deposit (bank/Account.java:10)
+             called by Bank.run (Bank.java:30), Bank.run (Bank.java:31)
+           T2 writes `Account#3.balance` at bank.Account.close (bank/Account.java:14)
+             called, at another visit, by Bank.run (Bank.java:30), Bank.run (Bank.java:31), Bank.run (Bank.java:32), Bank.run (Bank.java:33), …
    = note: T2 "main" comes before T1 "worker-1" in `bank.Account.deposit`, which closes the cycle:
            T2 writes `Account#3.balance` at bank/Account.java:14, as above
-           T1 writes `Account#3.balance`
-             at bank.Account.deposit (bank/Account.java:11)
-             at bank.Bank.run (bank/Bank.java:30)
-             at bank.Bank.run (bank/Bank.java:31)
+           T1 writes `Account#3.balance` at bank.Account.deposit (bank/Account.java:11)
+             called by Bank.run (Bank.java:30), Bank.run (Bank.java:31)
    = note: enclosing blocks were split too: `bank.Bank.run` (bank/Bank.java:28)
    = note: observed 1,200 times
-   = note: graph: graphs/not-serializable-76b7380f3dae7396.dot
-   = note: evidence: observed
+   = note: graph: graphs/not-serializable-1b08c5846f554d4b.dot
    = help: hold one lock from the first use to the second, or mark the block as not atomic if it need not be
 
 1 finding (1 high; 1 observed), 0 gaps
@@ -818,10 +804,10 @@ help: `--verbose` lists all of them
         let sources = Sources::default();
         let mut options = Options::new(&sources);
         let finding = samples::account_deposit();
-        assert!(text(&only(finding.clone()), &options).contains("  and 5 more"));
+        assert!(text(&only(finding.clone()), &options).contains("(Bank.java:33), …\n"));
         options.detail = Detail::Verbose;
         let verbose = text(&only(finding), &options);
-        assert!(!verbose.contains(" more\n") && verbose.contains("bank/Bank.java:41"), "{verbose}");
+        assert!(!verbose.contains("…") && verbose.contains("bank/Bank.java:41"), "{verbose}");
         assert!(verbose.contains("at java.lang.Thread.run"), "{verbose}");
     }
 
@@ -841,8 +827,8 @@ help: `--verbose` lists all of them
         for said in [
             "bank/Account.java:14 in `bank.Account.close`: `main` writes `Account#3.balance` here\n",
             "bank/Account.java:11: `worker-1` writes it here, and nothing orders this after the first access\n",
-            "note: `main` writes `Account#3.balance`; stack recorded at an earlier visit of this place\n",
-            "note: `worker-1` writes `Account#3.balance`\n           at bank.Account.deposit (bank/Account.java:11)\n           at bank.Bank.run",
+            "note: `main` writes `Account#3.balance` at bank.Account.close (bank/Account.java:14)\n           called, at another visit, by Bank.run (Bank.java:30), ",
+            "note: `worker-1` writes `Account#3.balance` at bank.Account.deposit (bank/Account.java:11)\n           called by Bank.run (Bank.java:30), Bank.run (Bank.java:31)\n",
         ] {
             assert!(told.contains(said), "{said} is missing from\n{told}");
         }
