@@ -27,7 +27,8 @@ impl Subject {
     /// about.
     pub(crate) fn name(self, tables: &Tables, site: SiteId) -> String {
         let object = |object| object_name(tables, object);
-        let found_in_field = |it| name_by_field(tables, it, site).or_else(|| object_name(tables, it));
+        let found_in_field =
+            |it| name_by_field(tables, it, site).or_else(|| object_name(tables, it));
         let found = match self {
             Subject::Order | Subject::Omitted => None,
             Subject::Thread(thread) => {
@@ -62,11 +63,9 @@ impl Subject {
         let entry = tables.sites.get(site.0 as usize);
         let said = entry.map_or("", SiteEntry::about);
         let or = |kind: &str| if said.is_empty() { kind.to_string() } else { said.to_string() };
-        let field_or = |kind: &str| match entry.and_then(SiteEntry::origin) {
-            Some(field) => field.to_string(),
-            None if said.is_empty() => kind.to_string(),
-            // What was called: no name of the object.
-            None => format!("{said}()"),
+        // What was called is no name of the object.
+        let called_or = |kind: &str| {
+            if said.is_empty() { kind.to_string() } else { format!("{said}()") }
         };
         match self {
             Subject::Order => "the thread".to_string(),
@@ -78,8 +77,12 @@ impl Subject {
                     None => or("a field"),
                 }
             }
-            Subject::Variable(Variable::Element(..)) => field_or("an array element"),
-            Subject::Variable(Variable::Contents(_)) => field_or("a collection"),
+            Subject::Variable(Variable::Element(..)) => {
+                field(tables, site).unwrap_or_else(|| or("an array element"))
+            }
+            Subject::Variable(Variable::Contents(_)) => {
+                field(tables, site).unwrap_or_else(|| called_or("a collection"))
+            }
             Subject::Lock(_) => field(tables, site).unwrap_or_else(|| or("a lock")),
             Subject::Object(_) => field(tables, site).unwrap_or_else(|| or("a shared object")),
             Subject::Class(class) => match tables.classes.get(class.0 as usize) {
@@ -288,6 +291,34 @@ mod tests {
             (Subject::Class(ClassId(0)), "Account", "p.Account"),
         ] {
             assert_eq!(names(subject), (name.to_string(), stable.to_string()));
+        }
+    }
+
+    #[test]
+    fn objects_of_the_platform_are_called_after_the_field_they_were_read_from() {
+        let mut tables = Tables::default();
+        for (number, class) in
+            ["java.lang.Object", "shop.Item", "java.util.HashMap"].iter().enumerate()
+        {
+            tables.classes.push(ClassEntry { name: (*class).to_string() });
+            tables.objects.add(ObjectId(number as u64 + 4), ClassId(number as u32));
+        }
+        for subject in
+            [" of shop.Stock.lock", "java.util.Map.get of shop.Stock.items", "java.util.Map.get"]
+        {
+            tables.sites.push(SiteEntry { subject: subject.into(), ..SiteEntry::unknown() });
+        }
+        let names = |subject: Subject, site| {
+            (subject.name(&tables, SiteId(site)), subject.stable_name(&tables, SiteId(site)))
+        };
+        let contents = Subject::Variable(Variable::Contents(ObjectId(6)));
+        for (subject, site, name, stable) in [
+            (Subject::Lock(ObjectId(4)), 0, "Stock.lock", "shop.Stock.lock"),
+            (Subject::Lock(ObjectId(5)), 0, "Item#1", "shop.Stock.lock"),
+            (contents, 1, "Stock.items", "shop.Stock.items"),
+            (contents, 2, "HashMap#1", "java.util.Map.get()"),
+        ] {
+            assert_eq!(names(subject, site), (name.to_string(), stable.to_string()));
         }
     }
 

@@ -104,7 +104,8 @@ impl LearnedSpec {
             let outer = cycles.flat_map(|cycle| &cycle.outer_blocks);
             for block in std::iter::once(&finding.blame).chain(outer) {
                 let method = block.method_name();
-                if !block.method.is_empty() && !is_of_platform(block) && !self.is_excluded(&method) {
+                if !block.method.is_empty() && !is_of_platform(block) && !self.is_excluded(&method)
+                {
                     refuted.entry(method).or_insert(finding);
                 }
             }

@@ -434,7 +434,8 @@ t3 end
 ";
     folder.write("run.txt", nested.as_bytes());
     folder.write("scission.toml", b"[[suppress]]\npattern = \"Never\"\nreason = \"not here\"\n");
-    let learn = ["run.txt", "--monitor", "velodrome", "--learn-spec", "learned.toml", "--learn-runs", "1"];
+    let learn =
+        ["run.txt", "--monitor", "velodrome", "--learn-spec", "learned.toml", "--learn-runs", "1"];
     let output = folder.trace(&learn);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert_eq!(stderr(&output).matches("note: runs with `learned.toml` exclude `").count(), 2);

@@ -164,17 +164,18 @@ fn rank(witness: &Witness) -> Rank {
     };
     let is_of_two = subject("first") != subject("second");
     let is_read_last = witness.steps.last().is_some_and(|step| !is_write(step));
-    let foreign = witness.steps.iter().filter(|step| {
-        step.stack.as_ref().is_none_or(|stack| !stack.is_same_context)
-    });
+    let foreign = witness
+        .steps
+        .iter()
+        .filter(|step| step.stack.as_ref().is_none_or(|stack| !stack.is_same_context));
     let length = witness.cycle.as_ref().map_or(0, |cycle| cycle.edges.len());
     (!has_blame, is_benign, is_of_two, length, is_read_last, foreign.count())
 }
 
 fn is_write(step: &Step) -> bool {
-    step.action.as_ref().is_some_and(|action| {
-        ["writes", "updates", "acquires"].contains(&action.verb.as_str())
-    })
+    step.action
+        .as_ref()
+        .is_some_and(|action| ["writes", "updates", "acquires"].contains(&action.verb.as_str()))
 }
 
 fn places(witness: &Witness) -> Vec<(&str, &Site)> {
@@ -227,7 +228,8 @@ fn raced_variables(findings: &[Finding]) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for race in races {
         let steps = race.witnesses.iter().flat_map(|witness| &witness.steps);
-        for name in steps.filter_map(accessed).chain(race.subjects.get("variable").map(String::as_str))
+        for name in
+            steps.filter_map(accessed).chain(race.subjects.get("variable").map(String::as_str))
         {
             names.insert(name_in_any_run(name), variable(race));
         }
@@ -283,4 +285,181 @@ fn variable(finding: &Finding) -> String {
 /// Whether a name is that of a field, and not what a call or an access without a name says.
 fn is_field(name: &str) -> bool {
     name.contains('.') && !name.ends_with("()")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::{
+        Cycle, CycleEdge, Evidence, Operation, Severity, ThreadAction, Transaction, merge_and_rank,
+    };
+
+    fn site(method: &str, offset: u32) -> Site {
+        let (class, descriptor) = ("shop.Stock".into(), "()V".into());
+        Site {
+            class,
+            method: method.into(),
+            descriptor,
+            offset: Some(offset),
+            file: None,
+            line: None,
+        }
+    }
+
+    fn step(role: &'static str, at: Site, verb: &str, subject: &str) -> Step {
+        Step {
+            thread: Some("a".into()),
+            action: Some(ThreadAction { verb: verb.into(), subject: subject.into() }),
+            ..Step::at(role, at)
+        }
+    }
+
+    fn finding(rule: &'static str, method: &str, witness: Witness) -> Finding {
+        Finding {
+            rule,
+            evidence: Evidence::Observed,
+            severity: Severity::High,
+            blame: Site { offset: None, ..site(method, 0) },
+            subjects: BTreeMap::new(),
+            stable_subjects: BTreeMap::new(),
+            witnesses: vec![witness],
+            distance: 0,
+            fingerprint: None,
+            also: Vec::new(),
+        }
+    }
+
+    fn race(method: &str, offset: u32, variable: &str, stable: &str) -> Finding {
+        let steps = vec![
+            step("first", site("write", 1), "writes", variable),
+            step("second", site(method, offset), "reads", variable),
+        ];
+        let mut race = finding(RACE, method, Witness::new("happens-before", steps));
+        race.subjects.insert("variable", variable.into());
+        race.stable_subjects.insert("variable", stable.into());
+        race
+    }
+
+    fn split(method: &str, first: (&str, u32), second: (&str, u32), is_blamed: bool) -> Finding {
+        let verb = |name: &str| if name.ends_with("lock") { "acquires" } else { "writes" };
+        let operation = |name: &str, at| Operation {
+            verb: verb(name).into(),
+            site: Some(site(method, at)),
+            stack: None,
+        };
+        let edge = |(name, at): (&str, u32)| CycleEdge {
+            kind: EdgeKind::Operations,
+            subject: name.into(),
+            from: operation(name, at),
+            to: operation(name, at),
+            is_race: false,
+        };
+        let transaction = |is_blamed, block: &str| Transaction {
+            thread: "a".into(),
+            block: Some(Site { offset: None, ..site(block, 0) }),
+            is_blamed,
+        };
+        let steps = vec![
+            step("first", site(method, first.1), verb(first.0), first.0),
+            step("second", site(method, second.1), verb(second.0), second.0),
+        ];
+        let cycle = Cycle {
+            transactions: vec![transaction(is_blamed, method), transaction(false, "other")],
+            edges: vec![edge(first), edge(second)],
+            outer_blocks: Vec::new(),
+            count: 1,
+            benign: None,
+        };
+        let witness = Witness { analysis: "velodrome", steps, cycle: Some(cycle) };
+        let severity = if is_blamed { Severity::High } else { Severity::Medium };
+        Finding { severity, ..finding("not-serializable", method, witness) }
+    }
+
+    /// The rule and blamed method of each finding, with the number of its witnesses and of what stands under it.
+    fn shown(findings: &[Finding]) -> Vec<(&str, &str, usize, usize)> {
+        let show = |it: &Finding| (it.rule, it.witnesses.len(), it.also.len());
+        findings
+            .iter()
+            .map(|it| (show(it).0, it.blame.method.as_str(), show(it).1, show(it).2))
+            .collect()
+    }
+
+    #[test]
+    fn a_variable_races_once_wherever_it_is_accessed() {
+        let merged = merge_and_rank(vec![
+            race("read", 3, "Stock#1.size", "shop.Stock.size"),
+            race("look", 4, "Stock#2.size", "shop.Stock.size"),
+            race("look", 5, "Stock#2.other", "shop.Stock.other"),
+        ]);
+        assert_eq!(shown(&merged), [(RACE, "look", 2, 0), (RACE, "look", 1, 0)]);
+        let alone = merge_and_rank(vec![race("read", 9, "Stock#7.size", "shop.Stock.size")]);
+        assert_eq!(alone[0].fingerprint, merged[0].fingerprint);
+        // Of a collection that has no name, the method says which.
+        let merged = merge_and_rank(vec![
+            race("read", 3, "HashMap#1", "java.util.Map.get()"),
+            race("look", 4, "HashMap#2", "java.util.Map.put()"),
+        ]);
+        assert_eq!(merged.len(), 2);
+    }
+
+    #[test]
+    fn a_block_is_split_once_and_the_single_variable_leads() {
+        let merged = merge_and_rank(vec![
+            split("order", ("A#1.x", 1), ("B#1.lock", 2), true),
+            split("order", ("B#1.lock", 1), ("B#1.lock", 3), true),
+            split("other", ("B#1.lock", 1), ("B#1.lock", 3), true),
+        ]);
+        let rule = "not-serializable";
+        assert_eq!(shown(&merged), [(rule, "order", 2, 0), (rule, "other", 1, 0)]);
+        assert_eq!(merged[0].witnesses[0].steps[1].site.offset, Some(3));
+        let alone = merge_and_rank(vec![split("order", ("C#1.z", 7), ("D#1.y", 8), true)]);
+        assert_eq!(alone[0].fingerprint, merged[0].fingerprint);
+    }
+
+    #[test]
+    fn a_cycle_without_blame_takes_none_from_another() {
+        let unblamed = split("other", ("A#1.y", 1), ("A#1.y", 2), false);
+        let blamed = split("order", ("A#1.x", 1), ("A#1.x", 2), true);
+        for findings in [vec![unblamed.clone(), blamed.clone()], vec![blamed, unblamed.clone()]] {
+            let merged = merge_and_rank(findings);
+            // It closes in another block and takes part in none that is to blame.
+            assert_eq!(merged.len(), 2);
+            assert_eq!(merged[0].severity, Severity::High);
+        }
+        let same = split("order", ("A#1.x", 1), ("A#1.x", 2), false);
+        let blamed = split("order", ("A#1.x", 1), ("A#1.x", 2), true);
+        for findings in [vec![same.clone(), blamed.clone()], vec![blamed, same]] {
+            let merged = merge_and_rank(findings);
+            assert_eq!((merged.len(), merged[0].severity), (1, Severity::High));
+            let cycle = merged[0].witnesses[0].cycle.as_ref().unwrap();
+            assert!(cycle.transactions[0].is_blamed && cycle.count == 2);
+        }
+        // The blamed block takes part in the cycle of another.
+        let blamed = split("other", ("A#1.x", 1), ("A#1.x", 2), true);
+        let unblamed = split("order", ("A#1.y", 1), ("A#1.y", 2), false);
+        assert_eq!(
+            shown(&merge_and_rank(vec![unblamed, blamed])),
+            [("not-serializable", "other", 2, 0)]
+        );
+    }
+
+    #[test]
+    fn a_race_and_the_blocks_that_it_splits_are_one() {
+        let findings = vec![
+            split("order", ("Stock#1.size", 1), ("Stock#1.size", 2), true),
+            split("order", ("Stock#1.lock", 4), ("Stock#1.lock", 5), true),
+            race("read", 3, "Stock#1.size", "shop.Stock.size"),
+        ];
+        let merged = merge_and_rank(findings.clone());
+        assert_eq!(merged.len(), 2);
+        let race = merged.iter().find(|finding| finding.rule == RACE).unwrap();
+        let block = merged.iter().find(|finding| finding.rule != RACE).unwrap();
+        assert_eq!((race.also.len(), block.witnesses.len()), (1, 1));
+        // What is known of the block says nothing about the race, but the race explains the block without it.
+        assert_ne!(race.also[0].fingerprint, block.fingerprint);
+        let alone = merge_and_rank(findings[..1].to_vec());
+        assert!(Fingerprint::all_of(&alone[0]).contains(&race.also[0].fingerprint.unwrap()));
+    }
 }

@@ -270,11 +270,7 @@ fn json_finding_with(finding: &Finding, stacks: Stacks) -> JsonFinding<'_> {
     }
 }
 
-fn json_steps<'a>(
-    finding: &'a Finding,
-    steps: &'a [Step],
-    stacks: Stacks,
-) -> Vec<JsonStep<'a>> {
+fn json_steps<'a>(finding: &'a Finding, steps: &'a [Step], stacks: Stacks) -> Vec<JsonStep<'a>> {
     let json_step = |step: &'a Step| JsonStep {
         role: step.role,
         site: json_site(&step.site),
@@ -410,7 +406,11 @@ impl serde_json::ser::Formatter for OutlineFormatter {
         self.end(writer, b"]")
     }
 
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+    fn begin_array_value<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         self.separate(writer, first)
     }
 
@@ -427,7 +427,11 @@ impl serde_json::ser::Formatter for OutlineFormatter {
         self.end(writer, b"}")
     }
 
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+    fn begin_object_key<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         self.separate(writer, first)
     }
 

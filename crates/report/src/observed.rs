@@ -107,11 +107,13 @@ fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) 
             let of_another =
                 if is_other_visit { "; the stack is of another visit of this place" } else { "" };
             let frames = [site].into_iter().chain(callers);
-            let frames: Vec<String> = frames.map(|site| format!("\n  at {}", frame(site))).collect();
+            let frames: Vec<String> =
+                frames.map(|site| format!("\n  at {}", frame(site))).collect();
             format!("{said}{of_another}{}", frames.concat())
         }
         Detail::Quiet | Detail::Normal => {
-            let own: Vec<String> = callers.iter().filter(|it| is_of_program(it)).map(caller).collect();
+            let own: Vec<String> =
+                callers.iter().filter(|it| is_of_program(it)).map(caller).collect();
             let shown = &own[..own.len().min(FRAMES_SHOWN)];
             let more = if own.len() > shown.len() { ", …" } else { "" };
             let from = match (shown.is_empty(), is_other_visit) {

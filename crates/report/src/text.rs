@@ -98,7 +98,8 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     if let (Some(directory), Some(name)) = (options.graphs, dot::graph_name(finding)) {
         notes.push(format!("graph: {}", directory.join(name).display()));
     }
-    let other_analyses = others.iter().filter(|it| Some(it.analysis) != witness.map(|it| it.analysis));
+    let other_analyses =
+        others.iter().filter(|it| Some(it.analysis) != witness.map(|it| it.analysis));
     notes.extend(other_analyses.map(other_witness_note));
     notes.extend(other_ways_note(finding, options.detail));
     notes.extend(also_notes(finding, options.detail));

@@ -20,8 +20,7 @@ pub(crate) fn rule_of(finding: &Finding) -> &'static Rule {
 /// The sentence that heads a finding: the rule's message with the finding's names in it.
 #[must_use]
 pub fn message(finding: &Finding) -> String {
-    observed_message::of(finding)
-        .unwrap_or_else(|| fill(rule_of(finding).message, finding, None))
+    observed_message::of(finding).unwrap_or_else(|| fill(rule_of(finding).message, finding, None))
 }
 
 /// What happens at a step, in one clause.

@@ -199,13 +199,11 @@ fn sarif(setup: &Setup) -> Result<(), Failed> {
     let output = output(run(setup, &["--format", "sarif"], &classes, "log.Main"))?;
     let report = report_in(&output)?;
     let results = report["runs"][0]["results"].as_array().ok_or("there are no results")?;
-    let text = |result: &Value| {
-        without_numbers(result["message"]["text"].as_str().unwrap_or_default())
-    };
+    let text =
+        |result: &Value| without_numbers(result["message"]["text"].as_str().unwrap_or_default());
     judge(&folder, &results.iter().map(text).collect::<Vec<_>>())?;
-    let threads = |result: &Value| {
-        result["codeFlows"][0]["threadFlows"].as_array().map_or(0, Vec::len)
-    };
+    let threads =
+        |result: &Value| result["codeFlows"][0]["threadFlows"].as_array().map_or(0, Vec::len);
     match results.iter().find(|result| threads(result) < 2) {
         Some(result) => Err(format!("the threads are missing: {result:#}").into()),
         None if results.is_empty() => Err("nothing was found".into()),
