@@ -10,6 +10,7 @@ final class Teller {
         if (from.balance() < amount) {
             return false;
         }
+        Thread.yield();
         from.withdraw(amount);
         to.deposit(amount);
         moved += amount;

@@ -24,7 +24,7 @@ fn step_note(step: &Step, detail: Detail) -> Option<String> {
         return None;
     }
     let said = format!("`{thread}` {} `{}`", action.verb, action.subject);
-    Some(with_stack(said, &step.site, Some(stack), detail))
+    Some(with_stack(said, &step.site, Some(stack), None, detail))
 }
 
 fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
@@ -45,7 +45,9 @@ fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
         for (number, end) in [(at, &edge.from), (target, &edge.to)] {
             let what = (number, edge.subject.as_str(), end);
             note.push('\n');
-            note.push_str(&operation(number, edge, end, told.contains(&what), detail));
+            let block = cycle.transactions.get(number).and_then(|it| it.block.as_ref());
+            let is_told = told.contains(&what);
+            note.push_str(&operation(number, edge, end, block, is_told, detail));
             told.push(what);
         }
         if edge.is_race {
@@ -85,6 +87,7 @@ fn operation(
     number: usize,
     edge: &CycleEdge,
     operation: &Operation,
+    block: Option<&Site>,
     is_told: bool,
     detail: Detail,
 ) -> String {
@@ -92,14 +95,22 @@ fn operation(
     let said = format!("T{} {verb} `{}`", number + 1, edge.subject);
     match site {
         Some(site) if is_told => format!("{said} at {}, as above", words::place(site)),
-        Some(site) => with_stack(said, site, stack.as_ref(), detail),
+        Some(site) => with_stack(said, site, stack.as_ref(), block, detail),
         None => said,
     }
 }
 
 /// A sentence with a stack: below it in the format of Java where everything is shown, else behind it and without calls of
 /// libraries. The site replaces the innermost frame, because it is more precise.
-fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) -> String {
+///
+/// A stack of another visit may be that of another thread: what is outside of the block is left out then.
+fn with_stack(
+    said: String,
+    site: &Site,
+    stack: Option<&Stack>,
+    block: Option<&Site>,
+    detail: Detail,
+) -> String {
     let callers = stack.map_or(&[][..], |stack| stack.frames.get(1..).unwrap_or_default());
     let is_other_visit = matches!(stack, Some(Stack { is_same_context: false, .. }));
     match detail {
@@ -112,6 +123,16 @@ fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) 
             format!("{said}{of_another}{}", frames.concat())
         }
         Detail::Quiet | Detail::Normal => {
+            let is_block = |frame: &Site| {
+                block.is_some_and(|it| (&frame.class, &frame.method) == (&it.class, &it.method))
+            };
+            let is_in_block = is_block(site);
+            let until = callers.iter().position(is_block).map_or(0, |at| at + 1);
+            let (callers, is_other_visit) = match (is_other_visit, is_in_block, until) {
+                (true, true, _) => (&[][..], false),
+                (true, false, 1..) => (&callers[..until], false),
+                (is_other_visit, ..) => (callers, is_other_visit),
+            };
             let own: Vec<String> =
                 callers.iter().filter(|it| is_of_program(it)).map(caller).collect();
             let shown = &own[..own.len().min(FRAMES_SHOWN)];

@@ -55,7 +55,7 @@ fn split(finding: &Finding, steps: &[Step]) -> Option<String> {
         format!("`{}`", action.subject)
     };
     let between = match (use_of(finding, first)?, use_of(finding, second)?) {
-        (one, other) if one == other => format!("two of {}", plural(&one)),
+        (one, other) if one == other => two_uses(finding, first)?,
         (one, other) => format!("its {one} and its {other}"),
     };
     Some(format!(
@@ -96,10 +96,10 @@ fn use_of(finding: &Finding, step: &Step) -> Option<String> {
     })
 }
 
-/// `its calls of …` for `call of …`.
-fn plural(one: &str) -> String {
-    match one.split_once(' ') {
-        Some((noun, rest)) => format!("its {noun}s {rest}"),
-        None => one.to_string(),
-    }
+/// Two uses that were recorded with the same stack: `two uses of `Account#1` in `Account.balance` (from Teller.java:37)`.
+fn two_uses(finding: &Finding, step: &Step) -> Option<String> {
+    let subject = &step.action.as_ref()?.subject;
+    let method = words::short_method(&step.site);
+    let place = words::short_place(words::shown_site(finding, step));
+    Some(format!("two uses of `{subject}` in `{method}` (from {place})"))
 }
