@@ -18,12 +18,14 @@ public final class Main {
     }
 
     private static void work(Directory directory, Branch branch) {
-        Teller teller = new Teller();
-        Account ada = directory.find("ada");
-        Account bob = directory.find("bob");
         for (int i = 0; i < 1_000; i++) {
             branch.open("client " + i, 0);
         }
+        move(directory.find("ada"), directory.find("bob"));
+    }
+
+    private static void move(Account ada, Account bob) {
+        Teller teller = new Teller();
         for (int i = 0; i < 1_000; i++) {
             teller.transfer(ada, bob, 3);
             teller.transferFixed(bob, ada, 2);

@@ -17,20 +17,21 @@ final class Teller {
         return true;
     }
 
-    /** As it should be: both accounts are held from the look to the deposit, always in the same order. */
+    /** As it should be: both accounts are held from the look to the deposit; who takes two must take the bank first. */
     synchronized boolean transferFixed(Account from, Account to, long amount) {
-        boolean isInOrder = from.owner().compareTo(to.owner()) < 0;
-        synchronized (isInOrder ? from : to) {
-            synchronized (isInOrder ? to : from) {
-                if (from.balance() < amount) {
-                    return false;
+        synchronized (Teller.class) {
+            synchronized (from) {
+                synchronized (to) {
+                    if (from.balance() < amount) {
+                        return false;
+                    }
+                    from.withdraw(amount);
+                    to.deposit(amount);
+                    moved += amount;
+                    return true;
                 }
-                from.withdraw(amount);
-                to.deposit(amount);
             }
         }
-        moved += amount;
-        return true;
     }
 
     /** The two looks are in a method that holds nothing; the lock around them is here. */
