@@ -119,7 +119,7 @@ fn say_what_was_learned(learned: &LearnedSpec, added: &[Learned], after: u32) {
     match learned.candidates() {
         0 => {}
         1 => {
-            anstream::eprintln!("note: 1 method is excluded once {after} runs have found it split")
+            anstream::eprintln!("note: 1 method is excluded once {after} runs have found it split");
         }
         count => anstream::eprintln!(
             "note: {count} methods are excluded once {after} runs have found them split"

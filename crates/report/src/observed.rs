@@ -20,7 +20,7 @@ pub(crate) fn notes(witness: &Witness, detail: Detail) -> Vec<String> {
 fn step_note(step: &Step, detail: Detail) -> Option<String> {
     let (thread, action) = (step.thread.as_ref()?, step.action.as_ref()?);
     let stack = step.stack.as_ref().filter(|stack| stack.frames.len() > 1)?;
-    if detail != Detail::Verbose && !stack.frames[1..].iter().any(is_of_program) {
+    if detail != Detail::Verbose && !stack.frames[1..].iter().any(words::is_of_program) {
         return None;
     }
     let said = format!("`{thread}` {} `{}`", action.verb, action.subject);
@@ -134,7 +134,7 @@ fn with_stack(
                 (is_other_visit, ..) => (callers, is_other_visit),
             };
             let own: Vec<String> =
-                callers.iter().filter(|it| is_of_program(it)).map(caller).collect();
+                callers.iter().filter(|it| words::is_of_program(it)).map(caller).collect();
             let shown = &own[..own.len().min(FRAMES_SHOWN)];
             let more = if own.len() > shown.len() { ", …" } else { "" };
             let from = match (shown.is_empty(), is_other_visit) {
@@ -148,15 +148,6 @@ fn with_stack(
         }
     }
 }
-
-/// Threads begin in `Thread.run`, and tasks in a worker of a pool, which says nothing about the program.
-fn is_of_program(site: &Site) -> bool {
-    let packages = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "org.junit.", "junit."];
-    !packages.iter().chain(RUNNERS).any(|package| site.class.starts_with(package))
-}
-
-/// What runs tests.
-const RUNNERS: &[&str] = &["org.apache.maven.", "org.gradle.", "org.testng."];
 
 /// `Teller.audit (Teller.java:34)`.
 fn caller(site: &Site) -> String {

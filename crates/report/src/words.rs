@@ -191,6 +191,26 @@ pub(crate) fn short_method(site: &Site) -> String {
     if class.is_empty() { site.method.clone() } else { format!("{class}.{}", site.method) }
 }
 
+/// Whether a frame is of neither the platform nor what runs tests: threads begin in `Thread.run`, and tasks in a worker of a
+/// pool, which says nothing about the program.
+pub(crate) fn is_of_program(site: &Site) -> bool {
+    !NOT_OF_PROGRAMS.iter().any(|package| site.class.starts_with(package))
+}
+
+/// The packages of the platform, and of what runs tests.
+const NOT_OF_PROGRAMS: &[&str] = &[
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "org.junit.",
+    "junit.",
+    "org.testng.",
+    "org.apache.maven.",
+    "org.gradle.",
+];
+
 /// `p.A.m`, with the bytecode offset where there is one: the best there is without a line.
 pub(crate) fn method_place(site: &Site) -> String {
     match site.offset {

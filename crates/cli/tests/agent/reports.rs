@@ -41,7 +41,7 @@ pub(crate) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = PROGRAMS
         .iter()
         .map(|(program, main)| {
-            Case::new(format!("reports/{program}"), [], move |setup| {
+            Case::new(format!("reports/{program}"), [], move |setup: &Setup| {
                 one_finding_a_defect(setup, program, main)
             })
         })
