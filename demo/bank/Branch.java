@@ -16,6 +16,7 @@ final class Branch {
             refused++;
             return;
         }
+        Thread.yield();
         directory.add(new Account(owner, cents));
         opened++;
     }

@@ -10,23 +10,28 @@ final class Teller {
         if (from.balance() < amount) {
             return false;
         }
+        Thread.yield();
         from.withdraw(amount);
         to.deposit(amount);
         moved += amount;
         return true;
     }
 
-    /** As it should be: the account is held from the look to the withdrawal. */
+    /** As it should be: both accounts are held from the look to the deposit; who takes two must take the bank first. */
     synchronized boolean transferFixed(Account from, Account to, long amount) {
-        synchronized (from) {
-            if (from.balance() < amount) {
-                return false;
+        synchronized (Teller.class) {
+            synchronized (from) {
+                synchronized (to) {
+                    if (from.balance() < amount) {
+                        return false;
+                    }
+                    from.withdraw(amount);
+                    to.deposit(amount);
+                    moved += amount;
+                    return true;
+                }
             }
-            from.withdraw(amount);
         }
-        to.deposit(amount);
-        moved += amount;
-        return true;
     }
 
     /** The two looks are in a method that holds nothing; the lock around them is here. */

@@ -51,7 +51,7 @@ impl Places {
             } else {
                 let next = self.numbers.len() as u32 + 1;
                 // The subject of an access is the class that the code names and the field.
-                let owner = entry.subject.rsplit_once('.').map(|(owner, _)| owner);
+                let owner = entry.about().rsplit_once('.').map(|(owner, _)| owner);
                 Place {
                     class: *self.numbers.entry(class.clone()).or_insert(next),
                     is_of_own_class: owner == Some(class),

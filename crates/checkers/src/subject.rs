@@ -1,6 +1,6 @@
 //! What an edge or a race is about, and what it is called in findings.
 
-use events::{ClassId, ObjectId, SiteId, Tables, ThreadId, Variable};
+use events::{ClassId, ObjectId, SiteEntry, SiteId, Tables, ThreadId, Variable};
 use findings::Site;
 
 /// What orders two operations, or what they race on.
@@ -27,6 +27,8 @@ impl Subject {
     /// about.
     pub(crate) fn name(self, tables: &Tables, site: SiteId) -> String {
         let object = |object| object_name(tables, object);
+        let found_in_field =
+            |it| name_by_field(tables, it, site).or_else(|| object_name(tables, it));
         let found = match self {
             Subject::Order | Subject::Omitted => None,
             Subject::Thread(thread) => {
@@ -44,10 +46,10 @@ impl Subject {
                 .get(field.0 as usize)
                 .map(|entry| member(&simple_name(&entry.class), &entry.name)),
             // Keys of collections that are no small numbers have numbers that mean nothing to people.
-            Subject::Variable(Variable::Element(array, index)) => object(array)
+            Subject::Variable(Variable::Element(array, index)) => found_in_field(array)
                 .map(|array| if index >> 30 == 0 { format!("{array}[{index}]") } else { array }),
             Subject::Variable(Variable::Contents(it)) | Subject::Lock(it) | Subject::Object(it) => {
-                object(it)
+                found_in_field(it)
             }
             Subject::Class(class) => {
                 tables.classes.get(class.0 as usize).map(|entry| simple_name(&entry.name))
@@ -58,10 +60,12 @@ impl Subject {
 
     /// Its name in every run, without numbers of objects and names of threads.
     pub(crate) fn stable_name(self, tables: &Tables, site: SiteId) -> String {
-        let said = || tables.sites.get(site.0 as usize).map_or("", |entry| entry.subject.as_str());
-        let or = |kind: &str| {
-            let said = said();
-            if said.is_empty() { kind.to_string() } else { said.to_string() }
+        let entry = tables.sites.get(site.0 as usize);
+        let said = entry.map_or("", SiteEntry::about);
+        let or = |kind: &str| if said.is_empty() { kind.to_string() } else { said.to_string() };
+        // What was called is no name of the object.
+        let called_or = |kind: &str| {
+            if said.is_empty() { kind.to_string() } else { format!("{said}()") }
         };
         match self {
             Subject::Order => "the thread".to_string(),
@@ -73,10 +77,14 @@ impl Subject {
                     None => or("a field"),
                 }
             }
-            Subject::Variable(Variable::Element(..)) => or("an array element"),
-            Subject::Variable(Variable::Contents(_)) => or("a collection"),
-            Subject::Lock(_) => or("a lock"),
-            Subject::Object(_) => or("a shared object"),
+            Subject::Variable(Variable::Element(..)) => {
+                field(tables, site).unwrap_or_else(|| or("an array element"))
+            }
+            Subject::Variable(Variable::Contents(_)) => {
+                field(tables, site).unwrap_or_else(|| called_or("a collection"))
+            }
+            Subject::Lock(_) => field(tables, site).unwrap_or_else(|| or("a lock")),
+            Subject::Object(_) => field(tables, site).unwrap_or_else(|| or("a shared object")),
             Subject::Class(class) => match tables.classes.get(class.0 as usize) {
                 Some(entry) => entry.name.clone(),
                 None => or("a class"),
@@ -115,6 +123,22 @@ pub(crate) fn stable_owner_name(tables: &Tables, variable: Variable, site: SiteI
 /// `Account.balance`; traces of other tools know no classes.
 fn member(owner: &str, name: &str) -> String {
     if owner.is_empty() { name.to_string() } else { format!("{owner}.{name}") }
+}
+
+/// The field that the object at a site was read from: `shop.Stock.lock`.
+fn field(tables: &Tables, site: SiteId) -> Option<String> {
+    tables.sites.get(site.0 as usize)?.origin().map(str::to_string)
+}
+
+/// `Stock.lock` instead of `Object#1`: what an object of the platform is called that was read from a field. Objects of the
+/// program's own classes are known by these.
+fn name_by_field(tables: &Tables, object: ObjectId, site: SiteId) -> Option<String> {
+    let field = field(tables, site)?;
+    let entry = tables.objects.get(object)?;
+    let class = &tables.classes.get(entry.class.0 as usize)?.name;
+    let is_platform = ["java.", "javax.", "jdk.", "sun."].iter().any(|it| class.starts_with(it));
+    let (owner, name) = field.rsplit_once('.')?;
+    (is_platform || class.starts_with('[')).then(|| member(&simple_name(owner), name))
 }
 
 /// `Account#3`, or what a text calls it, if the object is remembered.
@@ -267,6 +291,34 @@ mod tests {
             (Subject::Class(ClassId(0)), "Account", "p.Account"),
         ] {
             assert_eq!(names(subject), (name.to_string(), stable.to_string()));
+        }
+    }
+
+    #[test]
+    fn objects_of_the_platform_are_called_after_the_field_they_were_read_from() {
+        let mut tables = Tables::default();
+        for (number, class) in
+            ["java.lang.Object", "shop.Item", "java.util.HashMap"].iter().enumerate()
+        {
+            tables.classes.push(ClassEntry { name: (*class).to_string() });
+            tables.objects.add(ObjectId(number as u64 + 4), ClassId(number as u32));
+        }
+        for subject in
+            [" of shop.Stock.lock", "java.util.Map.get of shop.Stock.items", "java.util.Map.get"]
+        {
+            tables.sites.push(SiteEntry { subject: subject.into(), ..SiteEntry::unknown() });
+        }
+        let names = |subject: Subject, site| {
+            (subject.name(&tables, SiteId(site)), subject.stable_name(&tables, SiteId(site)))
+        };
+        let contents = Subject::Variable(Variable::Contents(ObjectId(6)));
+        for (subject, site, name, stable) in [
+            (Subject::Lock(ObjectId(4)), 0, "Stock.lock", "shop.Stock.lock"),
+            (Subject::Lock(ObjectId(5)), 0, "Item#1", "shop.Stock.lock"),
+            (contents, 1, "Stock.items", "shop.Stock.items"),
+            (contents, 2, "HashMap#1", "java.util.Map.get()"),
+        ] {
+            assert_eq!(names(subject, site), (name.to_string(), stable.to_string()));
         }
     }
 

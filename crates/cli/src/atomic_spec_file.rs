@@ -25,7 +25,7 @@ const RULE: &str = "not-serializable";
 
 const HEAD: &str = "\
 # Methods that are not atomic, learned from runs by `scission --learn-spec`.
-# Runs that are given this file do not report them, and add what they find.
+# Runs that are given this file do not report them, and add what several of them find.
 # Delete an entry when its method has been mended: the next run looks at it again.
 ";
 
@@ -37,6 +37,16 @@ pub(crate) struct LearnedSpec {
     text: Option<String>,
     /// The lines of the comment above each method.
     methods: BTreeMap<String, Vec<String>>,
+    /// Methods that too few runs have found not to be atomic: how many, and what they found.
+    candidates: BTreeMap<String, (u32, String)>,
+}
+
+/// A method that was added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Learned {
+    pub(crate) method: String,
+    /// The sentence of the finding that runs with the file do not report.
+    pub(crate) hides: String,
 }
 
 impl LearnedSpec {
@@ -53,6 +63,7 @@ impl LearnedSpec {
             Err(error) => return Err(refused(why_unreadable(&error))),
         };
         let mut methods = BTreeMap::new();
+        let candidates = text.as_deref().map_or_else(BTreeMap::new, candidates);
         if let Some(text) = &text {
             let excluded =
                 parse_exclusions(text, path).map_err(|error| refused(format!("{error:#}")))?;
@@ -63,7 +74,7 @@ impl LearnedSpec {
                 methods.insert(pattern, comment);
             }
         }
-        Ok(LearnedSpec { path: path.to_path_buf(), text, methods })
+        Ok(LearnedSpec { path: path.to_path_buf(), text, methods, candidates })
     }
 
     /// The methods that are not atomic.
@@ -76,20 +87,43 @@ impl LearnedSpec {
         self.path.display()
     }
 
-    /// Adds the methods that findings refute; returns how many are new.
-    pub(crate) fn learn<'a>(&mut self, findings: impl Iterator<Item = &'a Finding>) -> usize {
-        let before = self.methods.len();
+    /// How many methods were found not to be atomic by too few runs.
+    pub(crate) fn candidates(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// Counts the methods that the findings of one run refute, and adds those that this many runs have refuted.
+    pub(crate) fn learn<'a>(
+        &mut self,
+        findings: impl Iterator<Item = &'a Finding>,
+        after: u32,
+    ) -> Vec<Learned> {
+        let mut refuted: BTreeMap<String, &Finding> = BTreeMap::new();
         for finding in findings.filter(|finding| refutes(finding)) {
             let cycles = finding.witnesses.iter().filter_map(|witness| witness.cycle.as_ref());
             let outer = cycles.flat_map(|cycle| &cycle.outer_blocks);
             for block in std::iter::once(&finding.blame).chain(outer) {
                 let method = block.method_name();
-                if !block.method.is_empty() && !self.is_excluded(&method) {
-                    self.methods.insert(method, vec![evidence(finding)]);
+                if !block.method.is_empty() && !is_of_platform(block) && !self.is_excluded(&method)
+                {
+                    refuted.entry(method).or_insert(finding);
                 }
             }
         }
-        self.methods.len() - before
+        let mut added = Vec::new();
+        for (method, finding) in refuted {
+            let hides = single_line(&report::message(finding));
+            let runs = self.candidates.get(&method).map_or(0, |(runs, _)| *runs) + 1;
+            if runs < after {
+                self.candidates.insert(method, (runs, hides));
+            } else {
+                self.candidates.remove(&method);
+                let comment = vec![evidence(finding), format!("# hides: {hides}")];
+                self.methods.insert(method.clone(), comment);
+                added.push(Learned { method, hides });
+            }
+        }
+        added
     }
 
     fn is_excluded(&self, method: &str) -> bool {
@@ -114,8 +148,33 @@ impl LearnedSpec {
             }
             writeln!(writer, "    {},", quoted(method))?;
         }
-        writeln!(writer, "]")
+        writeln!(writer, "]")?;
+        for (method, (runs, hides)) in &self.candidates {
+            writeln!(writer, "{CANDIDATE}{runs} {method}: {hides}")?;
+        }
+        Ok(())
     }
+}
+
+/// What stands in front of the number of runs that have found a method not to be atomic, while they are too few.
+const CANDIDATE: &str = "# not yet excluded, found in runs: ";
+
+fn candidates(text: &str) -> BTreeMap<String, (u32, String)> {
+    let candidate = |line: &str| {
+        let (runs, rest) = line.strip_prefix(CANDIDATE)?.split_once(' ')?;
+        let (method, hides) = rest.split_once(": ")?;
+        Some((method.to_string(), (runs.parse().ok()?, hides.to_string())))
+    };
+    text.lines().filter_map(candidate).collect()
+}
+
+/// Whether a block is in a class of the platform, which nobody who learns a specification can mend.
+fn is_of_platform(block: &Site) -> bool {
+    models::language::is_platform(&block.class.replace('.', "/"))
+}
+
+fn single_line(text: &str) -> String {
+    text.chars().filter(|character| !character.is_control()).collect()
 }
 
 fn refutes(finding: &Finding) -> bool {
@@ -235,8 +294,16 @@ mod tests {
             finding("waits", Severity::Low, &[]),
         ];
         let raised = Finding { also: vec![finding("x", Severity::High, &[])], ..found[0].clone() };
-        assert_eq!(spec.learn([raised].iter()), 0);
-        assert_eq!(spec.learn(found.iter()), 2);
+        assert_eq!(spec.learn([raised].iter(), 1), []);
+        assert_eq!(spec.learn(found.iter(), 2), []);
+        spec.write().unwrap();
+        let mut spec = LearnedSpec::read(&path).unwrap();
+        assert_eq!((spec.exclusions().len(), spec.candidates()), (0, 2));
+        let added = spec.learn(found.iter(), 2);
+        let methods: Vec<&str> = added.iter().map(|it| it.method.as_str()).collect();
+        assert_eq!(methods, ["p.Account.transfer", "p.Account.withdraw"]);
+        assert!(added[0].hides.starts_with("`p.Account.withdraw` is not atomic"), "{added:?}");
+        assert_eq!(spec.candidates(), 0);
         spec.write().unwrap();
         let written = fs::read_to_string(&path).unwrap();
         assert!(written.starts_with(HEAD));
@@ -244,22 +311,24 @@ mod tests {
             "[atomic]
 exclude = [
     # not-serializable: Account.java:12, then Account.java:14
+    # hides: `p.Account.withdraw` is not atomic: another thread ran between its use of `first` and its use of `second`
     \"p.Account.transfer\",
     # not-serializable: Account.java:12, then Account.java:14
+    # hides: `p.Account.withdraw` is not atomic: another thread ran between its use of `first` and its use of `second`
     \"p.Account.withdraw\",
 ]
 "
         ));
         // What people add stays, and what is known is not learned twice.
         let edited = written.replace(
-            "    # not-serializable: Account.java:12, then Account.java:14\n    \"p.Account.t",
+            "    # not-serializable: Account.java:12, then Account.java:14\n    # hides: `p.Account.withdraw` is not atomic: another thread ran between its use of `first` and its use of `second`\n    \"p.Account.t",
             "    # Of the old days.\n    \"p.Old\",\n    # We know.\n    \"p.Account.t",
         );
         fs::write(&path, &edited).unwrap();
         let mut spec = LearnedSpec::read(&path).unwrap();
         let excluded: Vec<String> = spec.exclusions().iter().map(ToString::to_string).collect();
         assert_eq!(excluded, ["p.Account.transfer", "p.Account.withdraw", "p.Old"]);
-        assert_eq!(spec.learn(found.iter()), 0);
+        assert_eq!(spec.learn(found.iter(), 1), []);
         spec.write().unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains("    # We know.\n    \"p.Account.transfer\",\n"), "{text}");

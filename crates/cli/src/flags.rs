@@ -184,10 +184,15 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "CRITERION", value_enum, default_value_t)]
     pub(crate) object_race: ObjectRace,
 
-    /// Treat the methods that this file lists as not atomic, and add those that are found not to be;
+    /// Treat the methods that this file lists as not atomic, and add those that several runs found not to be;
     /// creates the file if it does not exist
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
+
+    /// With `--learn-spec`: how many runs must find a method not to be atomic before it is excluded
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, requires = "learn_spec")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) learn_runs: u32,
 
     /// Findings of an earlier `check` or `run`, as a report in JSON: what this run observes of them is one finding with
     /// them; with `--adversarial`, threads are delayed where they could complete them
@@ -431,10 +436,15 @@ pub(crate) struct TraceFlags {
     #[arg(value_parser = recorded_run_checker(), conflicts_with_all = ["stats", "to"])]
     pub(crate) checkers: Vec<CheckerChoice>,
 
-    /// Treat the methods that this file lists as not atomic, and add those that are found not to be;
+    /// Treat the methods that this file lists as not atomic, and add those that several runs found not to be;
     /// creates the file if it does not exist
     #[arg(long, value_name = "FILE")]
     pub(crate) learn_spec: Option<PathBuf>,
+
+    /// With `--learn-spec`: how many runs must find a method not to be atomic before it is excluded
+    #[arg(long, value_name = "NUMBER", default_value_t = 3, requires = "learn_spec")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) learn_runs: u32,
 
     /// With `--monitor object-race`: what makes an object race
     #[arg(long, value_name = "CRITERION", value_enum, default_value_t)]

@@ -34,6 +34,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         OutputPaths {
             report: flags.output.as_deref(),
             learned: flags.learn_spec.as_deref(),
+            learned_after: flags.learn_runs,
             graphs: flags.graphs.as_deref(),
         },
     )?;

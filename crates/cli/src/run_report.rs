@@ -8,7 +8,7 @@ use models::{Models, Pattern};
 use program::{BuildConfig, Program};
 use report::{Baseline, Sources};
 
-use crate::atomic_spec_file::LearnedSpec;
+use crate::atomic_spec_file::{Learned, LearnedSpec};
 use crate::baseline_file::{read_baseline, write_baseline};
 use crate::flags::PresentationFlags;
 use crate::graphs;
@@ -33,6 +33,8 @@ pub(crate) struct OutputPaths<'a> {
     pub(crate) report: Option<&'a Path>,
     /// The methods that were found not to be atomic.
     pub(crate) learned: Option<&'a Path>,
+    /// How many runs must find a method not to be atomic before it is learned.
+    pub(crate) learned_after: u32,
     /// The directory for graphs of cycles.
     pub(crate) graphs: Option<&'a Path>,
 }
@@ -89,11 +91,12 @@ impl<'a> ObservedReport<'a> {
         let baseline_written = write_baseline(&results, settings, baseline, |_| true);
         let learned = self.learned.as_mut().map_or(Ok(()), |learned| {
             let known = results.baseline.iter().flat_map(|baseline| &baseline.known);
-            let added = learned.learn(results.findings.iter().chain(known));
+            let findings = results.findings.iter().chain(known);
+            let after = self.output_paths.learned_after;
+            let added = learned.learn(findings, after);
             learned.write()?;
-            if added > 0 && !self.presentation.quiet {
-                let (count, file) = (methods(added), learned.name());
-                anstream::eprintln!("note: {count} added to `{file}`: runs with it exclude them");
+            if !self.presentation.quiet {
+                say_what_was_learned(learned, &added, after);
             }
             Ok(())
         });
@@ -107,10 +110,20 @@ impl<'a> ObservedReport<'a> {
     }
 }
 
-fn methods(count: usize) -> String {
-    match count {
-        1 => "1 method".to_string(),
-        _ => format!("{count} methods"),
+/// Which methods later runs exclude, each with the finding that it hides.
+fn say_what_was_learned(learned: &LearnedSpec, added: &[Learned], after: u32) {
+    let file = learned.name();
+    for Learned { method, hides } in added {
+        anstream::eprintln!("note: runs with `{file}` exclude `{method}`, and so hide: {hides}");
+    }
+    match learned.candidates() {
+        0 => {}
+        1 => {
+            anstream::eprintln!("note: 1 method is excluded once {after} runs have found it split");
+        }
+        count => anstream::eprintln!(
+            "note: {count} methods are excluded once {after} runs have found them split"
+        ),
     }
 }
 

@@ -434,10 +434,11 @@ t3 end
 ";
     folder.write("run.txt", nested.as_bytes());
     folder.write("scission.toml", b"[[suppress]]\npattern = \"Never\"\nreason = \"not here\"\n");
-    let learn = ["run.txt", "--monitor", "velodrome", "--learn-spec", "learned.toml"];
+    let learn =
+        ["run.txt", "--monitor", "velodrome", "--learn-spec", "learned.toml", "--learn-runs", "1"];
     let output = folder.trace(&learn);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    assert!(stderr(&output).contains("note: 2 methods added to `learned.toml`"));
+    assert_eq!(stderr(&output).matches("note: runs with `learned.toml` exclude `").count(), 2);
     let learned = String::from_utf8(folder.read("learned.toml")).unwrap();
     let entries = "\
 exclude = [

@@ -14,13 +14,29 @@ use crate::{Action, ClassId, Event, ObjectId};
 pub struct SiteEntry {
     /// Where it is.
     pub site: Site,
-    /// What it is about, as people write it: `Account.balance`, `java.util.Vector.add`, or nothing.
+    /// What it is about, as people write it: `Account.balance`, `java.util.Vector.add`, or nothing. The field that the
+    /// object was read from follows it after [`SiteEntry::ORIGIN`], where that is known.
     pub subject: String,
     /// Whether the code there gives order only: it is of a library, or the user excludes it.
     pub gives_order_only: bool,
 }
 
 impl SiteEntry {
+    /// What stands between the subject of a place and the field that its object was read from.
+    pub const ORIGIN: &'static str = " of ";
+
+    /// What the place is about, without the field that the object was read from.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        self.subject.split_once(SiteEntry::ORIGIN).map_or(&self.subject, |(about, _)| about)
+    }
+
+    /// The field that the object was read from: `shop.Stock.items`.
+    #[must_use]
+    pub fn origin(&self) -> Option<&str> {
+        self.subject.split_once(SiteEntry::ORIGIN).map(|(_, field)| field)
+    }
+
     /// A place of which nothing is known, as row 0 is.
     #[must_use]
     pub fn unknown() -> SiteEntry {

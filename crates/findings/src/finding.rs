@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Gap, Site, rules, same_defect};
+use crate::{Fingerprint, Gap, Site, observed_defect, rules, same_defect};
 
 /// How sure we are of a finding; the order is from weakest to strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -199,6 +199,11 @@ impl Witness {
         self.steps.iter().any(|step| step.thread.is_some())
     }
 
+    fn has_blame(&self) -> bool {
+        let mut transactions = self.cycle.iter().flat_map(|cycle| &cycle.transactions);
+        transactions.any(|transaction| transaction.is_blamed)
+    }
+
     fn places(&self) -> impl Iterator<Item = (&'static str, &Site)> {
         self.steps.iter().map(|step| (step.role, &step.site))
     }
@@ -239,7 +244,8 @@ impl Finding {
 
     /// Adds what proves the finding too. What was observed again at the same places is only counted: other threads
     /// and objects make no other proof.
-    fn add_witness(&mut self, witness: Witness) {
+    /// A cycle with a block to blame takes the place of one without.
+    pub(crate) fn add_witness(&mut self, mut witness: Witness) {
         let is_known = |known: &&mut Witness| {
             **known == witness
                 || (known.analysis == witness.analysis
@@ -249,6 +255,9 @@ impl Finding {
         };
         match self.witnesses.iter_mut().find(is_known) {
             Some(known) => {
+                if witness.has_blame() && !known.has_blame() {
+                    std::mem::swap(known, &mut witness);
+                }
                 if let (Some(known), Some(again)) = (&mut known.cycle, &witness.cycle) {
                     known.count += again.count;
                 }
@@ -337,8 +346,8 @@ pub struct Results {
     pub interrupted: bool,
 }
 
-/// Gives every finding its fingerprint, merges findings that describe the same defect (same rule,
-/// same blame, same steps), puts those of other rules about the same block and variables under the one with the best
+/// Gives every finding its fingerprint, merges findings that describe the same defect (same rule, same blame, same steps;
+/// of what was observed, the same variable or block), puts those of other rules about the same block and variables under the one with the best
 /// evidence, and sorts: strongest evidence first, then severity, then distance, then place.
 #[must_use]
 pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
@@ -357,6 +366,7 @@ pub fn merge_and_rank(mut findings: Vec<Finding>) -> Vec<Finding> {
         }
     }
     mark_races(&mut merged);
+    let mut merged = observed_defect::merge(merged);
     let mut seen: BTreeMap<Fingerprint, u32> = BTreeMap::new();
     for finding in &mut merged {
         if finding.fingerprint.is_some() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Site};
+use crate::{Finding, Site, observed_defect};
 
 /// Identity of a finding across runs: rule, blamed method, the methods and roles of the steps, and
 /// the subjects. Lines, bytecode offsets and call chains do not count, nor what local variables and
@@ -12,6 +12,9 @@ use crate::{Finding, Site};
 /// code, renaming locals or recompiling keeps the fingerprint. The ordinal distinguishes findings that are
 /// otherwise equal (the same lock reacquired at two places of one method), in the order of their
 /// offsets.
+///
+/// What a run observes is identified by less, since which of many interleavings a run shows is chance: a race by its
+/// rule and variable alone, and a block that was split by its rule and method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Fingerprint(u64);
@@ -22,6 +25,15 @@ impl Fingerprint {
     pub fn of(finding: &Finding, ordinal: u32) -> Fingerprint {
         let mut hash = Fnv::new();
         hash.text(finding.rule);
+        if let Some(variable) = observed_defect::identity(finding) {
+            if variable.is_empty() {
+                hash.method(&finding.blame);
+            } else {
+                hash.uncounted(&variable);
+            }
+            hash.text(&ordinal.to_string());
+            return Fingerprint(hash.0);
+        }
         hash.method(&finding.blame);
         for (key, name) in &finding.subjects {
             hash.text(key);
@@ -35,6 +47,24 @@ impl Fingerprint {
         }
         hash.text(&ordinal.to_string());
         Fingerprint(hash.0)
+    }
+
+    /// The fingerprint of a finding that stands under a race, as far as it is about the variable that races.
+    pub(crate) fn of_use(finding: &Finding, variable: &str) -> Fingerprint {
+        let mut hash = Fnv::new();
+        hash.text(finding.rule);
+        hash.method(&finding.blame);
+        hash.uncounted(variable.rsplit_once('.').map_or(variable, |(_, name)| name));
+        Fingerprint(hash.0)
+    }
+
+    /// Every fingerprint by which a baseline may know a finding, its own first.
+    #[must_use]
+    pub fn all_of(finding: &Finding) -> Vec<Fingerprint> {
+        let own = finding.fingerprint.unwrap_or_else(|| Fingerprint::of(finding, 0));
+        let mut all = vec![own];
+        all.extend(observed_defect::other_fingerprints(finding));
+        all
     }
 }
 

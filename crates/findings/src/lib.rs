@@ -10,6 +10,7 @@ mod gap;
 mod graph;
 mod kept_name;
 mod nearest;
+mod observed_defect;
 pub mod rules;
 mod same_defect;
 mod site;

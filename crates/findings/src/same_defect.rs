@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Evidence, Finding, Site, Step};
+use crate::{Evidence, Finding, Site, Step, Witness};
 
 /// Where findings of a rule say what their block uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,17 +131,28 @@ enum Uses {
 impl Uses {
     /// Nothing for findings of other rules, and where it is not known.
     fn of(finding: &Finding) -> Option<Uses> {
+        Uses::shown_by(finding, finding.witnesses.first())
+    }
+
+    /// What each witness of a finding shows.
+    fn all_of(finding: &Finding) -> impl Iterator<Item = Uses> {
+        let first = Uses::of(finding);
+        let others = finding.witnesses.iter().skip(1);
+        first.into_iter().chain(others.filter_map(|it| Uses::shown_by(finding, Some(it))))
+    }
+
+    fn shown_by(finding: &Finding, witness: Option<&Witness>) -> Option<Uses> {
         let (_, naming) = RULES.iter().find(|(rule, _)| *rule == finding.rule)?;
         match naming {
             Naming::Steps => {
-                let steps = &finding.witnesses.first()?.steps;
+                let steps = &witness?.steps;
                 let step = |role| steps.iter().find(|step| step.role == role);
                 let (first, second) = (step("first")?, step("second")?);
                 Some(Uses::Pair([names(first, second)?, names(second, first)?]))
             }
             Naming::Fields(subject) => {
                 let quoted = finding.subjects.get(subject)?.split('`').skip(1).step_by(2);
-                let steps = finding.witnesses.first().map_or(&[][..], |witness| &witness.steps);
+                let steps = witness.map_or(&[][..], |witness| &witness.steps);
                 let locks = ["first", "second"].map(|role| {
                     let steps = steps.iter().filter(|step| step.role == role);
                     let held = steps.flat_map(|step| &step.held_locks);
@@ -153,7 +164,7 @@ impl Uses {
                 Some(Uses::Field(last_name(finding.subjects.get(subject)?).to_string()))
             }
             Naming::Acquisitions(role) => {
-                let steps = &finding.witnesses.first()?.steps;
+                let steps = &witness?.steps;
                 let method = |step: &Step| {
                     // What calls the method that acquires the lock is known to the analysis of the code only.
                     let site = step.call_chain.last().unwrap_or(&step.site);
@@ -167,7 +178,7 @@ impl Uses {
 
     /// Whether a finding is about them, or one that stands under it.
     fn are_those_of(&self, finding: &Finding) -> bool {
-        finding.with_also().filter_map(Uses::of).any(|known| known.are_same(self))
+        finding.with_also().flat_map(Uses::all_of).any(|known| known.are_same(self))
     }
 
     fn are_same(&self, other: &Uses) -> bool {
@@ -225,7 +236,7 @@ fn lock_of_method(site: &Site) -> Option<String> {
 }
 
 /// `Account.balance` for `Account#3.balance`, `int[]` for `int[]#2[7]`.
-fn without_numbers(name: &str) -> String {
+pub(crate) fn without_numbers(name: &str) -> String {
     let mut kept = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find(['#', '[']) {
@@ -259,7 +270,7 @@ fn last_name(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HeldLock, Severity, ThreadAction, Witness, merge_and_rank};
+    use crate::{HeldLock, Severity, ThreadAction, merge_and_rank};
 
     fn site(method: &str, offset: Option<u32>) -> Site {
         let (class, descriptor) = ("bank.Account".into(), "(I)V".into());

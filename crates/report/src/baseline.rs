@@ -16,7 +16,7 @@ use crate::words;
 const FORMAT: &str = "scission-baseline";
 
 /// Grows when an older reader would misunderstand the file, or the fingerprints change.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The findings of an earlier run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,7 +128,8 @@ impl Baseline {
     /// Whether it has a finding, or one of another rule about the same defect.
     #[must_use]
     pub fn contains(&self, finding: &Finding) -> bool {
-        finding.with_also().any(|it| self.fingerprints.contains(&words::fingerprint(it)))
+        let mut all = finding.with_also().flat_map(Fingerprint::all_of);
+        all.any(|fingerprint| self.fingerprints.contains(&fingerprint))
     }
 
     /// What it has that is not among these findings, sorted.
@@ -137,7 +138,7 @@ impl Baseline {
         findings: impl IntoIterator<Item = &'a Finding>,
     ) -> Vec<BaselineEntry> {
         let found = findings.into_iter().flat_map(Finding::with_also);
-        let found: BTreeSet<Fingerprint> = found.map(words::fingerprint).collect();
+        let found: BTreeSet<Fingerprint> = found.flat_map(Fingerprint::all_of).collect();
         let is_missing = |recorded: &&BaselineEntry| !found.contains(&recorded.fingerprint);
         self.recorded.iter().filter(is_missing).cloned().collect()
     }
@@ -216,8 +217,8 @@ mod tests {
             (written.replace("\"fingerprint\"", "\"print\""), "missing field `fingerprint`"),
             ("[]".to_string(), "not a baseline"),
             ("{\"version\": 1, \"findings\": []}".to_string(), "not a baseline"),
-            (written.replace("\"version\": 1", "\"version\": 2"), "has format version 2"),
-            (written.replace("  \"version\": 1,\n", ""), "has format version none"),
+            (written.replace("\"version\": 2", "\"version\": 1"), "has format version 1"),
+            (written.replace("  \"version\": 2,\n", ""), "has format version none"),
         ] {
             let error = Baseline::read(&damaged).unwrap_err().to_string();
             assert!(error.contains(said), "{error} does not say {said}");

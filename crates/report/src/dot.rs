@@ -208,7 +208,7 @@ mod tests {
     fn a_cycle_is_a_graph_with_the_blamed_one_outlined_and_the_closing_edge_dashed() {
         assert_eq!(
             graph(&samples::account_deposit()),
-            r#"digraph "`bank.Account.deposit` is not atomic: another thread ran between its use of `Account#3.balance` and its use of `Account#3.balance`" {
+            r#"digraph "`bank.Account.deposit` is not atomic: between its read of `Account#3.balance` (Account.java:10) and its write of `Account#3.balance` (Account.java:11) in `worker-1`, `main` wrote it (Account.java:14)" {
   node [shape=box, fontname="Helvetica"];
   edge [fontname="Helvetica", fontsize=10];
   T1 [label="T1 \"worker-1\"\lbank.Account.deposit\lbank/Account.java:9\l", peripheries=2, penwidth=2];

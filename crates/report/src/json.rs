@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use crate::{TOOL_VERSION, words};
 
 /// Grows when a field changes its meaning or goes away; new fields do not count.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct JsonResults<'a> {
@@ -81,7 +81,7 @@ struct JsonRecorded<'a> {
 struct JsonWitness<'a> {
     analysis: &'a str,
     witness: Vec<JsonStep<'a>>,
-    cycle: Option<JsonCycle<'a>>,
+    count: u64,
 }
 
 #[derive(Serialize)]
@@ -182,7 +182,9 @@ pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()
             .collect(),
         interrupted: results.interrupted,
     };
-    serde_json::to_writer_pretty(&mut *writer, &results)?;
+    let formatter = OutlineFormatter::default();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *writer, formatter);
+    results.serialize(&mut serializer)?;
     writeln!(writer)
 }
 
@@ -206,7 +208,19 @@ fn json_recorded(recorded: &BaselineEntry) -> JsonRecorded<'_> {
     JsonRecorded { rule, blame, message, fingerprint: *fingerprint }
 }
 
+/// Whether the stacks of operations are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stacks {
+    Written,
+    /// Of what stands under another witness or finding, the places are enough.
+    LeftOut,
+}
+
 fn json_finding(finding: &Finding) -> JsonFinding<'_> {
+    json_finding_with(finding, Stacks::Written)
+}
+
+fn json_finding_with(finding: &Finding, stacks: Stacks) -> JsonFinding<'_> {
     let (witness, others) = match finding.witnesses.split_first() {
         Some((first, others)) => (Some(first), others),
         None => (None, &[][..]),
@@ -225,21 +239,38 @@ fn json_finding(finding: &Finding) -> JsonFinding<'_> {
             .map(|(name, subject)| ((*name).into(), subject.as_str().into()))
             .collect(),
         analysis: witness.map(|witness| witness.analysis),
-        witness: witness.map(|witness| json_steps(finding, &witness.steps)).unwrap_or_default(),
-        cycle: witness.and_then(|witness| witness.cycle.as_ref()).map(json_cycle),
+        witness: witness
+            .map(|witness| {
+                // The stacks of a cycle stand at its edges.
+                let stacks = if witness.cycle.is_some() { Stacks::LeftOut } else { stacks };
+                json_steps(finding, &witness.steps, stacks)
+            })
+            .unwrap_or_default(),
+        cycle: witness
+            .and_then(|witness| witness.cycle.as_ref())
+            .map(|cycle| json_cycle(cycle, stacks)),
         other_witnesses: others
             .iter()
             .map(|other| JsonWitness {
                 analysis: other.analysis,
-                witness: json_steps(finding, &other.steps),
-                cycle: other.cycle.as_ref().map(json_cycle),
+                witness: json_steps(finding, &other.steps, Stacks::LeftOut),
+                count: other.cycle.as_ref().map_or(1, |cycle| cycle.count),
             })
             .collect(),
-        also: finding.also.iter().map(json_finding).collect(),
+        // The first of them says how the race splits a block.
+        also: finding
+            .also
+            .iter()
+            .enumerate()
+            .map(|(at, also)| match at {
+                0 => json_finding_with(also, stacks),
+                _ => json_finding_with(also, Stacks::LeftOut),
+            })
+            .collect(),
     }
 }
 
-fn json_steps<'a>(finding: &'a Finding, steps: &'a [Step]) -> Vec<JsonStep<'a>> {
+fn json_steps<'a>(finding: &'a Finding, steps: &'a [Step], stacks: Stacks) -> Vec<JsonStep<'a>> {
     let json_step = |step: &'a Step| JsonStep {
         role: step.role,
         site: json_site(&step.site),
@@ -253,12 +284,12 @@ fn json_steps<'a>(finding: &'a Finding, steps: &'a [Step]) -> Vec<JsonStep<'a>> 
         thread: step.thread.as_deref(),
         verb: step.action.as_ref().map(|action| action.verb.as_str()),
         subject: step.action.as_ref().map(|action| action.subject.as_str()),
-        stack: step.stack.as_ref().map(json_stack),
+        stack: step.stack.as_ref().filter(|_| stacks == Stacks::Written).map(json_stack),
     };
     steps.iter().map(json_step).collect()
 }
 
-fn json_cycle(cycle: &Cycle) -> JsonCycle<'_> {
+fn json_cycle(cycle: &Cycle, stacks: Stacks) -> JsonCycle<'_> {
     let transactions = cycle.transactions.iter().map(|transaction| JsonTransaction {
         thread: &transaction.thread,
         block: transaction.block.as_ref().map(json_site),
@@ -266,14 +297,14 @@ fn json_cycle(cycle: &Cycle) -> JsonCycle<'_> {
     });
     JsonCycle {
         transactions: transactions.collect(),
-        edges: cycle.edges.iter().map(json_edge).collect(),
+        edges: cycle.edges.iter().map(|edge| json_edge(edge, stacks)).collect(),
         outer_blocks: cycle.outer_blocks.iter().map(json_site).collect(),
         count: cycle.count,
         benign: cycle.benign,
     }
 }
 
-fn json_edge(edge: &CycleEdge) -> JsonEdge<'_> {
+fn json_edge(edge: &CycleEdge, stacks: Stacks) -> JsonEdge<'_> {
     let has_operations = match edge.kind {
         EdgeKind::Operations => true,
         EdgeKind::Order | EdgeKind::Omitted => false,
@@ -281,23 +312,26 @@ fn json_edge(edge: &CycleEdge) -> JsonEdge<'_> {
     JsonEdge {
         kind: edge.kind,
         subject: has_operations.then_some(&edge.subject),
-        from: has_operations.then(|| json_operation(&edge.from)),
-        to: has_operations.then(|| json_operation(&edge.to)),
+        from: has_operations.then(|| json_operation(&edge.from, stacks)),
+        to: has_operations.then(|| json_operation(&edge.to, stacks)),
         is_race: edge.is_race,
     }
 }
 
-fn json_operation(operation: &Operation) -> JsonOperation<'_> {
+fn json_operation(operation: &Operation, stacks: Stacks) -> JsonOperation<'_> {
     JsonOperation {
         verb: &operation.verb,
         site: operation.site.as_ref().map(json_site),
-        stack: operation.stack.as_ref().map(json_stack),
+        stack: operation.stack.as_ref().filter(|_| stacks == Stacks::Written).map(json_stack),
     }
 }
 
+/// A stack without its outermost frames, in which the platform or a test runner calls the program.
 fn json_stack(stack: &Stack) -> JsonStack<'_> {
+    let last = stack.frames.iter().rposition(words::is_of_program);
+    let frames = last.map_or(&stack.frames[..], |last| &stack.frames[..=last]);
     JsonStack {
-        frames: stack.frames.iter().map(json_site).collect(),
+        frames: frames.iter().map(json_site).collect(),
         is_same_context: stack.is_same_context,
     }
 }
@@ -320,6 +354,97 @@ fn json_gap(gap: &Gap) -> JsonGap {
         detail: words::gap_detail(gap),
         may_hide: gap.kind.may_hide(),
         count: gap.count,
+    }
+}
+
+/// How deep the report is laid out; what is deeper, such as the frames of a stack, stands on one line.
+const OUTLINE_DEPTH: usize = 6;
+
+/// Lines and indentation for the upper part of the report, as people and version control want them.
+#[derive(Default)]
+struct OutlineFormatter {
+    depth: usize,
+    has_value: bool,
+}
+
+impl OutlineFormatter {
+    fn begin<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        self.has_value = false;
+        writer.write_all(bracket)
+    }
+
+    fn end<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth -= 1;
+        if self.has_value && self.depth < OUTLINE_DEPTH {
+            self.new_line(writer)?;
+        }
+        self.has_value = true;
+        writer.write_all(bracket)
+    }
+
+    fn separate<W: ?Sized + Write>(&mut self, writer: &mut W, is_first: bool) -> io::Result<()> {
+        if !is_first {
+            writer.write_all(b",")?;
+        }
+        match (self.depth <= OUTLINE_DEPTH, is_first) {
+            (true, _) => self.new_line(writer),
+            (false, true) => Ok(()),
+            (false, false) => writer.write_all(b" "),
+        }
+    }
+
+    fn new_line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b"\n")?;
+        (0..self.depth).try_for_each(|_| writer.write_all(b"  "))
+    }
+}
+
+impl serde_json::ser::Formatter for OutlineFormatter {
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.begin(writer, b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.end(writer, b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.separate(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.has_value = true;
+        Ok(())
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.begin(writer, b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.end(writer, b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.separate(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, _: &mut W) -> io::Result<()> {
+        self.has_value = true;
+        Ok(())
     }
 }
 
@@ -476,14 +601,15 @@ mod tests {
         assert_eq!(edge["subject"], "Account#3.balance");
         assert_eq!(edge["from"]["verb"], "writes");
         assert_eq!(edge["from"]["site"]["line"], 14);
-        assert_eq!(edge["from"]["stack"]["frames"].as_array().unwrap().len(), 14);
+        assert_eq!(edge["from"]["stack"]["frames"].as_array().unwrap().len(), 13);
         assert_eq!(edge["from"]["stack"]["is_same_context"], false);
         assert_eq!(cycle["edges"][2]["kind"], "order");
         assert!(cycle["edges"][2]["from"].is_null() && cycle["edges"][2]["subject"].is_null());
         let step = &finding["witness"][1];
         assert_eq!((&step["thread"], &step["verb"]), (&"worker-1".into(), &"reads".into()));
         assert_eq!(step["subject"], "Account#3.balance");
-        assert_eq!(step["stack"]["frames"][1]["class"], "bank.Bank");
+        // It stands at the edge.
+        assert!(step["stack"].is_null());
         assert!(json(&samples::results())["findings"][0]["cycle"].is_null());
     }
 
@@ -519,7 +645,7 @@ mod tests {
     fn a_finding_says_what_the_text_says() {
         let value = json(&samples::results());
         let finding = &value["findings"][1];
-        assert_eq!(value["version"], 1);
+        assert_eq!(value["version"], 2);
         assert_eq!(value["stats"]["classes"], 6412);
         assert_eq!(value["interrupted"], false);
         assert_eq!(finding["rule"], "reacquired-lock");

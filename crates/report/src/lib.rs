@@ -8,6 +8,7 @@ mod baseline;
 mod dot;
 mod json;
 mod observed;
+mod observed_message;
 mod read;
 #[cfg(test)]
 mod samples;

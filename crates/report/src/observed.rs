@@ -6,7 +6,7 @@ use findings::{Cycle, CycleEdge, Operation, Site, Stack, Step, Transaction, Witn
 use crate::{Detail, words};
 
 /// How many calls of a stack are shown when not all are.
-const FRAMES_SHOWN: usize = 8;
+const FRAMES_SHOWN: usize = 4;
 
 /// The notes on a witness that a checker made; none for others.
 pub(crate) fn notes(witness: &Witness, detail: Detail) -> Vec<String> {
@@ -20,8 +20,11 @@ pub(crate) fn notes(witness: &Witness, detail: Detail) -> Vec<String> {
 fn step_note(step: &Step, detail: Detail) -> Option<String> {
     let (thread, action) = (step.thread.as_ref()?, step.action.as_ref()?);
     let stack = step.stack.as_ref().filter(|stack| stack.frames.len() > 1)?;
+    if detail != Detail::Verbose && !stack.frames[1..].iter().any(words::is_of_program) {
+        return None;
+    }
     let said = format!("`{thread}` {} `{}`", action.verb, action.subject);
-    Some(with_stack(said, &step.site, Some(stack), detail))
+    Some(with_stack(said, &step.site, Some(stack), None, detail))
 }
 
 fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
@@ -42,7 +45,9 @@ fn cycle_notes(cycle: &Cycle, detail: Detail) -> Vec<String> {
         for (number, end) in [(at, &edge.from), (target, &edge.to)] {
             let what = (number, edge.subject.as_str(), end);
             note.push('\n');
-            note.push_str(&operation(number, edge, end, told.contains(&what), detail));
+            let block = cycle.transactions.get(number).and_then(|it| it.block.as_ref());
+            let is_told = told.contains(&what);
+            note.push_str(&operation(number, edge, end, block, is_told, detail));
             told.push(what);
         }
         if edge.is_race {
@@ -82,6 +87,7 @@ fn operation(
     number: usize,
     edge: &CycleEdge,
     operation: &Operation,
+    block: Option<&Site>,
     is_told: bool,
     detail: Detail,
 ) -> String {
@@ -89,48 +95,66 @@ fn operation(
     let said = format!("T{} {verb} `{}`", number + 1, edge.subject);
     match site {
         Some(site) if is_told => format!("{said} at {}, as above", words::place(site)),
-        Some(site) => with_stack(said, site, stack.as_ref(), detail),
+        Some(site) => with_stack(said, site, stack.as_ref(), block, detail),
         None => said,
     }
 }
 
-/// A sentence with a stack below it, in the format of Java. The site replaces the innermost frame, because
-/// it is more precise.
-fn with_stack(said: String, site: &Site, stack: Option<&Stack>, detail: Detail) -> String {
-    let mut callers = stack.map_or(&[][..], |stack| stack.frames.get(1..).unwrap_or_default());
-    if detail != Detail::Verbose {
-        callers = without_beginning_of_thread(callers);
-    }
-    if callers.is_empty() {
-        return format!("{said} at {}", frame(site));
-    }
-    let shown = match detail {
-        Detail::Verbose => callers.len(),
-        Detail::Quiet | Detail::Normal => callers.len().min(FRAMES_SHOWN - 1),
-    };
-    let mut lines = vec![match stack {
-        Some(Stack { is_same_context: false, .. }) => {
-            format!("{said}; stack recorded at an earlier visit of this place")
+/// A sentence with a stack: below it in the format of Java where everything is shown, else behind it and without calls of
+/// libraries. The site replaces the innermost frame, because it is more precise.
+///
+/// A stack of another visit may be that of another thread: what is outside of the block is left out then.
+fn with_stack(
+    said: String,
+    site: &Site,
+    stack: Option<&Stack>,
+    block: Option<&Site>,
+    detail: Detail,
+) -> String {
+    let callers = stack.map_or(&[][..], |stack| stack.frames.get(1..).unwrap_or_default());
+    let is_other_visit = matches!(stack, Some(Stack { is_same_context: false, .. }));
+    match detail {
+        Detail::Verbose => {
+            let of_another =
+                if is_other_visit { "; the stack is of another visit of this place" } else { "" };
+            let frames = [site].into_iter().chain(callers);
+            let frames: Vec<String> =
+                frames.map(|site| format!("\n  at {}", frame(site))).collect();
+            format!("{said}{of_another}{}", frames.concat())
         }
-        Some(_) | None => said,
-    }];
-    let frames = [site].into_iter().chain(&callers[..shown]);
-    lines.extend(frames.map(|site| format!("  at {}", frame(site))));
-    match callers.len() - shown {
-        0 => {}
-        more => lines.push(format!("  and {more} more")),
+        Detail::Quiet | Detail::Normal => {
+            let is_block = |frame: &Site| {
+                block.is_some_and(|it| (&frame.class, &frame.method) == (&it.class, &it.method))
+            };
+            let is_in_block = is_block(site);
+            let until = callers.iter().position(is_block).map_or(0, |at| at + 1);
+            let (callers, is_other_visit) = match (is_other_visit, is_in_block, until) {
+                (true, true, _) => (&[][..], false),
+                (true, false, 1..) => (&callers[..until], false),
+                (is_other_visit, ..) => (callers, is_other_visit),
+            };
+            let own: Vec<String> =
+                callers.iter().filter(|it| words::is_of_program(it)).map(caller).collect();
+            let shown = &own[..own.len().min(FRAMES_SHOWN)];
+            let more = if own.len() > shown.len() { ", …" } else { "" };
+            let from = match (shown.is_empty(), is_other_visit) {
+                (true, _) => String::new(),
+                (false, false) => format!("\n  called by {}{more}", shown.join(", ")),
+                (false, true) => {
+                    format!("\n  called, at another visit, by {}{more}", shown.join(", "))
+                }
+            };
+            format!("{said} at {}{from}", frame(site))
+        }
     }
-    lines.join("\n")
 }
 
-/// The frames without the outermost ones in classes of the platform: threads begin in `Thread.run`, and tasks in a
-/// worker of a pool, which says nothing about the program.
-fn without_beginning_of_thread(callers: &[Site]) -> &[Site] {
-    let is_of_program = |site: &Site| {
-        !["java.", "jdk.", "sun."].iter().any(|package| site.class.starts_with(package))
-    };
-    let last = callers.iter().rposition(is_of_program);
-    &callers[..last.map_or(0, |last| last + 1)]
+/// `Teller.audit (Teller.java:34)`.
+fn caller(site: &Site) -> String {
+    match site.line {
+        Some(_) => format!("{} ({})", words::short_method(site), words::short_place(site)),
+        None => words::short_method(site),
+    }
 }
 
 /// `java.util.Vector.toArray (java/util/Vector.java:700)`.

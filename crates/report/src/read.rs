@@ -168,7 +168,10 @@ mod tests {
         let read = read_findings(&json(found)).unwrap();
         let rules: Vec<_> = read.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, ["not-serializable", "breakable-block"]);
-        assert_eq!(read[1].witnesses[0].steps, samples::predicted_deposit().witnesses[0].steps);
+        let mut steps = samples::predicted_deposit().witnesses.remove(0).steps;
+        // The stacks of a cycle stand at its edges, which are not read.
+        steps.iter_mut().for_each(|step| step.stack = None);
+        assert_eq!(read[1].witnesses[0].steps, steps);
     }
 
     #[test]

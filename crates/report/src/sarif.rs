@@ -27,6 +27,9 @@ const SCHEMA: &str =
 /// Paths are relative to the root of the sources, wherever the reader has them.
 const SOURCE_ROOT: &str = "%SRCROOT%";
 
+/// How many ways in which a defect was met are shown; services refuse files that are too large.
+const CODE_FLOWS: usize = 4;
+
 /// How a result relates to the baseline.
 const NEW: &str = "new";
 const UNCHANGED: &str = "unchanged";
@@ -151,7 +154,7 @@ fn result(finding: &Finding) -> Value {
         let of_all = finding.with_also().flat_map(|finding| {
             finding.witnesses.iter().map(move |witness| code_flow(finding, witness))
         });
-        result["codeFlows"] = of_all.collect();
+        result["codeFlows"] = of_all.take(CODE_FLOWS).collect();
         let stacks: Vec<Value> =
             witness.steps.iter().filter_map(|step| step_stack(finding, step)).collect();
         if !stacks.is_empty() {

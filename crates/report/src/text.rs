@@ -24,6 +24,9 @@ use crate::{Detail, Options, Sources, dot, observed};
 /// How many of the places that a finding shares its locks with are listed.
 const SIMILAR_SHOWN: usize = 5;
 
+/// How many of the other ways in which a run met a defect are listed.
+const OTHER_WAYS_SHOWN: usize = 2;
+
 /// How many gaps are listed when not all are.
 const GAPS_SHOWN: usize = 10;
 
@@ -82,7 +85,7 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
         group = group.element(origin(primary));
         notes.push(format!("in `{}`", words::signature(&finding.blame)));
     }
-    for step in steps.iter().filter(|step| !shown(&step.site)) {
+    for step in steps.iter().filter(|step| !shown(words::shown_site(finding, step))) {
         notes.push(format!("{}: {}", step_place(step, finding), words::label(finding, step)));
     }
     group = group.elements(excerpts.into_iter().map(|excerpt| excerpt.into_snippet(primary)));
@@ -95,12 +98,13 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     if let (Some(directory), Some(name)) = (options.graphs, dot::graph_name(finding)) {
         notes.push(format!("graph: {}", directory.join(name).display()));
     }
-    for other in others {
-        notes.push(other_witness_note(other));
-    }
-    notes.extend(finding.also.iter().map(|also| also_note(also, options.detail)));
+    let other_analyses =
+        others.iter().filter(|it| Some(it.analysis) != witness.map(|it| it.analysis));
+    notes.extend(other_analyses.map(other_witness_note));
+    notes.extend(other_ways_note(finding, options.detail));
+    notes.extend(also_notes(finding, options.detail));
     notes.extend(similar_findings_note(primary, alike));
-    if finding.evidence != Evidence::Possible || options.detail == Detail::Verbose {
+    if finding.evidence == Evidence::Predicted || options.detail == Detail::Verbose {
         notes.push(format!("evidence: {}", words::name(finding.evidence)));
     }
     if options.detail == Detail::Verbose {
@@ -138,7 +142,8 @@ struct LabelledLine {
 fn excerpts(finding: &Finding, steps: &[Step], sources: &Sources) -> Vec<Excerpt> {
     let mut excerpts: Vec<Excerpt> = Vec::new();
     for step in steps {
-        let (Some(file), Some(line)) = (words::file(&step.site), step.site.line) else { continue };
+        let site = words::shown_site(finding, step);
+        let (Some(file), Some(line)) = (words::file(site), site.line) else { continue };
         let Some(text) = sources.text_of(&file) else { continue };
         if line == 0
             || text.lines().nth(line as usize - 1).is_none_or(|line| line.trim().is_empty())
@@ -150,7 +155,10 @@ fn excerpts(finding: &Finding, steps: &[Step], sources: &Sources) -> Vec<Excerpt
             excerpts.push(Excerpt { file, text, labels: Vec::new() });
             excerpts.len() - 1
         });
-        let label = words::label(finding, step);
+        let mut label = words::label(finding, step);
+        if site != &step.site {
+            label = format!("{label}, in `{}`", words::short_method(&step.site));
+        }
         let labels = &mut excerpts[at].labels;
         match labels.iter_mut().find(|labelled| labelled.line == line) {
             Some(labelled) => labelled.label = format!("{}; {label}", labelled.label),
@@ -307,6 +315,62 @@ fn similar_findings_note(primary: &Site, alike: &[&Finding]) -> Option<String> {
     }
 }
 
+/// How else the run met the defect: where, about what, and how often.
+fn other_ways_note(finding: &Finding, detail: Detail) -> Option<String> {
+    let (first, others) = finding.witnesses.split_first()?;
+    let others: Vec<&Witness> = others.iter().filter(|it| it.analysis == first.analysis).collect();
+    let shown = match detail {
+        Detail::Verbose => others.len(),
+        Detail::Normal | Detail::Quiet => others.len().min(OTHER_WAYS_SHOWN),
+    };
+    let mut ways: Vec<String> = Vec::new();
+    for other in &others[..shown] {
+        let steps = other.steps.iter().filter(|step| ["first", "second"].contains(&step.role));
+        let uses: Vec<String> = steps
+            .map(|step| {
+                let place = words::short_place(&step.site);
+                match &step.action {
+                    Some(action) if words::splits_block(finding) => {
+                        format!("`{}` ({place})", action.subject)
+                    }
+                    Some(action) => format!("{} ({place})", action.verb),
+                    None => place,
+                }
+            })
+            .collect();
+        let times = match other.cycle.as_ref().map_or(1, |cycle| cycle.count) {
+            1 => String::new(),
+            count => format!(", {} times", with_separators(count)),
+        };
+        ways.push(format!("{}{times}", uses.join(" and ")));
+    }
+    let more = match others.len() - shown {
+        0 => String::new(),
+        1 => "; and once more".to_string(),
+        more => format!("; and in {more} more ways"),
+    };
+    let also = if words::splits_block(finding) { "also split between" } else { "another pair:" };
+    (!ways.is_empty()).then(|| format!("{also} {}{more}", ways.join("; ")))
+}
+
+/// Findings of other rules about the same defect.
+fn also_notes(finding: &Finding, detail: Detail) -> Vec<String> {
+    let is_split = |also: &&Finding| also.rule == "not-serializable" && finding.rule != also.rule;
+    let splits: Vec<String> =
+        finding.also.iter().filter(is_split).map(|also| also.blame.method_name()).collect();
+    let mut notes = Vec::new();
+    if detail != Detail::Verbose && !splits.is_empty() {
+        let shown: Vec<String> =
+            splits.iter().take(SIMILAR_SHOWN).map(|method| format!("`{method}`")).collect();
+        let more = splits.len() - shown.len();
+        let more = if more > 0 { format!(" and {more} more blocks") } else { String::new() };
+        notes.push(format!("this also splits {}{more} (`not-serializable`)", shown.join(", ")));
+    }
+    let others = finding.also.iter().filter(|also| detail == Detail::Verbose || !is_split(also));
+    notes.extend(others.map(|also| also_note(also, detail)));
+    notes
+}
+
 fn other_witness_note(witness: &Witness) -> String {
     let places: Vec<String> = witness
         .steps
@@ -446,7 +510,11 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
     let mut parts = vec![match results.findings.len() {
         0 if results.stats.contains(&("classes", 0)) => "nothing was watched".to_string(),
         0 => "nothing found".to_string(),
-        findings => format!("{} ({})", count(findings, "finding"), kinds(&results.findings)),
+        _ => {
+            let shown: Vec<&Finding> =
+                groups(&results.findings, detail).iter().map(|group| group[0]).collect();
+            format!("{} ({})", count(shown.len(), "finding"), kinds(&shown))
+        }
     }];
     if !results.suppressed.is_empty() {
         parts.push(format!("{} suppressed", with_separators(results.suppressed.len() as u64)));
@@ -522,7 +590,7 @@ fn what_was_watched(watched: &WatchedCode) -> String {
 }
 
 /// `1 high, 2 medium`, and evidence that is more than a possibility: `1 high; 1 observed`.
-fn kinds(findings: &[Finding]) -> String {
+fn kinds(findings: &[&Finding]) -> String {
     let number = |number: usize, name: String| (number > 0).then(|| format!("{number} {name}"));
     let by_severity: Vec<String> = [Severity::High, Severity::Medium, Severity::Low]
         .into_iter()
@@ -611,7 +679,6 @@ mod tests {
            then `java.util.Arrays.copyOf` (java/util/Arrays.java:3480)
  = note: context, first and second: holding `Config.class` (acquired at p/Config.java:40)
  = note: also found by velodrome: context at java/util/Vector.java:900, first at java/util/Vector.java:901, second at java/util/Vector.java:903
- = note: evidence: observed
  = help: hold `c` across both uses, or release `this` between them if the block need not be atomic
 
 note: 13 places could not be analysed
@@ -679,7 +746,7 @@ help: `--verbose` lists all of them
         options.graphs = Some(Path::new("graphs"));
         assert_eq!(
             text(&only(samples::account_deposit()), &options),
-            r#"error[not-serializable]: `bank.Account.deposit` is not atomic: another thread ran between its use of `Account#3.balance` and its use of `Account#3.balance`
+            r#"error[not-serializable]: `bank.Account.deposit` is not atomic: between its read of `Account#3.balance` (Account.java:10) and its write of `Account#3.balance` (Account.java:11) in `worker-1`, `main` wrote it (Account.java:14)
   --> bank/Account.java:11:9
    |
  9 |     void deposit(int amount) {
@@ -693,30 +760,17 @@ help: `--verbose` lists all of them
    |         ------------ then `main` writes `Account#3.balance` here
    |
    = note: T1 "worker-1" in `bank.Account.deposit` comes before T2 "main":
-           T1 reads `Account#3.balance`
-             at bank.Account.deposit (bank/Account.java:10)
-             at bank.Bank.run (bank/Bank.java:30)
-             at bank.Bank.run (bank/Bank.java:31)
-           T2 writes `Account#3.balance`; stack recorded at an earlier visit of this place
-             at bank.Account.close (bank/Account.java:14)
-             at bank.Bank.run (bank/Bank.java:30)
-             at bank.Bank.run (bank/Bank.java:31)
-             at bank.Bank.run (bank/Bank.java:32)
-             at bank.Bank.run (bank/Bank.java:33)
-             at bank.Bank.run (bank/Bank.java:34)
-             at bank.Bank.run (bank/Bank.java:35)
-             at bank.Bank.run (bank/Bank.java:36)
-             and 5 more
+           T1 reads `Account#3.balance` at bank.Account.deposit (bank/Account.java:10)
+             called by Bank.run (Bank.java:30), Bank.run (Bank.java:31)
+           T2 writes `Account#3.balance` at bank.Account.close (bank/Account.java:14)
+             called, at another visit, by Bank.run (Bank.java:30), Bank.run (Bank.java:31), Bank.run (Bank.java:32), Bank.run (Bank.java:33), …
    = note: T2 "main" comes before T1 "worker-1" in `bank.Account.deposit`, which closes the cycle:
            T2 writes `Account#3.balance` at bank/Account.java:14, as above
-           T1 writes `Account#3.balance`
-             at bank.Account.deposit (bank/Account.java:11)
-             at bank.Bank.run (bank/Bank.java:30)
-             at bank.Bank.run (bank/Bank.java:31)
+           T1 writes `Account#3.balance` at bank.Account.deposit (bank/Account.java:11)
+             called by Bank.run (Bank.java:30), Bank.run (Bank.java:31)
    = note: enclosing blocks were split too: `bank.Bank.run` (bank/Bank.java:28)
    = note: observed 1,200 times
-   = note: graph: graphs/not-serializable-76b7380f3dae7396.dot
-   = note: evidence: observed
+   = note: graph: graphs/not-serializable-1b08c5846f554d4b.dot
    = help: hold one lock from the first use to the second, or mark the block as not atomic if it need not be
 
 1 finding (1 high; 1 observed), 0 gaps
@@ -751,10 +805,10 @@ help: `--verbose` lists all of them
         let sources = Sources::default();
         let mut options = Options::new(&sources);
         let finding = samples::account_deposit();
-        assert!(text(&only(finding.clone()), &options).contains("  and 5 more"));
+        assert!(text(&only(finding.clone()), &options).contains("(Bank.java:33), …\n"));
         options.detail = Detail::Verbose;
         let verbose = text(&only(finding), &options);
-        assert!(!verbose.contains(" more\n") && verbose.contains("bank/Bank.java:41"), "{verbose}");
+        assert!(!verbose.contains("…") && verbose.contains("bank/Bank.java:41"), "{verbose}");
         assert!(verbose.contains("at java.lang.Thread.run"), "{verbose}");
     }
 
@@ -774,8 +828,8 @@ help: `--verbose` lists all of them
         for said in [
             "bank/Account.java:14 in `bank.Account.close`: `main` writes `Account#3.balance` here\n",
             "bank/Account.java:11: `worker-1` writes it here, and nothing orders this after the first access\n",
-            "note: `main` writes `Account#3.balance`; stack recorded at an earlier visit of this place\n",
-            "note: `worker-1` writes `Account#3.balance`\n           at bank.Account.deposit (bank/Account.java:11)\n           at bank.Bank.run",
+            "note: `main` writes `Account#3.balance` at bank.Account.close (bank/Account.java:14)\n           called, at another visit, by Bank.run (Bank.java:30), ",
+            "note: `worker-1` writes `Account#3.balance` at bank.Account.deposit (bank/Account.java:11)\n           called by Bank.run (Bank.java:30), Bank.run (Bank.java:31)\n",
         ] {
             assert!(told.contains(said), "{said} is missing from\n{told}");
         }

@@ -10,6 +10,8 @@ use findings::{
 };
 use serde::Serialize;
 
+use crate::observed_message;
+
 /// The rule a finding belongs to.
 pub(crate) fn rule_of(finding: &Finding) -> &'static Rule {
     rules::named(finding.rule).expect("a finding's rule is one of `rules::ALL`")
@@ -18,12 +20,39 @@ pub(crate) fn rule_of(finding: &Finding) -> &'static Rule {
 /// The sentence that heads a finding: the rule's message with the finding's names in it.
 #[must_use]
 pub fn message(finding: &Finding) -> String {
-    fill(rule_of(finding).message, finding, None)
+    observed_message::of(finding).unwrap_or_else(|| fill(rule_of(finding).message, finding, None))
 }
 
 /// What happens at a step, in one clause.
 pub(crate) fn label(finding: &Finding, step: &Step) -> String {
     fill(rule_of(finding).label_of(step.role), finding, Some(step))
+}
+
+/// Where a step is shown: the line of the blamed block from which the thread got there, if that is known and the block
+/// did it.
+pub(crate) fn shown_site<'a>(finding: &'a Finding, step: &'a Step) -> &'a Site {
+    match step.role {
+        "first" | "second" if splits_block(finding) => {
+            frame_in_block(finding, step).map_or(&step.site, |(_, frame)| frame)
+        }
+        _ => &step.site,
+    }
+}
+
+/// Whether a finding shows how a block was split.
+pub(crate) fn splits_block(finding: &Finding) -> bool {
+    finding.witnesses.first().is_some_and(|witness| witness.cycle.is_some())
+}
+
+/// The innermost frame of a step's stack that is in the blamed method and has a line, with its position.
+pub(crate) fn frame_in_block<'a>(finding: &Finding, step: &'a Step) -> Option<(usize, &'a Site)> {
+    let blame = &finding.blame;
+    let is_in = |site: &Site| (&site.class, &site.method) == (&blame.class, &blame.method);
+    if is_in(&step.site) {
+        return Some((0, &step.site));
+    }
+    let frames = step.stack.as_ref()?.frames.iter().enumerate();
+    frames.skip(1).find(|(_, frame)| is_in(frame) && frame.line.is_some())
 }
 
 /// What to do about a finding.
@@ -37,11 +66,11 @@ pub(crate) fn advice(finding: &Finding) -> String {
     }
 }
 
-/// The line a reader is sent to first: where the block breaks, which is the last step, and the
-/// blamed method for a finding without steps.
+/// The line a reader is sent to first: where the block breaks, which is the last step, in the blamed method if it is known
+/// how that got there; and the blamed method for a finding without steps.
 pub(crate) fn primary_site(finding: &Finding) -> &Site {
     let steps = finding.witnesses.first().map_or(&[][..], |witness| &witness.steps);
-    steps.last().map_or(&finding.blame, |step| &step.site)
+    steps.last().map_or(&finding.blame, |step| shown_site(finding, step))
 }
 
 /// The identity of a finding; one that was never ranked counts as the first of its kind.
@@ -149,6 +178,38 @@ pub(crate) fn place(site: &Site) -> String {
         (None, _) => method_place(site),
     }
 }
+
+/// `A.java:12`: enough in a sentence that names the class.
+pub(crate) fn short_place(site: &Site) -> String {
+    let place = place(site);
+    place.rsplit('/').next().map_or(place.clone(), str::to_string)
+}
+
+/// `A.m`: a method without its package.
+pub(crate) fn short_method(site: &Site) -> String {
+    let class = site.class.rsplit('.').next().unwrap_or(&site.class);
+    if class.is_empty() { site.method.clone() } else { format!("{class}.{}", site.method) }
+}
+
+/// Whether a frame is of neither the platform nor what runs tests: threads begin in `Thread.run`, and tasks in a worker of a
+/// pool, which says nothing about the program.
+pub(crate) fn is_of_program(site: &Site) -> bool {
+    !NOT_OF_PROGRAMS.iter().any(|package| site.class.starts_with(package))
+}
+
+/// The packages of the platform, and of what runs tests.
+const NOT_OF_PROGRAMS: &[&str] = &[
+    "java.",
+    "javax.",
+    "jdk.",
+    "sun.",
+    "com.sun.",
+    "org.junit.",
+    "junit.",
+    "org.testng.",
+    "org.apache.maven.",
+    "org.gradle.",
+];
 
 /// `p.A.m`, with the bytecode offset where there is one: the best there is without a line.
 pub(crate) fn method_place(site: &Site) -> String {

@@ -221,7 +221,24 @@ pub(crate) fn findings(mut command: Command) -> Result<Vec<Found>, Failed> {
 pub(crate) fn findings_in(report: &[u8]) -> Result<Vec<Found>, Failed> {
     let report: Value = serde_json::from_slice(report)?;
     let all = report["findings"].as_array().ok_or("the report has no findings")?;
-    Ok(all.iter().map(found).collect())
+    let mut shown = Vec::new();
+    all.iter().for_each(|finding| add_shown(finding, &mut shown));
+    Ok(shown)
+}
+
+/// A finding once for each of its witnesses, and those that stand under it.
+fn add_shown(finding: &Value, shown: &mut Vec<Found>) {
+    shown.push(found(finding));
+    for other in finding["other_witnesses"].as_array().into_iter().flatten() {
+        let one = Value::Object(serde_json::Map::from_iter([
+            ("rule".to_string(), finding["rule"].clone()),
+            ("blame".to_string(), finding["blame"].clone()),
+            ("subjects".to_string(), finding["subjects"].clone()),
+            ("witness".to_string(), other["witness"].clone()),
+        ]));
+        shown.push(found(&one));
+    }
+    finding["also"].as_array().into_iter().flatten().for_each(|also| add_shown(also, shown));
 }
 
 fn found(finding: &Value) -> Found {

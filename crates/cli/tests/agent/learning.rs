@@ -29,7 +29,11 @@ fn settles(setup: &Setup) -> Result<(), Failed> {
     let learned = folder.path().join("learned.toml");
     let run = || {
         let mut command = scission(&["--monitor", "velodrome", "--unobserved", "learning.Turn"]);
-        command.arg("--learn-spec").arg(&learned).arg("--").arg(setup.jdk_program("java"));
+        command
+            .arg("--learn-spec")
+            .arg(&learned)
+            .args(["--learn-runs", "1", "--"])
+            .arg(setup.jdk_program("java"));
         command.arg("-cp").arg(&classes).arg("learning.Nested");
         findings(command)
     };

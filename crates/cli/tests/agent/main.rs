@@ -15,6 +15,7 @@ mod learning;
 mod models;
 mod real;
 mod report_output;
+mod reports;
 mod setup;
 mod sharing;
 mod splits;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         languages::cases(),
         learning::cases(),
         stacks::cases(),
+        reports::cases(),
         report_output::cases(),
         endings::cases(),
         adversary::cases(),

@@ -56,6 +56,7 @@ impl MethodPlan<'_, '_> {
             return None;
         }
         self.accesses += 1;
-        self.site(Some(offset), String::new(), SiteTarget::Array)
+        let subject = self.with_origin(offset, "");
+        self.site(Some(offset), subject, SiteTarget::Array)
     }
 }

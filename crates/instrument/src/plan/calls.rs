@@ -197,7 +197,8 @@ impl MethodPlan<'_, '_> {
         method: &MemberRef<'_>,
         target: SiteTarget,
     ) -> Option<i32> {
-        let subject = format!("{}.{}", classes::binary_name(method.class), method.name);
+        let called = format!("{}.{}", classes::binary_name(method.class), method.name);
+        let subject = self.with_origin(offset, &called);
         self.site(Some(offset), subject, target)
     }
 

@@ -14,6 +14,7 @@ mod branches;
 mod calls;
 mod constructors;
 mod copies;
+mod field_origins;
 mod fields;
 mod followed_methods;
 mod monitors;
@@ -47,6 +48,7 @@ use crate::config::{Config, Coverage, ListedAs, WatchList};
 use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
 use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
+use crate::plan::field_origins::FieldOrigins;
 use crate::plan::followed_methods::FollowedMethods;
 use crate::plan::new_objects::ObjectFlow;
 use crate::plan::tasks::Lambdas;
@@ -226,6 +228,7 @@ impl Planner<'_> {
         let objects = self.objects(index);
         let mut plan = MethodPlan {
             objects,
+            origins: None,
             index,
             method,
             code,
@@ -305,6 +308,8 @@ struct MethodPlan<'p, 'a> {
     construction: Construction,
     /// Which objects nobody else knows.
     objects: Option<Rc<ObjectFlow>>,
+    /// Which fields objects were read from, once somebody has asked.
+    origins: Option<FieldOrigins>,
     edits: MethodEdits,
     /// What runs whenever the method ends.
     exit: Snippet,
@@ -389,6 +394,24 @@ impl MethodPlan<'_, '_> {
             | Instruction::Throw
             | Instruction::CheckCast(_)
             | Instruction::InstanceOf(_) => Ok(()),
+        }
+    }
+
+    /// What a place says it is about, with the field that its object was read from: `java.util.Map.get of shop.Stock.items`.
+    fn with_origin(&mut self, offset: u32, said: &str) -> String {
+        if !self.watches_accesses {
+            return said.to_string();
+        }
+        let (file, code, instructions) = (self.planner.file, self.code, self.instructions);
+        let origins =
+            self.origins.get_or_insert_with(|| FieldOrigins::of(file, code, instructions));
+        let field = origins.at(offset).and_then(|field| file.pool.member_ref(field).ok());
+        match field {
+            Some(field) => {
+                let class = classes::binary_name(field.class);
+                format!("{said}{}{class}.{}", SiteEntry::ORIGIN, field.name)
+            }
+            None => said.to_string(),
         }
     }
 

@@ -15,7 +15,8 @@ impl MethodPlan<'_, '_> {
             return Ok(());
         }
         let target = SiteTarget::Lock { begins_block: self.has_regions() };
-        let Some(site) = self.site(Some(offset), String::new(), target) else {
+        let subject = self.with_origin(offset, "");
+        let Some(site) = self.site(Some(offset), subject, target) else {
             return Ok(());
         };
         let mut before = Snippet::new();
@@ -34,7 +35,8 @@ impl MethodPlan<'_, '_> {
             return Ok(());
         }
         let target = SiteTarget::Lock { begins_block: false };
-        let Some(site) = self.site(Some(offset), String::new(), target) else {
+        let subject = self.with_origin(offset, "");
+        let Some(site) = self.site(Some(offset), subject, target) else {
             return Ok(());
         };
         let mut before = Snippet::new();

@@ -1,0 +1,254 @@
+//! Reports that people read: programs with a known number of defects, each of which is one finding.
+//!
+//! A program is a folder of `fixtures/reports`. A comment `DEFECT(label): name …` stands where each defect is; a finding is
+//! about it if its sentence has one of the names. What a run did not meet it need not report; whatever it reports is a
+//! defect, and none twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::Failed;
+use serde_json::Value;
+
+use crate::Case;
+use crate::defects::scission;
+use crate::jvm::javac;
+use crate::setup::Setup;
+
+/// The programs that one `javac` makes, with their main classes.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("batch", "batch.Main"),
+    ("chat", "chat.Main"),
+    ("crawler", "crawl.Main"),
+    ("inventory", "inv.Main"),
+    ("jobs", "jobs.Main"),
+    ("logging", "log.Main"),
+    ("orderbook", "book.Main"),
+    ("service", "shop.Main"),
+    ("simulation", "sim.Main"),
+    ("twojvms", "bank.Main"),
+];
+
+/// How large the JSON of a run may be, in bytes.
+const MOST_JSON: usize = 200_000;
+
+/// How long the text of the small service may be, in lines.
+const MOST_LINES: usize = 150;
+
+pub(crate) fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = PROGRAMS
+        .iter()
+        .map(|(program, main)| {
+            Case::new(format!("reports/{program}"), [], move |setup: &Setup| {
+                one_finding_a_defect(setup, program, main)
+            })
+        })
+        .collect();
+    cases.push(Case::new("reports/demo", [], demo));
+    cases.push(Case::new("reports/text", [], text_of_the_service));
+    cases.push(Case::new("reports/sarif", [], sarif));
+    cases.push(Case::new("reports/baseline", [], baseline_converges));
+    cases
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The Java files below a folder.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "java") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Compiles what is in a folder.
+fn compile(folder: &Path, name: &str) -> Result<PathBuf, Failed> {
+    let classes = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reports").join(name);
+    fs::create_dir_all(&classes)?;
+    javac(&sources(folder)?, &classes, None)?;
+    Ok(classes)
+}
+
+fn program(name: &str) -> PathBuf {
+    root().join("fixtures/reports").join(name)
+}
+
+/// The names of each defect of a program, by label.
+fn defects(folder: &Path) -> Result<BTreeMap<String, Vec<String>>, Failed> {
+    let mut defects = BTreeMap::new();
+    for source in sources(folder)? {
+        let text = fs::read_to_string(&source)?;
+        let marked = text.lines().filter_map(|line| line.trim().strip_prefix("// DEFECT("));
+        for (label, names) in marked.filter_map(|line| line.split_once("): ")) {
+            let names = names.split_whitespace().map(str::to_string).collect();
+            defects.insert(label.to_string(), names);
+        }
+    }
+    Ok(defects)
+}
+
+/// A command that runs a program.
+fn run(setup: &Setup, flags: &[&str], classes: &Path, main: &str) -> Command {
+    let mut command = scission(flags);
+    command.arg("--").arg(setup.jdk_program("java")).arg("-cp").arg(classes).arg(main);
+    command
+}
+
+fn output(mut command: Command) -> Result<Vec<u8>, Failed> {
+    let output = command.output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("it ended with {}: {said}", output.status).into());
+    }
+    Ok(output.stdout)
+}
+
+/// The report on standard output, which the program shares.
+fn report_in(output: &[u8]) -> Result<Value, Failed> {
+    let start = output.windows(2).position(|it| it == b"{\n").ok_or("there is no report")?;
+    Ok(serde_json::from_slice(&output[start..])?)
+}
+
+fn messages(report: &Value) -> Vec<String> {
+    let findings = report["findings"].as_array().into_iter().flatten();
+    findings.map(|finding| without_numbers(finding["message"].as_str().unwrap_or(""))).collect()
+}
+
+/// `Account.balance` for `Account#3.balance`.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split('#');
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + part.trim_start_matches(|it: char| it.is_ascii_digit()))
+}
+
+/// Each finding is about one defect, and no two are about the same.
+fn judge(folder: &Path, messages: &[String]) -> Result<(), Failed> {
+    let defects = defects(folder)?;
+    let mut seen = BTreeSet::new();
+    for message in messages {
+        let is_named = |name: &String| {
+            message.contains(&format!("`{name}")) || message.contains(&format!(".{name}"))
+        };
+        let found = defects.iter().find(|(_, names)| names.iter().any(is_named));
+        let Some((label, _)) = found else {
+            return Err(format!("this is no defect: {message}").into());
+        };
+        if !seen.insert(label) {
+            return Err(format!("{label} is found twice: {messages:#?}").into());
+        }
+    }
+    Ok(())
+}
+
+fn one_finding_a_defect(setup: &Setup, name: &str, main: &str) -> Result<(), Failed> {
+    let folder = program(name);
+    let classes = compile(&folder, name)?;
+    let output = output(run(setup, &[], &classes, main))?;
+    judge(&folder, &messages(&report_in(&output)?))?;
+    if output.len() > MOST_JSON {
+        return Err(format!("the report has {} bytes", output.len()).into());
+    }
+    Ok(())
+}
+
+/// Its three defects are three findings, and what shows how to mend them is none.
+fn demo(setup: &Setup) -> Result<(), Failed> {
+    let classes = compile(&root().join("demo"), "demo")?;
+    let output = output(run(setup, &[], &classes, "bank.Main"))?;
+    let mut found = messages(&report_in(&output)?);
+    found.sort();
+    let blamed = ["`bank.Branch.open` is", "`bank.Teller.audit` is", "`bank.Teller.transfer` is"];
+    let is_right = found.len() == blamed.len()
+        && found.iter().zip(blamed).all(|(message, blamed)| message.starts_with(blamed));
+    if is_right { Ok(()) } else { Err(format!("{found:#?}").into()) }
+}
+
+/// The text of a service of some hundred lines fits on three screens, and has no frame of a library.
+fn text_of_the_service(setup: &Setup) -> Result<(), Failed> {
+    let folder = program("service");
+    let classes = compile(&folder, "service-text")?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+    command.env_remove("JAVA_TOOL_OPTIONS").env_remove("JDK_JAVA_OPTIONS");
+    command.args(["run", "--no-config", "--require-agent", "--fail-on", "never", "--agent"]);
+    command.arg(setup.agent()).arg("--source").arg(&folder).arg("--");
+    command.arg(setup.jdk_program("java")).arg("-cp").arg(&classes).arg("shop.Main");
+    let text = String::from_utf8(command.output()?.stderr)?;
+    let is_summed_up = text.lines().any(|line| line.contains(" high; "));
+    let of_libraries = text.lines().find(|line| line.contains("httpserver"));
+    match (text.lines().count(), is_summed_up, of_libraries) {
+        (0..=MOST_LINES, true, None) => Ok(()),
+        (lines, _, of_libraries) => Err(format!("{lines} lines, {of_libraries:?}:\n{text}").into()),
+    }
+}
+
+/// One result a defect, each with the flows of its threads.
+fn sarif(setup: &Setup) -> Result<(), Failed> {
+    let folder = program("logging");
+    let classes = compile(&folder, "logging-sarif")?;
+    let output = output(run(setup, &["--format", "sarif"], &classes, "log.Main"))?;
+    let report = report_in(&output)?;
+    let results = report["runs"][0]["results"].as_array().ok_or("there are no results")?;
+    let text =
+        |result: &Value| without_numbers(result["message"]["text"].as_str().unwrap_or_default());
+    judge(&folder, &results.iter().map(text).collect::<Vec<_>>())?;
+    let threads =
+        |result: &Value| result["codeFlows"][0]["threadFlows"].as_array().map_or(0, Vec::len);
+    match results.iter().find(|result| threads(result) < 2) {
+        Some(result) => Err(format!("the threads are missing: {result:#}").into()),
+        None if results.is_empty() => Err("nothing was found".into()),
+        None => Ok(()),
+    }
+}
+
+/// Each run writes what it found to its baseline, and after some nothing is new any more: not even when the program was
+/// compiled again, with other lines and lambdas.
+fn baseline_converges(setup: &Setup) -> Result<(), Failed> {
+    let folder = program("logging");
+    let classes = compile(&folder, "logging-baseline")?;
+    let directory = tempfile::tempdir()?;
+    let baseline = directory.path().join("baseline.json");
+    let new_in_run = |classes: &Path| -> Result<Vec<String>, Failed> {
+        let mut command = scission(&["--write-baseline"]);
+        command.arg(&baseline);
+        if baseline.exists() {
+            command.arg("--baseline").arg(&baseline);
+        }
+        command.arg("--").arg(setup.jdk_program("java")).arg("-cp").arg(classes).arg("log.Main");
+        Ok(messages(&report_in(&output(command)?)?))
+    };
+    for number in 1..=16 {
+        let new = new_in_run(&classes)?;
+        if number > 3 && !new.is_empty() {
+            return Err(format!("run {number} has something new: {new:#?}").into());
+        }
+    }
+    let changed = directory.path().join("changed/log");
+    fs::create_dir_all(&changed)?;
+    for source in sources(&folder)? {
+        let text = fs::read_to_string(&source)?;
+        let text = text.replacen(
+            "final class ",
+            "class Unrelated {\n    Runnable nothing = () -> { };\n}\n\nfinal class ",
+            usize::from(source.ends_with("Log.java")),
+        );
+        let text = text.replace(
+            "    public static void main(",
+            "    static Runnable other = () -> System.out.println();\n\n    public static void main(",
+        );
+        fs::write(changed.join(source.file_name().unwrap_or_default()), text)?;
+    }
+    let classes = compile(&changed, "logging-changed")?;
+    let new = new_in_run(&classes)?;
+    if new.is_empty() { Ok(()) } else { Err(format!("compiled again: {new:#?}").into()) }
+}
