@@ -29,6 +29,7 @@ pub(crate) enum Command {
     Run(RunFlags),
     Inspect(InspectFlags),
     Trace(TraceFlags),
+    Report(ReportFlags),
     Models(ModelsFlags),
     Explain(ExplainFlags),
     Man(ManFlags),
@@ -300,6 +301,10 @@ pub(crate) struct PresentationFlags {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
+    /// Also write everything to this file as a page for browsers, with pictures of what threads do; needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
@@ -469,6 +474,29 @@ pub(crate) struct TraceFlags {
     /// Do not show progress, even on a terminal
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// Put the reports of several commands together
+///
+/// Reads reports that `check`, `run` and `trace` wrote with `--format json`. A finding that several of them have is one,
+/// with the best evidence.
+///
+/// Exit status: 0 if there are no findings, 1 if there are, 2 on an error.
+#[derive(Debug, Args)]
+pub(crate) struct ReportFlags {
+    /// Reports in JSON
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) triage: TriageFlags,
+
+    #[command(flatten)]
+    pub(crate) presentation: PresentationFlags,
+
+    /// Write the report to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// List or show what is known of library code

@@ -24,12 +24,14 @@ mod manual;
 mod model_files;
 mod output;
 mod progress;
+mod report_files;
 mod run;
 mod run_report;
 mod settings;
 mod shared_fields_file;
 mod show_models;
 mod suspicions;
+mod terminal_text;
 mod trace;
 mod trace_checkers;
 mod triage;
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
         Ok(Ok(Outcome::InterruptedWithoutFindings)) => ExitCode::from(130),
         Ok(Ok(Outcome::Program(code))) => ExitCode::from(code),
         Ok(Err(error)) => {
-            anstream::eprintln!("error: {error:#}");
+            terminal_text::say(format_args!("error: {error:#}"));
             ExitCode::from(FAILED)
         }
         Err(_) => {
@@ -85,6 +87,7 @@ fn dispatch(flags: &Flags) -> anyhow::Result<Outcome> {
         Command::Run(flags) => run::run(flags),
         Command::Inspect(flags) => inspect::run(flags),
         Command::Trace(flags) => trace::run(flags),
+        Command::Report(flags) => report_files::run(flags),
         Command::Models(flags) => show_models::run(flags),
         Command::Explain(flags) => explain::run(flags),
         Command::Man(flags) => manual::print_page(flags),

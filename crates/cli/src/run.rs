@@ -22,6 +22,7 @@ use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::RunSettings;
 use crate::shared_fields_file::{self, SharedFieldsFile};
 use crate::suspicions::Suspicions;
+use crate::terminal_text::say;
 use crate::watch_auto;
 use crate::{FAILED, Outcome};
 
@@ -81,7 +82,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         }
     };
     let mut options = options(flags, &settings, Some(results.path()))?;
-    output::make_directory(results.path())?;
+    output::make_private_directory(results.path())?;
     write_suspects(suspicions.as_ref(), &mut options)?;
     let mut report =
         Report { flags, requires_agent, observed, suspicions, shared_fields, watch: None };
@@ -94,7 +95,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         Ok(agent) => Some((agent, &options)),
         Err(why) if settings.options.require_agent => bail!("{why}"),
         Err(why) => {
-            anstream::eprintln!("warning: {why}: the program runs unwatched");
+            say(format_args!("warning: {why}: the program runs unwatched"));
             None
         }
     };
@@ -206,7 +207,7 @@ fn print_options(
     let agent = agent.map_err(|why| anyhow!("{why}"))?;
     let mut options = options(flags, settings, flags.results.as_deref())?;
     if let Some(directory) = &options.results {
-        output::make_directory(directory)?;
+        output::make_private_directory(directory)?;
     }
     write_suspects(suspicions, &mut options)?;
     output::print(&format!("{}\n", launch::line_by_hand(&agent, &options)))?;
@@ -263,7 +264,7 @@ impl Report<'_> {
 
     /// Reports to a file that the program ran without the agent. On the screen a warning has said so.
     fn without_agent(self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
-        let is_file = self.flags.output.is_some();
+        let is_file = self.flags.output.is_some() || self.flags.presentation.html.is_some();
         if !is_file && Style::new(&self.flags.presentation).format == Format::Text {
             return Ok(unwatched(Outcome::Program(ended.code)));
         }
@@ -304,7 +305,7 @@ impl Report<'_> {
         let delivered = match (delivered, listed) {
             (Ok(_), Err(error)) => Err(error),
             (delivered, Ok(Some(note))) if !flags.presentation.quiet => {
-                anstream::eprintln!("note: {note}");
+                say(format_args!("note: {note}"));
                 delivered
             }
             (delivered, _) => delivered,
@@ -342,6 +343,6 @@ fn unwatched(outcome: Outcome) -> Outcome {
 
 /// Reports an error of Scission; an exit code of the program that is not 0 takes precedence.
 fn failed(error: &anyhow::Error, code: u8) -> Outcome {
-    anstream::eprintln!("error: {error:#}");
+    say(format_args!("error: {error:#}"));
     Outcome::Program(if code == 0 { FAILED } else { code })
 }

@@ -14,6 +14,7 @@ use crate::flags::PresentationFlags;
 use crate::graphs;
 use crate::output::{self, Destination, Screen, Style};
 use crate::settings::ReportSettings;
+use crate::terminal_text::say;
 use crate::triage::{open_sources, triage};
 
 /// Everything a report needs besides the findings.
@@ -85,6 +86,7 @@ impl<'a> ObservedReport<'a> {
         let drawn = graphs.map_or(Ok(()), |directory| graphs::write(&results, directory));
         let style = Style::new(self.presentation).with_graphs(graphs);
         let delivered = output::deliver(&results, &destination, &style, &self.sources, screen);
+        let page = output::write_page(self.presentation, &results, &self.sources);
         // What did not happen in this run may happen in the next.
         let baseline_written = write_baseline(&results, settings, baseline, |_| true);
         let learned = self.learned.as_mut().map_or(Ok(()), |learned| {
@@ -93,11 +95,11 @@ impl<'a> ObservedReport<'a> {
             learned.write()?;
             if added > 0 && !self.presentation.quiet {
                 let (count, file) = (methods(added), learned.name());
-                anstream::eprintln!("note: {count} added to `{file}`: runs with it exclude them");
+                say(format_args!("note: {count} added to `{file}`: runs with it exclude them"));
             }
             Ok(())
         });
-        delivered.and(drawn).and(baseline_written).and(learned)?;
+        delivered.and(page).and(drawn).and(baseline_written).and(learned)?;
         let counts = |finding: &Finding| settings.fail_on.includes(finding.severity);
         Ok(if results.findings.iter().any(counts) {
             Verdict::Findings

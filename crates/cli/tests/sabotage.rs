@@ -1,0 +1,1 @@
+//! What comes of a run when something goes wrong around it.
