@@ -41,7 +41,7 @@ mod watch_list_file;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::flags::{Command, Flags};
 
@@ -60,7 +60,10 @@ enum Outcome {
 const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
-    let flags = Flags::parse();
+    // `clap` keeps texts for as long as the process runs.
+    let version: &'static str = launch::long_version().leak();
+    let matches = Flags::command().long_version(version).get_matches();
+    let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     // A panic is a defect of ours, and must still not look like "findings" to a script.
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(&flags)));
     match outcome {

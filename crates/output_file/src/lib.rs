@@ -60,7 +60,7 @@ pub fn write_whole(
 /// Those of the file system.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut temporary = temporary_in(path, None)?;
-    temporary.write_all(bytes)?;
+    temporary.as_file_mut().write_all(bytes)?;
     temporary.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

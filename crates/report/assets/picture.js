@@ -1,7 +1,7 @@
 // The interleaving as a picture: a column for each thread, time downward.
 
-const BOX_HEIGHT = 60;
-const ROW_HEIGHT = 90;
+const LINE = 17;
+const BETWEEN_ROWS = 30;
 const HEADING = 62;
 const LANE = 18;
 const BAR = 9;
@@ -36,9 +36,6 @@ function drawn(picture, onSource) {
       shape("line", {
         class: "time", x1: 14, x2: 14, y1: HEADING, y2: layout.height - 14, "marker-end": `url(#${id}-observed)`,
       }),
-      shape("text", {
-        class: "time", x: 0, y: 0, transform: `translate(10 ${HEADING + 40}) rotate(-90)`, "text-anchor": "end",
-      }, ""),
       shape("text", { class: "time", x: 6, y: HEADING - 10 }, "time"),
     );
   }
@@ -71,10 +68,16 @@ function laidOut(picture) {
   });
   const longest = Math.max(...picture.rows.map((row) => Math.max(
     row.text.length,
-    row.site === null ? 0 : shortPlace(row.site).length + 2,
-    row.site === null ? 0 : Math.min((codeAt(row.site) ?? "").trim().length, 44),
+    row.site === null ? 0 : shortPlace(row.site).length,
+    row.site === null ? 0 : (codeAt(row.site) ?? "").trim().length,
   )));
-  const box = Math.min(Math.max(longest * CHARACTER + 2 * INSET, 200), 400);
+  const box = Math.min(Math.max((longest + 1) * CHARACTER + 2 * INSET, 200), 330);
+  const room = Math.floor((box - 2 * INSET) / CHARACTER);
+  const boxHeight = (picture.rows.some((row) => row.text.length > room) ? 4 : 3) * LINE + 10;
+  const rowHeight = boxHeight + BETWEEN_ROWS;
+  // What leads from one operation of a thread to another goes around them.
+  const isLoop = (arrow) => picture.rows[arrow.from].column === picture.rows[arrow.to].column;
+  const right = picture.arrows.some(isLoop) ? 100 : 16;
   let x = picture.kind === "interleaving" ? 44 : 16;
   const columns = lanes.map((taken) => {
     const bars = x;
@@ -83,11 +86,11 @@ function laidOut(picture) {
     return { bars, left, centre: left + box / 2 };
   });
   return {
-    columns, locks, box,
+    columns, locks, box, room, boxHeight,
     lane: new Map(picture.bars.map((bar, at) => [bar, laneOf[at]])),
-    top: (row) => HEADING + row * ROW_HEIGHT,
-    width: x - GUTTER + 16,
-    height: HEADING + picture.rows.length * ROW_HEIGHT + 8,
+    top: (row) => HEADING + row * rowHeight,
+    width: x - GUTTER + right,
+    height: HEADING + picture.rows.length * rowHeight,
   };
 }
 
@@ -105,7 +108,7 @@ function outline(block, layout) {
   return shape("g", { class: block.is_blamed ? "block blamed" : "block" },
     shape("rect", {
       x: left - INSET / 2, y: top, width: layout.box + INSET,
-      height: layout.top(block.last) + BOX_HEIGHT + 7 - top, rx: 8,
+      height: layout.top(block.last) + layout.boxHeight + 7 - top, rx: 8,
     }),
     shape("text", { x: left + 4, y: top + 15 }, name),
   );
@@ -116,7 +119,7 @@ function lockBar(bar, layout) {
   const number = layout.locks.indexOf(bar.lock);
   const x = bars + layout.lane.get(bar) * LANE;
   const top = layout.top(bar.first) - 4;
-  const bottom = bar.is_open ? layout.height - 4 : layout.top(bar.last) + BOX_HEIGHT + 4;
+  const bottom = bar.is_open ? layout.height - 4 : layout.top(bar.last) + layout.boxHeight + 4;
   return shape("g", { class: `lock lock-${number % LOCK_COLOURS}` },
     shape("title", null, `holds ${bar.lock}`),
     shape("rect", { x, y: top + 14, width: BAR, height: bottom - top - 14, rx: 4 }),
@@ -132,8 +135,8 @@ function letter(number) {
 function operation(row, at, layout, picture, onSource) {
   const { left } = layout.columns[row.column];
   const top = layout.top(at);
-  const room = Math.floor((layout.box - 2 * INSET) / CHARACTER);
-  const lines = [["what", row.text]];
+  const { room } = layout;
+  const lines = wrapped(row.text, room).map((text) => ["what", text]);
   if (row.site !== null) {
     lines.push(["where", shortPlace(row.site)]);
     const code = codeAt(row.site);
@@ -156,9 +159,9 @@ function operation(row, at, layout, picture, onSource) {
       row.has_happened ? "" : ", which did not happen but could",
     ].join(""),
   },
-    shape("rect", { x: left, y: top, width: layout.box, height: BOX_HEIGHT, rx: 5 }),
+    shape("rect", { x: left, y: top, width: layout.box, height: layout.boxHeight, rx: 5 }),
     lines.map(([kind, text], line) => shape("text", {
-      class: kind, x: left + INSET, y: top + (lines.length === 1 ? 35 : 18 + line * 17),
+      class: kind, x: left + INSET, y: top + 18 + line * LINE + (lines.length === 1 ? LINE : 0),
     }, shorten(text, room))),
   );
   if (row.site !== null) {
@@ -180,18 +183,28 @@ function operation(row, at, layout, picture, onSource) {
   return group;
 }
 
+// A text as one line or two.
+function wrapped(text, room) {
+  if (text.length <= room) {
+    return [text];
+  }
+  const space = text.lastIndexOf(" ", room);
+  const end = space > room / 3 ? space : room;
+  return [text.slice(0, end), text.slice(end).trim()];
+}
+
 function connection(arrow, layout, picture, id) {
   const from = picture.rows[arrow.from];
   const to = picture.rows[arrow.to];
   const [start, end] = [layout.columns[from.column].left, layout.columns[to.column].left];
-  const y1 = layout.top(arrow.from) + BOX_HEIGHT / 2;
-  const y2 = layout.top(arrow.to) + BOX_HEIGHT / 2;
+  const y1 = layout.top(arrow.from) + layout.boxHeight / 2;
+  const y2 = layout.top(arrow.to) + layout.boxHeight / 2;
   let path;
   let middle;
   if (from.column === to.column) {
     const x = start + layout.box;
     path = `M ${x} ${y1} C ${x + 46} ${y1}, ${x + 46} ${y2}, ${x} ${y2}`;
-    middle = [x + 30, (y1 + y2) / 2];
+    middle = [x + 44, (y1 + y2) / 2];
   } else {
     const isRight = end > start;
     const x1 = isRight ? start + layout.box : start;

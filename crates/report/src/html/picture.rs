@@ -219,6 +219,8 @@ impl Drawing<'_> {
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); cycle.transactions.len()];
         let mut steps_of_rows: BTreeMap<usize, &Step> = BTreeMap::new();
         let mut last_end: Option<(usize, &str, &Operation)> = None;
+        // Arrows to transactions that have no row yet: where they begin, which transaction, and why.
+        let mut pending: Vec<(usize, usize, &str)> = Vec::new();
         let observed = match self.finding.evidence {
             Evidence::Observed => Style::Observed,
             Evidence::Predicted | Evidence::Possible => Style::Predicted,
@@ -228,47 +230,46 @@ impl Drawing<'_> {
             if at >= columns.len() {
                 break;
             }
-            let mut ends = Vec::new();
-            for (number, end) in [(at, &edge.from), (target, &edge.to)] {
-                let is_intruder = has_blame && !cycle.transactions[number].is_blamed;
-                let row = match edge.kind {
-                    EdgeKind::Operations if last_end == Some((number, &edge.subject, end)) => {
-                        *rows_of[number].last().expect("the row of the same operation")
-                    }
-                    EdgeKind::Operations => {
+            if let Some(why) = words::why_without_operations(edge) {
+                let from = match rows_of[at].last() {
+                    Some(row) => *row,
+                    None => self.unknown_operation(columns[at], &mut rows_of[at]),
+                };
+                // What a thread does one after another stands below each other.
+                if edge.kind == EdgeKind::Omitted {
+                    pending.push((from, target, why));
+                }
+                last_end = None;
+                continue;
+            }
+            let mut ends = [0; 2];
+            for (place, number, end) in [(0, at, &edge.from), (1, target, &edge.to)] {
+                let what = Some((number, edge.subject.as_str(), end));
+                ends[place] = match rows_of[number].last() {
+                    Some(row) if last_end == what => *row,
+                    _ => {
                         let thread = &cycle.transactions[number].thread;
                         let step = step_of(witness, thread, edge, end);
                         self.branches_before(witness, step, columns[number], &mut rows_of[number]);
+                        let is_intruder = has_blame && !cycle.transactions[number].is_blamed;
                         let row = self.operation(edge, end, columns[number], is_intruder);
                         steps_of_rows.extend(step.map(|step| (row, &witness.steps[step])));
+                        rows_of[number].push(row);
                         row
                     }
-                    EdgeKind::Order | EdgeKind::Omitted => match rows_of[number].last() {
-                        Some(row) if number == at || at + 1 == cycle.edges.len() => *row,
-                        _ => self.push(Row {
-                            column: columns[number],
-                            text: "what it did is not shown".to_string(),
-                            is_intruder,
-                            has_happened: observed == Style::Observed,
-                            ..Row::default()
-                        }),
-                    },
                 };
-                if rows_of[number].last() != Some(&row) {
-                    rows_of[number].push(row);
-                }
-                ends.push(row);
-                last_end = (edge.kind == EdgeKind::Operations).then_some((
-                    number,
-                    edge.subject.as_str(),
-                    end,
-                ));
+                last_end = what;
             }
-            let text = words::why_without_operations(edge).unwrap_or(&edge.subject);
             let style = if edge.is_race { Style::Race } else { observed };
-            if ends[0] != ends[1] {
-                self.arrow(ends[0], ends[1], text, style);
-            }
+            self.arrow(ends[0], ends[1], &edge.subject, style);
+        }
+        for (from, target, why) in pending {
+            let after = rows_of[target].iter().copied().find(|row| *row > from);
+            let to = match after {
+                Some(row) => row,
+                None => self.unknown_operation(columns[target], &mut rows_of[target]),
+            };
+            self.arrow(from, to, why, observed);
         }
         for (transaction, rows) in cycle.transactions.iter().zip(&rows_of) {
             let (Some(first), Some(last)) = (rows.iter().min(), rows.iter().max()) else {
@@ -293,6 +294,15 @@ impl Drawing<'_> {
                 }
             }
         }
+    }
+
+    /// A row for a transaction of which nothing else is shown.
+    fn unknown_operation(&mut self, column: usize, rows: &mut Vec<usize>) -> usize {
+        let text = "what it does is not recorded".to_string();
+        let has_happened = self.finding.evidence == Evidence::Observed;
+        let row = self.push(Row { column, text, has_happened, ..Row::default() });
+        rows.push(row);
+        row
     }
 
     /// A column for each thread. Two transactions of the same name that conflict are of two threads with one name.
@@ -664,6 +674,21 @@ mod tests {
         }
         let columns: Vec<_> = picture(&finding).rows.iter().map(|row| row.column).collect();
         assert_eq!(columns, [0, 1, 0]);
+    }
+
+    #[test]
+    fn what_a_thread_does_one_after_another_needs_no_arrow() {
+        let mut finding = samples::account_deposit();
+        let cycle = finding.witnesses[0].cycle.as_mut().unwrap();
+        let between = CycleEdge { kind: EdgeKind::Order, ..cycle.edges[0].clone() };
+        cycle.edges.insert(1, between);
+        cycle.transactions.push(cycle.transactions[1].clone());
+        let drawn = picture(&finding);
+        assert_eq!(drawn.columns.len(), 2);
+        assert_eq!(drawn.rows.iter().map(|row| row.column).collect::<Vec<_>>(), [0, 1, 1, 0]);
+        assert_eq!(arrows(&drawn), [(0, 1, Style::Observed), (2, 3, Style::Observed)]);
+        finding.witnesses[0].cycle.as_mut().unwrap().edges[1].kind = EdgeKind::Omitted;
+        assert_eq!(arrows(&picture(&finding)).len(), 3);
     }
 
     #[test]
