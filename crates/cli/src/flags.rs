@@ -30,6 +30,7 @@ pub(crate) enum Command {
     Inspect(InspectFlags),
     Trace(TraceFlags),
     Report(ReportFlags),
+    Init(InitFlags),
     Models(ModelsFlags),
     Explain(ExplainFlags),
     Man(ManFlags),
@@ -497,6 +498,20 @@ pub(crate) struct ReportFlags {
     /// Write the report to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Write a scission.toml that fits the project, and a baseline of what is found in it now
+///
+/// Knows projects of Maven and Gradle with their modules; elsewhere it looks for classes in the usual places.
+#[derive(Debug, Args)]
+pub(crate) struct InitFlags {
+    /// The project (default: the current directory)
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// Write scission.toml anew if it is there already
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// List or show what is known of library code

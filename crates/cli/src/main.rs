@@ -16,6 +16,7 @@ mod config;
 mod explain;
 mod flags;
 mod graphs;
+mod init;
 mod inspect;
 mod java_command;
 mod jvm_results;
@@ -91,6 +92,7 @@ fn dispatch(flags: &Flags) -> anyhow::Result<Outcome> {
         Command::Inspect(flags) => inspect::run(flags),
         Command::Trace(flags) => trace::run(flags),
         Command::Report(flags) => report_files::run(flags),
+        Command::Init(flags) => init::run(flags),
         Command::Models(flags) => show_models::run(flags),
         Command::Explain(flags) => explain::run(flags),
         Command::Man(flags) => manual::print_page(flags),
