@@ -160,8 +160,9 @@ impl Project {
 
     fn text(&self, has_baseline: bool) -> String {
         let list = |values: &[String]| {
+            let quote = |value: &String| value.replace('\\', "\\\\").replace('"', "\\\"");
             let quoted: Vec<String> =
-                values.iter().map(|value| toml::Value::String(value.clone()).to_string()).collect();
+                values.iter().map(|value| format!("\"{}\"", quote(value))).collect();
             format!("[{}]", quoted.join(", "))
         };
         let commented = |is_set: bool| if is_set { "" } else { "# " };
@@ -200,7 +201,8 @@ fn find_modules(
     let mut folders: Vec<String> = fs::read_dir(folder.join(name))?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|it| {
-            !it.starts_with('.')
+            !it.contains(char::is_control)
+                && !it.starts_with('.')
                 && !["target", "build", "src", "node_modules"].contains(&it.as_str())
         })
         .collect();

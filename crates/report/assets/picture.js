@@ -141,7 +141,9 @@ function operation(row, at, layout, picture, onSource) {
     lines.push(["where", shortPlace(row.site)]);
     const code = codeAt(row.site);
     if (code !== null) {
-      lines.push(["code", code.trim()]);
+      // A line is recognised by its beginning.
+      const text = code.trim();
+      lines.push(["code", text.length > room ? `${text.slice(0, room - 1)}…` : text]);
     }
   }
   const held = picture.bars.filter((bar) =>

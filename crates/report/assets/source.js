@@ -69,6 +69,12 @@ function excerpt(file, labelled, around) {
       }
     }
   }
+  for (const number of [...wanted]) {
+    // One line takes no more room than the sign for a line that is left out.
+    if (wanted.has(number + 2) && lineOf(file, number + 1) !== null) {
+      wanted.add(number + 1);
+    }
+  }
   const code = element("div", { class: "code" });
   let before = null;
   for (const number of [...wanted].sort((one, other) => one - other)) {

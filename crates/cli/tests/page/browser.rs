@@ -16,7 +16,7 @@ pub(crate) struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    _profile: tempfile::TempDir,
+    profile: tempfile::TempDir,
 }
 
 impl Browser {
@@ -36,8 +36,7 @@ impl Browser {
             rest.trim_end_matches('.').parse().ok()
         });
         let profile = tempfile::tempdir().unwrap();
-        let mut browser =
-            Browser { driver, port: port.unwrap(), session: String::new(), _profile: profile };
+        let mut browser = Browser { driver, port: port.unwrap(), session: String::new(), profile };
         let arguments = [
             "--headless=new".to_string(),
             // Containers have no user namespaces; the pages are our own.
@@ -47,7 +46,7 @@ impl Browser {
             "--force-color-profile=srgb".to_string(),
             "--hide-scrollbars".to_string(),
             "--window-size=1400,1000".to_string(),
-            format!("--user-data-dir={}", browser._profile.path().display()),
+            format!("--user-data-dir={}", browser.profile.path().display()),
         ];
         let wanted = json!({ "capabilities": { "alwaysMatch": {
             "browserName": "chrome",

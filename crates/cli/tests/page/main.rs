@@ -74,8 +74,8 @@ fn every_filter_lists_what_it_says() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&written("filters", &results()), "");
     let all = [
-        "deadlock, Pool.java:12",
         "not-serializable, Account.java:19",
+        "deadlock, Pool.java:12",
         "reacquired-lock, Line0.java:8",
         "reacquired-lock, Line2.java:8",
         "reacquired-lock, Line1.java:8",
@@ -89,7 +89,7 @@ fn every_filter_lists_what_it_says() {
     assert_eq!(browser.text("#count"), "3 of 5 findings");
     // A rule under a finding of another one counts.
     choose(&browser, "rule", "breakable-block");
-    assert_eq!(listed(&browser), all[1..2]);
+    assert_eq!(listed(&browser), all[..1]);
     choose(&browser, "rule", "All rules");
 
     choose(&browser, "package", "geometry (");
@@ -98,6 +98,8 @@ fn every_filter_lists_what_it_says() {
     assert_eq!(listed(&browser), all[3..4]);
     choose(&browser, "package", "bank (");
     assert_eq!(listed(&browser), all[..2]);
+    choose(&browser, "package", "bank.pool");
+    assert_eq!(listed(&browser), all[1..2]);
     choose(&browser, "package", "All packages");
 
     set_checked(&browser, "observed", false);
@@ -119,7 +121,7 @@ fn every_filter_lists_what_it_says() {
     choose(&browser, "status", "New");
 
     search(&browser, "POOL deadlock");
-    assert_eq!(listed(&browser), all[..1]);
+    assert_eq!(listed(&browser), all[1..2]);
     search(&browser, "line2.java");
     assert_eq!(listed(&browser), all[3..4]);
     search(&browser, "no such thing");
@@ -400,7 +402,8 @@ fn the_picture_shows_who_comes_in_between() {
     let tip = browser.text("#tip");
     assert!(tip.contains("bank.Account.balance (Account.java:7)"), "{tip}");
     browser.point_at(".operation[data-row='1']", true);
-    assert_eq!(browser.text(".line.shown").trim(), "19\n        balance = amount;".trim());
+    let shown = browser.text(".line.shown");
+    assert!(shown.starts_with("19") && shown.contains("balance = amount;"), "{shown}");
     assert_eq!(browser.number_of(".line.shown"), 1);
     assert!(browser.number_of(".source .keyword") > 0 && browser.number_of(".source .comment") > 0);
 
@@ -458,9 +461,10 @@ fn thousands_of_findings_are_made_as_they_are_looked_at() {
 fn all_that_is_listed_is_printed() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&written("print", &results()), "");
-    assert!(browser.printed_sheets() >= 5);
+    let all = browser.printed_sheets();
+    assert!(all >= 5, "{all}");
     choose(&browser, "rule", "deadlock");
-    assert!(browser.printed_sheets() <= 2);
+    assert!((1..all).contains(&browser.printed_sheets()));
     assert_eq!(browser.number_of("#print article"), 0);
     assert_eq!(browser.complaints(), [""; 0]);
 }
