@@ -450,7 +450,7 @@ fn thousands_of_findings_are_made_as_they_are_looked_at() {
     assert_eq!(browser.number_of("#list li"), 2000);
     assert_eq!(
         browser.text("#list [aria-selected=true] .place"),
-        "reacquired-lock, Line1999.java:8"
+        "reacquired-lock, Line999.java:8"
     );
     search(&browser, "Line1234.java");
     assert_eq!(listed(&browser).len(), 1);
