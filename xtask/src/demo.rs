@@ -27,7 +27,9 @@ pub(crate) fn demonstrate() -> Result<()> {
 
     // The JDK goes in through the environment, so that the line below is what a user would type.
     let shown = classes.strip_prefix(root()).unwrap_or(&classes).display().to_string();
-    let arguments = [shown.as_str(), "--source", "demo"];
+    let page = output.join("page.html");
+    let shown_page = page.strip_prefix(root()).unwrap_or(&page).display().to_string();
+    let arguments = [shown.as_str(), "--source", "demo", "--html", &shown_page];
     println!("$ scission check {}", arguments.join(" "));
     let status = Command::new(&binary)
         .current_dir(root())
@@ -57,6 +59,6 @@ pub(crate) fn demonstrate() -> Result<()> {
     if blamed != wrong {
         bail!("the demo should blame {wrong:?}, and blames {blamed:?}");
     }
-    progress("the demo found what it should");
+    progress(&format!("the demo found what it should; with pictures: {}", page.display()));
     Ok(())
 }

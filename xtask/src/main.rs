@@ -17,6 +17,7 @@ mod jvms;
 mod languages;
 mod mutants;
 mod order_bench;
+mod packages;
 mod program_run;
 mod real_programs;
 mod reference_pages;
@@ -44,11 +45,13 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo           build, and run `scission check` on the small program in demo/
-  test           everything the build machine runs
+  test [--all]   everything the build machine runs; with `--all` also what takes long: building what users get, and
+                 installing and using each package
   tidy           check what ARCHITECTURE.md promises of the text of this tree; the first part of `test`
   prepare        download the JVMs and the programs that the tests of the agent need
   languages      compile the programs in fixtures/languages once more, with the compilers of their languages
-  dist           build what users get, with the debug symbols in files of their own
+  dist [--try]   build what users get, with the debug symbols in files of their own: a tarball, a Debian package and a
+                 Python wheel; with `--try` from what tests use, which is faster, and install and use each
   docs           write the rule pages in docs/rules/ and the references in docs/configuration.md, docs/models.md and
                  docs/trace-format.md
   bench static   time and memory of `scission check` on java.base, and how they grow
@@ -77,10 +80,17 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["demo"] => demo::demonstrate(),
         ["test"] => suite::test_everything(),
+        ["test", "--all"] => suite::test_everything().and_then(|()| {
+            let packages = dist::dist(Profile::Dist)?;
+            dist::try_out(&packages)
+        }),
         ["prepare"] => test_programs::prepare(),
         ["languages"] => languages::compile(),
         ["tidy"] => tidy::tidy(),
-        ["dist"] => dist::dist(),
+        ["dist"] => dist::dist(Profile::Dist).map(drop),
+        ["dist", "--try"] => {
+            dist::dist(Profile::Checked).and_then(|packages| dist::try_out(&packages))
+        }
         ["docs"] => builds::command(Profile::Checked).and_then(|binary| {
             rule_pages::write(&binary)?;
             reference_pages::write(&binary)

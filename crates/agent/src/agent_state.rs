@@ -250,6 +250,14 @@ impl AgentState {
         self.has_reported_urgently.store(true, Ordering::Release);
     }
 
+    /// Leaves what was found so far, in case the JVM is killed. If that fails, the end of the JVM says so.
+    pub(crate) fn leave_so_far(&self, consumed: Consumed) {
+        if let Some(directory) = &self.options.results {
+            let results = Results { ending: Ending::Running, ..self.results() };
+            let _ = with_consumed(results, consumed).write(directory);
+        }
+    }
+
     /// Which accesses to shared variables the checkers need.
     pub(crate) fn accesses(&self) -> NeededAccesses {
         let running = self.checkers().into_iter().filter_map(checkers::named);

@@ -27,6 +27,10 @@ const BATCH: usize = 4096;
 const IDLE: Duration = Duration::from_micros(200);
 /// After how long without events the recording is brought to the disk.
 const SETTLE: Duration = Duration::from_millis(100);
+/// How often what was found so far is left behind, in case the JVM is killed; and at most one part in how many of the
+/// time of the consumer is spent on it.
+const LEAVE_EVERY: Duration = Duration::from_secs(1);
+const LEAVE_SHARE: u32 = 50;
 /// How often an idle consumer looks for the record of a ticket before it skips it, and at the end of the JVM: some
 /// two seconds, and half a second. Looks are counted and not time, since a process may be stopped as a whole:
 /// then nobody had the time to write.
@@ -166,7 +170,14 @@ impl Work {
         // Threads may go on while the JVM ends; what they do after the end has begun is not waited for.
         let mut end = None;
         let mut stall: Option<Stall> = None;
+        let (mut next_leave, mut left) = (last + LEAVE_EVERY, self.events);
         loop {
+            if self.events > left && Instant::now() >= next_leave {
+                let began = Instant::now();
+                self.agent.leave_so_far(self.so_far());
+                left = self.events;
+                next_leave = Instant::now() + LEAVE_EVERY.max(began.elapsed() * LEAVE_SHARE);
+            }
             let is_last = stop.load(Ordering::Acquire);
             let mut until = self.ring.drawn();
             if is_last {

@@ -37,6 +37,11 @@ use jvmti_bindings::sys::jvmti::{
 use crate::agent_state::{AgentState, say};
 use crate::jvm::{Jni, Jvmti};
 
+/// The version of this library, which `scission` reads from its file.
+#[unsafe(no_mangle)]
+pub static SCISSION_AGENT_VERSION: &str =
+    concat!("scission-agent-version:", env!("CARGO_PKG_VERSION"), "\n");
+
 /// Called by the JVM before it starts.
 ///
 /// # Safety

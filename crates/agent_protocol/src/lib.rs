@@ -12,6 +12,7 @@
 //! Options travel as one word of a command line or an environment variable; results as one file a process, in
 //! a directory that the options name.
 
+mod agent_version;
 mod class_digest;
 mod encoding;
 mod events;
@@ -27,6 +28,7 @@ mod shared_fields;
 mod suspect_list;
 mod watch_list;
 
+pub use agent_version::agent_version;
 pub use class_digest::ClassDigest;
 pub use events::{EventKind, OperandKind, event_documentation};
 pub use hooks::{Hook, Op, Parameter, RUNTIME_CLASS};

@@ -172,9 +172,7 @@ impl Results {
     pub fn write(&self, directory: &Path) -> io::Result<()> {
         let file = File { format: FORMAT, version: VERSION, results: self };
         let text = serde_json::to_vec(&file)?;
-        output_file::write_whole(&directory.join(self.file_name()), |writer| {
-            writer.write_all(&text)
-        })
+        output_file::write_private(&directory.join(self.file_name()), &text)
     }
 
     /// `4711.json`.
@@ -314,13 +312,17 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_of_the_same_name_stays() {
+    fn a_link_of_the_same_name_is_not_followed() {
+        use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
-        let link = directory.path().join("7.json");
-        std::os::unix::fs::symlink("elsewhere", &link).unwrap();
+        let (link, elsewhere) =
+            (directory.path().join("7.json"), directory.path().join("elsewhere"));
+        fs::write(&elsewhere, "of somebody").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &link).unwrap();
         results(7).write(directory.path()).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(Results::read(&directory.path().join("elsewhere")).unwrap(), results(7));
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "of somebody");
+        assert_eq!(Results::read(&link).unwrap(), results(7));
+        assert_eq!(fs::symlink_metadata(&link).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[cfg(unix)]

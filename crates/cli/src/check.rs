@@ -43,6 +43,7 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let delivered =
         output::deliver(&results, &destination, &Style::new(&flags.presentation), &sources, screen);
     // The findings come first: no file may cost the user the others.
+    let page = output::write_page(&flags.presentation, &results, &sources);
     let written =
         write_baseline(&results, &settings.triage, baseline.as_ref(), is_found_by_running);
     if flags.watch_list_for.is_some()
@@ -56,7 +57,7 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     if !flags.presentation.quiet && io::stderr().is_terminal() {
         anstream::eprintln!("took {:.2} s", started.elapsed().as_secs_f64());
     }
-    delivered.and(written).and(listed.unwrap_or(Ok(())))?;
+    delivered.and(page).and(written).and(listed.unwrap_or(Ok(())))?;
     if let Some(damaged) = damaged_archive(&results) {
         bail!("`{}` is damaged, so not all of it was analysed: {}", damaged.place, damaged.detail);
     }
@@ -198,7 +199,7 @@ fn is_found_by_running(recorded: &BaselineEntry) -> bool {
     rules::named(&recorded.rule).is_some_and(|rule| !analyses::reports(rule.name))
 }
 
-fn outcome(results: &Results, fail_on: FailOn) -> Outcome {
+pub(crate) fn outcome(results: &Results, fail_on: FailOn) -> Outcome {
     let counts = results.findings.iter().any(|finding| fail_on.includes(finding.severity));
     match (counts, results.interrupted) {
         (true, _) => Outcome::Findings,

@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Run(RunFlags),
     Inspect(InspectFlags),
     Trace(TraceFlags),
+    Report(ReportFlags),
+    Init(InitFlags),
     Models(ModelsFlags),
     Explain(ExplainFlags),
     Man(ManFlags),
@@ -305,6 +307,10 @@ pub(crate) struct PresentationFlags {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 
+    /// Also write everything to this file as a page for browsers, with pictures of what threads do; needs no network
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,
@@ -479,6 +485,43 @@ pub(crate) struct TraceFlags {
     /// Do not show progress, even on a terminal
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// Put the reports of several commands together
+///
+/// Reads reports that `check`, `run` and `trace` wrote with `--format json`. A finding that several of them have is one,
+/// with the best evidence.
+///
+/// Exit status: 0 if there are no findings, 1 if there are, 2 on an error.
+#[derive(Debug, Args)]
+pub(crate) struct ReportFlags {
+    /// Reports in JSON
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) triage: TriageFlags,
+
+    #[command(flatten)]
+    pub(crate) presentation: PresentationFlags,
+
+    /// Write the report to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Write a scission.toml that fits the project, and a baseline of what is found in it now
+///
+/// Knows projects of Maven and Gradle with their modules; elsewhere it looks for classes in the usual places.
+#[derive(Debug, Args)]
+pub(crate) struct InitFlags {
+    /// The project (default: the current directory)
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// Write scission.toml anew if it is there already
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// List or show what is known of library code

@@ -19,6 +19,10 @@ pub(crate) struct JvmResults {
     pub(crate) shared_fields: Option<BTreeSet<SharedField>>,
     /// How many JVMs wrote results, readable or not.
     pub(crate) jvms: usize,
+    /// Whether one of them was killed or still runs.
+    pub(crate) is_unfinished: bool,
+    /// Whether a run without findings is a success: a JVM was watched to its end, and no results are damaged.
+    pub(crate) is_trustworthy: bool,
     /// Why a recording is not where it should be, or not whole: the work is not done then.
     pub(crate) not_recorded: Option<String>,
 }
@@ -116,6 +120,9 @@ pub(crate) fn read_jvm_results(
         results,
         shared_fields,
         jvms: all.len() + unreadable.len(),
+        is_unfinished: all.iter().any(|jvm| jvm.ending == Ending::Running),
+        is_trustworthy: unreadable.is_empty()
+            && all.iter().any(|jvm| jvm.ending == Ending::Complete && jvm.classes_watched > 0),
         not_recorded,
     })
 }

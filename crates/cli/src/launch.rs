@@ -70,6 +70,24 @@ impl Agent {
         }
     }
 
+    /// The version that its file names; nothing if it names none.
+    pub(crate) fn version(&self) -> Option<String> {
+        agent_protocol::agent_version(&fs::read(&self.path).ok()?)
+    }
+
+    /// Whether it belongs to this command; else the sentence that says why not.
+    pub(crate) fn is_of_this_release(&self) -> Result<(), String> {
+        let own = env!("CARGO_PKG_VERSION");
+        match self.version() {
+            Some(version) if version != own => Err(format!(
+                "the agent library `{}` is of scission {version}, and this command is scission {own}: both must be of \
+                 the same release",
+                self.path.display()
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// `-agentpath:PATH=OPTIONS`.
     fn argument(&self, options: &Options) -> OsString {
         let mut argument = OsString::from("-agentpath:");
@@ -77,6 +95,26 @@ impl Agent {
         argument.push(format!("={options}"));
         argument
     }
+}
+
+/// What `--version` prints after the name: the version of this command, and that of the agent library that `run` would use.
+pub(crate) fn long_version() -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    // A library is read only for somebody who asks.
+    if !env::args_os().skip(1).any(|word| word == "--version") {
+        return own.to_string();
+    }
+    let agent = match Agent::find(None) {
+        Err(why) => format!("no agent: {why}"),
+        Ok(agent) => match agent.version() {
+            Some(version) if version == own => format!("agent {version}"),
+            Some(version) => {
+                format!("agent {version}, which must be of the same release: `run` does not use it")
+            }
+            None => "agent of an unknown version".to_string(),
+        },
+    };
+    format!("{own}\n{agent}")
 }
 
 /// The command that runs a program watched, or as it is.

@@ -16,6 +16,7 @@ mod config;
 mod explain;
 mod flags;
 mod graphs;
+mod init;
 mod inspect;
 mod java_command;
 mod jvm_results;
@@ -24,12 +25,14 @@ mod manual;
 mod model_files;
 mod output;
 mod progress;
+mod report_files;
 mod run;
 mod run_report;
 mod settings;
 mod shared_fields_file;
 mod show_models;
 mod suspicions;
+mod terminal_text;
 mod trace;
 mod trace_checkers;
 mod triage;
@@ -39,7 +42,7 @@ mod watch_list_file;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::flags::{Command, Flags};
 
@@ -58,7 +61,10 @@ enum Outcome {
 const FAILED: u8 = 2;
 
 fn main() -> ExitCode {
-    let flags = Flags::parse();
+    // `clap` keeps texts for as long as the process runs.
+    let version: &'static str = launch::long_version().leak();
+    let matches = Flags::command().long_version(version).get_matches();
+    let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     // A panic is a defect of ours, and must still not look like "findings" to a script.
     let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(&flags)));
     match outcome {
@@ -67,7 +73,7 @@ fn main() -> ExitCode {
         Ok(Ok(Outcome::InterruptedWithoutFindings)) => ExitCode::from(130),
         Ok(Ok(Outcome::Program(code))) => ExitCode::from(code),
         Ok(Err(error)) => {
-            anstream::eprintln!("error: {error:#}");
+            terminal_text::say(format_args!("error: {error:#}"));
             ExitCode::from(FAILED)
         }
         Err(_) => {
@@ -85,6 +91,8 @@ fn dispatch(flags: &Flags) -> anyhow::Result<Outcome> {
         Command::Run(flags) => run::run(flags),
         Command::Inspect(flags) => inspect::run(flags),
         Command::Trace(flags) => trace::run(flags),
+        Command::Report(flags) => report_files::run(flags),
+        Command::Init(flags) => init::run(flags),
         Command::Models(flags) => show_models::run(flags),
         Command::Explain(flags) => explain::run(flags),
         Command::Man(flags) => manual::print_page(flags),

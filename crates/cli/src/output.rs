@@ -1,6 +1,6 @@
 //! Writes reports to standard output, or atomically to a file. `output_file` handles devices, pipes and links.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -9,6 +9,7 @@ use output_file::{reason, write_whole};
 use report::{Detail, Format, Options, Sources};
 
 use crate::flags::{self, Color, PresentationFlags};
+use crate::terminal_text::{HarmlessWriter, harmless};
 
 /// The width of excerpts if there is no terminal.
 const DEFAULT_WIDTH: usize = 140;
@@ -69,6 +70,7 @@ impl Style {
 pub(crate) struct Screen {
     name: &'static str,
     writer: Box<dyn Write>,
+    is_terminal: bool,
     colored: bool,
     width: usize,
 }
@@ -97,7 +99,8 @@ impl Screen {
             Color::Auto => anstream::AutoStream::choice(&stream) != anstream::ColorChoice::Never,
         };
         let width = width.map_or(DEFAULT_WIDTH, usize::from);
-        Screen { name, writer: Box::new(BufWriter::new(stream)), colored, width }
+        let is_terminal = stream.is_terminal();
+        Screen { name, writer: Box::new(BufWriter::new(stream)), is_terminal, colored, width }
     }
 }
 
@@ -136,6 +139,16 @@ pub(crate) fn write_file(
         .map_err(|error| anyhow!("cannot write `{}`: {}", path.display(), reason(&error, path)))
 }
 
+/// Writes the page of `--html`, if one is asked for.
+pub(crate) fn write_page(
+    flags: &PresentationFlags,
+    results: &Results,
+    sources: &Sources,
+) -> anyhow::Result<()> {
+    let Some(path) = &flags.html else { return Ok(()) };
+    write_file(path, |writer| report::render_page(results, sources, writer))
+}
+
 /// Makes a directory for outputs, unless it is there.
 pub(crate) fn make_directory(path: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(path).map_err(|error| {
@@ -148,17 +161,36 @@ pub(crate) fn make_directory(path: &Path) -> anyhow::Result<()> {
     })
 }
 
+/// Makes a directory for what only this user may read, unless it is there.
+pub(crate) fn make_private_directory(path: &Path) -> anyhow::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        Ok(()) => Ok(()),
+        // The reasons are the same.
+        Err(_) => make_directory(path),
+    }
+}
+
 /// Prints a text to standard output.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(harmless(text).as_bytes()).and_then(|()| stdout.flush());
     ignore_broken_pipe(written, "standard output")
 }
 
 /// Writes to standard output as it comes.
 pub(crate) fn stream(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+    let is_terminal = io::stdout().is_terminal();
     let mut stdout = BufWriter::new(io::stdout().lock());
-    ignore_broken_pipe(write(&mut stdout).and_then(|()| stdout.flush()), "standard output")
+    let written =
+        if is_terminal { write(&mut HarmlessWriter::new(&mut stdout)) } else { write(&mut stdout) };
+    ignore_broken_pipe(written.and_then(|()| stdout.flush()), "standard output")
 }
 
 fn to_screen(
@@ -168,10 +200,15 @@ fn to_screen(
     sources: &Sources,
     screen: Screen,
 ) -> anyhow::Result<()> {
-    let Screen { name, mut writer, colored, width } = screen;
+    let Screen { name, mut writer, is_terminal, colored, width } = screen;
     let graphs = style.graphs.as_deref();
     let options = Options { sources, detail: style.detail, colored, width, graphs };
-    let written = report::render(format, results, &options, &mut *writer);
+    let written = if is_terminal || format == Format::Text {
+        let mut harmless = HarmlessWriter::new(&mut *writer);
+        report::render(format, results, &options, &mut harmless)
+    } else {
+        report::render(format, results, &options, &mut *writer)
+    };
     ignore_broken_pipe(written.and_then(|()| writer.flush()), name)
 }
 
@@ -210,7 +247,13 @@ mod tests {
     impl Buffer {
         fn screen(&self) -> Screen {
             let writer = Box::new(self.clone());
-            Screen { name: "standard output", writer, colored: false, width: DEFAULT_WIDTH }
+            Screen {
+                name: "standard output",
+                writer,
+                is_terminal: false,
+                colored: false,
+                width: DEFAULT_WIDTH,
+            }
         }
 
         fn text(&self) -> String {
@@ -311,7 +354,13 @@ mod tests {
     fn a_reader_that_has_seen_enough_is_no_failure() {
         let failing = |kind| {
             let writer = Box::new(Failing(kind));
-            Screen { name: "standard output", writer, colored: false, width: DEFAULT_WIDTH }
+            Screen {
+                name: "standard output",
+                writer,
+                is_terminal: false,
+                colored: false,
+                width: DEFAULT_WIDTH,
+            }
         };
         deliver_to(Path::new("-"), failing(ErrorKind::BrokenPipe)).unwrap();
         assert!(deliver_to(Path::new("-"), failing(ErrorKind::StorageFull)).is_err());

@@ -22,6 +22,7 @@ use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::RunSettings;
 use crate::shared_fields_file::{self, SharedFieldsFile};
 use crate::suspicions::Suspicions;
+use crate::terminal_text::say;
 use crate::watch_auto;
 use crate::{FAILED, Outcome};
 
@@ -74,7 +75,10 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
             Report { flags, requires_agent, observed, suspicions, shared_fields, watch: None };
         return report.deliver(read_jvm_results(directory, None, None)?, 0);
     }
-    let agent = agent.and_then(|agent| agent.is_for_this_machine(&flags.command).map(|()| agent));
+    let agent = agent.and_then(|agent| {
+        agent.is_for_this_machine(&flags.command)?;
+        agent.is_of_this_release().map(|()| agent)
+    });
     let results = match &flags.results {
         Some(directory) => ResultsDirectory::Kept(directory.clone()),
         None => {
@@ -82,7 +86,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         }
     };
     let mut options = options(flags, &settings, Some(results.path()))?;
-    output::make_directory(results.path())?;
+    output::make_private_directory(results.path())?;
     write_suspects(suspicions.as_ref(), &mut options)?;
     let mut report =
         Report { flags, requires_agent, observed, suspicions, shared_fields, watch: None };
@@ -95,7 +99,7 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         Ok(agent) => Some((agent, &options)),
         Err(why) if settings.options.require_agent => bail!("{why}"),
         Err(why) => {
-            anstream::eprintln!("warning: {why}: the program runs unwatched");
+            say(format_args!("warning: {why}: the program runs unwatched"));
             None
         }
     };
@@ -207,7 +211,7 @@ fn print_options(
     let agent = agent.map_err(|why| anyhow!("{why}"))?;
     let mut options = options(flags, settings, flags.results.as_deref())?;
     if let Some(directory) = &options.results {
-        output::make_directory(directory)?;
+        output::make_private_directory(directory)?;
     }
     write_suspects(suspicions, &mut options)?;
     output::print(&format!("{}\n", launch::line_by_hand(&agent, &options)))?;
@@ -246,25 +250,24 @@ impl Report<'_> {
             Err(error) => return Ok(failed(&error, ended.code)),
         };
         if jvm_results.jvms == 0 {
-            let nobody = "no JVM was watched: the command started no JVM that accepts an agent";
+            let nobody = "no JVM was watched: the command started none that accepts an agent, or ended before one had begun";
             if self.requires_agent {
                 return Ok(failed(&anyhow!("{nobody}"), ended.code));
             }
             jvm_results.results.remarks.push(nobody.to_string());
         }
         let is_unwatched = jvm_results.results.stats.contains(&("classes", 0));
-        if jvm_results.jvms > 0 && is_unwatched {
+        if jvm_results.jvms > 0 && is_unwatched && !jvm_results.is_unfinished {
             let nothing = "no class of the program was watched: it ended before it had loaded one, or `--include` and \
                            `--exclude` leave none";
             jvm_results.results.remarks.push(nothing.to_string());
         }
-        let outcome = self.deliver(jvm_results, ended.code)?;
-        Ok(if is_unwatched { unwatched(outcome) } else { outcome })
+        self.deliver(jvm_results, ended.code)
     }
 
     /// Reports to a file that the program ran without the agent. On the screen a warning has said so.
     fn without_agent(self, why: String, ended: Ended) -> anyhow::Result<Outcome> {
-        let is_file = self.flags.output.is_some();
+        let is_file = self.flags.output.is_some() || self.flags.presentation.html.is_some();
         if !is_file && Style::new(&self.flags.presentation).format == Format::Text {
             return Ok(unwatched(Outcome::Program(ended.code)));
         }
@@ -275,15 +278,18 @@ impl Report<'_> {
             results,
             shared_fields: None,
             jvms: 0,
+            is_unfinished: false,
+            is_trustworthy: false,
             not_recorded: None,
         };
-        self.deliver(nothing, ended.code).map(unwatched)
+        self.deliver(nothing, ended.code)
     }
 
     /// Reports, and decides on the exit code. That of the program is kept unless it is 0.
     fn deliver(self, jvm_results: JvmResults, code: u8) -> anyhow::Result<Outcome> {
         let listed = self.shared_fields.as_ref().map_or(Ok(None), |file| list(file, &jvm_results));
-        let JvmResults { mut findings, mut results, not_recorded, .. } = jvm_results;
+        let JvmResults { mut findings, mut results, not_recorded, is_trustworthy, .. } =
+            jvm_results;
         let flags = self.flags;
         results.remarks.extend(self.shared_fields.as_ref().and_then(SharedFieldsFile::remark));
         results.remarks.extend(self.watch);
@@ -305,7 +311,7 @@ impl Report<'_> {
         let delivered = match (delivered, listed) {
             (Ok(_), Err(error)) => Err(error),
             (delivered, Ok(Some(note))) if !flags.presentation.quiet => {
-                anstream::eprintln!("note: {note}");
+                say(format_args!("note: {note}"));
                 delivered
             }
             (delivered, _) => delivered,
@@ -314,11 +320,12 @@ impl Report<'_> {
         let is_ended =
             flags.on_deadlock == OnDeadlock::Exit && usize::from(code) == DEADLOCK_EXIT_CODE;
         let code = if is_ended { 0 } else { code };
-        Ok(match (delivered, code) {
+        let outcome = match (delivered, code) {
             (Err(error), code) => failed(&error, code),
             (Ok(Verdict::Findings), 0) => Outcome::Findings,
             (Ok(Verdict::Findings | Verdict::NoFindings), code) => Outcome::Program(code),
-        })
+        };
+        Ok(if is_trustworthy { outcome } else { unwatched(outcome) })
     }
 }
 
@@ -343,6 +350,6 @@ fn unwatched(outcome: Outcome) -> Outcome {
 
 /// Reports an error of Scission; an exit code of the program that is not 0 takes precedence.
 fn failed(error: &anyhow::Error, code: u8) -> Outcome {
-    anstream::eprintln!("error: {error:#}");
+    say(format_args!("error: {error:#}"));
     Outcome::Program(if code == 0 { FAILED } else { code })
 }

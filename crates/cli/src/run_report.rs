@@ -14,6 +14,7 @@ use crate::flags::PresentationFlags;
 use crate::graphs;
 use crate::output::{self, Destination, Screen, Style};
 use crate::settings::ReportSettings;
+use crate::terminal_text::say;
 use crate::triage::{open_sources, triage};
 
 /// Everything a report needs besides the findings.
@@ -87,6 +88,7 @@ impl<'a> ObservedReport<'a> {
         let drawn = graphs.map_or(Ok(()), |directory| graphs::write(&results, directory));
         let style = Style::new(self.presentation).with_graphs(graphs);
         let delivered = output::deliver(&results, &destination, &style, &self.sources, screen);
+        let page = output::write_page(self.presentation, &results, &self.sources);
         // What did not happen in this run may happen in the next.
         let baseline_written = write_baseline(&results, settings, baseline, |_| true);
         let learned = self.learned.as_mut().map_or(Ok(()), |learned| {
@@ -100,7 +102,7 @@ impl<'a> ObservedReport<'a> {
             }
             Ok(())
         });
-        delivered.and(drawn).and(baseline_written).and(learned)?;
+        delivered.and(page).and(drawn).and(baseline_written).and(learned)?;
         let counts = |finding: &Finding| settings.fail_on.includes(finding.severity);
         Ok(if results.findings.iter().any(counts) {
             Verdict::Findings
@@ -114,16 +116,16 @@ impl<'a> ObservedReport<'a> {
 fn say_what_was_learned(learned: &LearnedSpec, added: &[Learned], after: u32) {
     let file = learned.name();
     for Learned { method, hides } in added {
-        anstream::eprintln!("note: runs with `{file}` exclude `{method}`, and so hide: {hides}");
+        say(format_args!("note: runs with `{file}` exclude `{method}`, and so hide: {hides}"));
     }
     match learned.candidates() {
         0 => {}
         1 => {
-            anstream::eprintln!("note: 1 method is excluded once {after} runs have found it split");
+            say(format_args!("note: 1 method is excluded once {after} runs have found it split"));
         }
-        count => anstream::eprintln!(
+        count => say(format_args!(
             "note: {count} methods are excluded once {after} runs have found them split"
-        ),
+        )),
     }
 }
 

@@ -20,6 +20,7 @@ use crate::flags::{
     PresentationFlags, ProgramFlags, RunFlags, TraceFlags, TriageFlags, WatchListFor,
 };
 use crate::model_files;
+use crate::terminal_text::say;
 
 /// Which findings are shown, and which of them count.
 #[derive(Debug)]
@@ -33,6 +34,15 @@ pub(crate) struct TriageSettings {
 }
 
 impl TriageSettings {
+    /// Finds and reads the configuration, and puts the flags over it.
+    pub(crate) fn new(
+        triage: &TriageFlags,
+        presentation: &PresentationFlags,
+    ) -> anyhow::Result<TriageSettings> {
+        let (_, mut file) = configuration(triage, presentation)?;
+        Ok(TriageSettings::merged(triage, presentation, &mut file))
+    }
+
     fn merged(
         triage: &TriageFlags,
         presentation: &PresentationFlags,
@@ -273,7 +283,7 @@ fn configuration(
         None => ConfigFile::default(),
     };
     if let Some(path) = path.as_ref().filter(|_| presentation.verbose) {
-        anstream::eprintln!("configuration: {}", path.display());
+        say(format_args!("configuration: {}", path.display()));
     }
     Ok((path, file))
 }

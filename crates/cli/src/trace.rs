@@ -14,6 +14,7 @@ use crate::Outcome;
 use crate::config::why_unreadable;
 use crate::flags::{self, TraceFlags, TraceForm, TriageFlags};
 use crate::output::{self, Destination};
+use crate::terminal_text::say;
 use crate::trace_checkers;
 
 /// A damaged trace may have very many notes; the others are counted.
@@ -27,10 +28,11 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     }
     let wants_findings = flags.triage != TriageFlags::default()
         || flags.learn_spec.is_some()
-        || !flags.presentation.source.is_empty();
+        || !flags.presentation.source.is_empty()
+        || flags.presentation.html.is_some();
     if wants_findings {
         bail!(
-            "levels, baselines, sources, configuration and `--learn-spec` apply to findings: give \
+            "levels, baselines, sources, pages, configuration and `--learn-spec` apply to findings: give \
              `--monitor`"
         );
     }
@@ -86,10 +88,10 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
         })?;
     }
     for note in all_notes.iter().take(SHOWN_NOTES) {
-        anstream::eprintln!("note: {note}");
+        say(format_args!("note: {note}"));
     }
     if let Some(more @ 1..) = all_notes.len().checked_sub(SHOWN_NOTES) {
-        anstream::eprintln!("note: {more} more notes like these");
+        say(format_args!("note: {more} more notes like these"));
     }
     Ok(Outcome::NothingFound)
 }

@@ -20,7 +20,8 @@ const SOURCE: &str = "
 ";
 
 const ESCAPE: char = '\u{1b}';
-const COMMANDS: [&str; 7] = ["check", "run", "inspect", "trace", "explain", "man", "completions"];
+const COMMANDS: [&str; 9] =
+    ["check", "run", "report", "init", "inspect", "trace", "explain", "man", "completions"];
 
 fn binary() -> &'static str {
     env!("CARGO_BIN_EXE_scission")
@@ -64,6 +65,14 @@ fn on_a_terminal(directory: &Path, line: &str, environment: &[(&str, &str)]) -> 
     command.env("TERM", "xterm-256color").envs(environment.iter().copied());
     let output = command.stdin(Stdio::null()).output().expect("script runs");
     assert_eq!(output.status.code(), Some(1), "{line}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The same, whatever comes of it.
+fn on_a_terminal_with(directory: &Path, line: &str) -> Option<String> {
+    let mut command = Command::new("script");
+    command.args(["--quiet", "--command", line, "/dev/null"]).current_dir(directory);
+    let output = command.env("TERM", "xterm-256color").stdin(Stdio::null()).output().ok()?;
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
@@ -113,6 +122,41 @@ fn a_terminal_gets_colours_progress_and_the_time() {
 }
 
 /// Reading the classes of a JDK takes long enough for the progress to be drawn.
+/// Replaces a name in a class file by one of the same length.
+fn rename(class: &Path, name: &str, other: &str) {
+    assert_eq!(name.len(), other.len());
+    let mut bytes = fs::read(class).unwrap();
+    let at = bytes.windows(name.len()).position(|it| it == name.as_bytes()).unwrap();
+    bytes[at..at + name.len()].copy_from_slice(other.as_bytes());
+    fs::write(class, bytes).unwrap();
+}
+
+#[test]
+fn names_do_not_control_a_terminal() {
+    let directory = program();
+    let class = directory.path().join("classes/Shop.class");
+    // The title of the window, and a character that begins a control sequence by itself; a screen that is erased.
+    rename(&class, "Shop.java", "\u{1b}]0;!\u{7}\u{9b}J");
+    rename(&class, "sell", "\u{1b}[2J");
+    let scission = binary();
+    let json = format!("{scission} check classes --jdk none --format json --output r.json");
+    for line in [
+        format!("{scission} check classes --jdk none --color always --verbose"),
+        format!("{scission} check classes --jdk none --format json"),
+        format!("{scission} check classes --jdk none --format sarif"),
+        format!("{scission} inspect classes --jdk none --lock-order; false"),
+        format!("{json}; {scission} report r.json --verbose"),
+        format!("{scission} check \"$(printf 'a\\033]0;b\\007.jar')\" --jdk none || false"),
+    ] {
+        let line = format!("sh -c '{}'", line.replace('\'', "'\\''"));
+        let Some(shown) = on_a_terminal_with(directory.path(), &line) else { return };
+        for control in ["\u{1b}]0;", "\u{1b}[2J", "\u{7}", "\u{9b}"] {
+            assert!(!shown.contains(control), "{line}: {shown:?}");
+        }
+        assert!(shown.len() > 20, "{line}: {shown:?}");
+    }
+}
+
 #[test]
 fn progress_is_drawn_on_a_terminal() {
     let directory = program();

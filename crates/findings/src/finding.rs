@@ -268,7 +268,7 @@ impl Finding {
 }
 
 /// What suppresses a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Suppressor {
     /// A `[[suppress]]` table of the configuration.

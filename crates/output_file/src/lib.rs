@@ -53,6 +53,18 @@ pub fn write_whole(
     Ok(())
 }
 
+/// Writes a file that only its user may read, in a directory that others may write to: a link or file of that name is
+/// replaced and not followed, and nobody can guess the name that it has until then.
+///
+/// # Errors
+/// Those of the file system.
+pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = temporary_in(path, None)?;
+    temporary.as_file_mut().write_all(bytes)?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// Opens an output that is written as it comes, for those who cannot wait for the end. A regular file is
 /// emptied.
 ///
@@ -165,13 +177,18 @@ fn writable_metadata(target: &Path) -> io::Result<Option<Metadata>> {
 }
 
 fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
+    temporary_in(target, new_file_permissions())
+}
+
+/// A new file beside another one; private unless it is given permissions.
+fn temporary_in(target: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
     let directory = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".scission-").suffix(".tmp");
-    if let Some(permissions) = new_file_permissions() {
+    if let Some(permissions) = permissions {
         builder.permissions(permissions);
     }
     // Errors of `tempfile` name the temporary file, which nobody has heard of.

@@ -5,7 +5,9 @@
 //! the same for the same results, and holds no absolute path and no name of this machine.
 
 mod baseline;
+mod combined;
 mod dot;
+mod html;
 mod json;
 mod observed;
 mod observed_message;
@@ -24,8 +26,10 @@ use std::path::Path;
 use findings::Results;
 
 pub use baseline::{Baseline, BaselineError};
+pub use combined::combined;
 pub use dot::{dot, graph_name, render_graph};
-pub use read::{ReportError, read_findings};
+pub use html::render_page;
+pub use read::{ReportError, read_findings, read_results};
 pub use sources::Sources;
 pub use trace::TraceSummary;
 pub use words::message;

@@ -1,10 +1,11 @@
-//! The findings of a report in JSON, read back: what an earlier command suspects.
+//! Reports in JSON, read back: what an earlier command suspects, or what several commands have found.
 
 use std::collections::BTreeMap;
 
 use findings::{
-    Evidence, Finding, Fingerprint, HeldLock, Severity, Site, Stack, Step, ThreadAction, Witness,
-    kept_name, rules,
+    BaselineEntry, BenignCycle, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding,
+    Fingerprint, Gap, HeldLock, Operation, Results, Severity, Site, Stack, Step, Suppressed,
+    Suppressor, ThreadAction, Transaction, Witness, kept_name, rules,
 };
 use serde::Deserialize;
 
@@ -32,6 +33,32 @@ struct Tool {
 #[derive(Deserialize)]
 struct File {
     findings: Vec<ReadFinding>,
+    #[serde(default)]
+    suppressed: Vec<ReadSuppressed>,
+    baseline: Option<ReadComparison>,
+    #[serde(default)]
+    below_level: BTreeMap<Severity, usize>,
+    #[serde(default)]
+    remarks: Vec<String>,
+    #[serde(default)]
+    gaps: Vec<Gap>,
+    #[serde(default)]
+    stats: BTreeMap<String, u64>,
+    #[serde(default)]
+    interrupted: bool,
+}
+
+#[derive(Deserialize)]
+struct ReadSuppressed {
+    by: Suppressor,
+    reason: String,
+    finding: ReadFinding,
+}
+
+#[derive(Deserialize)]
+struct ReadComparison {
+    known: Vec<ReadFinding>,
+    gone: Vec<BaselineEntry>,
 }
 
 #[derive(Deserialize)]
@@ -44,6 +71,7 @@ struct ReadFinding {
     subjects: BTreeMap<String, String>,
     analysis: Option<String>,
     witness: Vec<ReadStep>,
+    cycle: Option<ReadCycle>,
     #[serde(default)]
     other_witnesses: Vec<ReadWitness>,
     #[serde(default)]
@@ -54,6 +82,25 @@ struct ReadFinding {
 struct ReadWitness {
     analysis: String,
     witness: Vec<ReadStep>,
+    cycle: Option<ReadCycle>,
+}
+
+#[derive(Deserialize)]
+struct ReadCycle {
+    transactions: Vec<Transaction>,
+    edges: Vec<ReadEdge>,
+    outer_blocks: Vec<Site>,
+    count: u64,
+    benign: Option<BenignCycle>,
+}
+
+#[derive(Deserialize)]
+struct ReadEdge {
+    kind: EdgeKind,
+    subject: Option<String>,
+    from: Option<Operation>,
+    to: Option<Operation>,
+    is_race: bool,
 }
 
 #[derive(Deserialize)]
@@ -81,24 +128,65 @@ struct ReadHeldLock {
 /// # Errors
 /// When the text is something else.
 pub fn read_findings(text: &str) -> Result<Vec<Finding>, ReportError> {
+    let mut findings = flattened(read(text)?.findings);
+    for witness in findings.iter_mut().flat_map(|finding| &mut finding.witnesses) {
+        witness.cycle = None;
+    }
+    Ok(findings)
+}
+
+/// Everything that a report in JSON says, with each finding by itself. Findings of rules that this version does not know
+/// are left out.
+///
+/// # Errors
+/// When the text is something else.
+pub fn read_results(text: &str) -> Result<Results, ReportError> {
+    let file = read(text)?;
+    let mut suppressed = Vec::new();
+    for ReadSuppressed { by, reason, finding } in file.suppressed {
+        suppressed.extend(flattened(vec![finding]).into_iter().map(|finding| Suppressed {
+            finding,
+            by,
+            reason: reason.clone(),
+            is_known: false,
+        }));
+    }
+    let comparison = |it: ReadComparison| Comparison { known: flattened(it.known), gone: it.gone };
+    Ok(Results {
+        findings: flattened(file.findings),
+        suppressed,
+        below_level: file.below_level,
+        baseline: file.baseline.map(comparison),
+        remarks: file.remarks,
+        gaps: file.gaps,
+        watched: None,
+        stats: file.stats.iter().map(|(name, number)| (kept_name(name), *number)).collect(),
+        interrupted: file.interrupted,
+    })
+}
+
+fn read(text: &str) -> Result<File, ReportError> {
     let header: Header = serde_json::from_str(text)?;
     if header.tool.is_none_or(|tool| tool.name != "scission") {
         return Err(ReportError::NotAReport);
     }
-    let File { findings } = serde_json::from_str(text)?;
+    Ok(serde_json::from_str(text)?)
+}
+
+fn flattened(findings: Vec<ReadFinding>) -> Vec<Finding> {
     let mut all = Vec::new();
     for finding in findings {
         finding.add_to(&mut all);
     }
-    Ok(all)
+    all
 }
 
 impl ReadFinding {
     fn add_to(self, all: &mut Vec<Finding>) {
         if let Some(rule) = rules::named(&self.rule) {
-            let first = self.analysis.map(|analysis| witness(&analysis, self.witness));
+            let first = self.analysis.map(|it| witness(&it, self.witness, self.cycle));
             let others = self.other_witnesses.into_iter();
-            let others = others.map(|other| witness(&other.analysis, other.witness));
+            let others = others.map(|other| witness(&other.analysis, other.witness, other.cycle));
             let subjects = self.subjects.into_iter();
             all.push(Finding {
                 rule: rule.name,
@@ -119,8 +207,29 @@ impl ReadFinding {
     }
 }
 
-fn witness(analysis: &str, steps: Vec<ReadStep>) -> Witness {
-    Witness::new(kept_name(analysis), steps.into_iter().map(ReadStep::step).collect())
+fn witness(analysis: &str, steps: Vec<ReadStep>, cycle: Option<ReadCycle>) -> Witness {
+    let steps = steps.into_iter().map(ReadStep::step).collect();
+    Witness { cycle: cycle.map(ReadCycle::cycle), ..Witness::new(kept_name(analysis), steps) }
+}
+
+impl ReadCycle {
+    fn cycle(self) -> Cycle {
+        let nothing = || Operation { verb: String::new(), site: None, stack: None };
+        let edge = |edge: ReadEdge| CycleEdge {
+            kind: edge.kind,
+            subject: edge.subject.unwrap_or_default(),
+            from: edge.from.unwrap_or_else(nothing),
+            to: edge.to.unwrap_or_else(nothing),
+            is_race: edge.is_race,
+        };
+        Cycle {
+            transactions: self.transactions,
+            edges: self.edges.into_iter().map(edge).collect(),
+            outer_blocks: self.outer_blocks,
+            count: self.count,
+            benign: self.benign,
+        }
+    }
 }
 
 impl ReadStep {
@@ -160,6 +269,21 @@ mod tests {
             finding.distance = 0;
         }
         assert_eq!(read_findings(&json(written.clone())).unwrap(), written);
+    }
+
+    #[test]
+    fn a_whole_report_is_read_again() {
+        let deposit = samples::account_deposit();
+        let read = read_results(&json(vec![deposit.clone()])).unwrap();
+        assert_eq!(read.findings[0].witnesses, deposit.witnesses);
+        let triaged = samples::triaged();
+        let mut bytes = Vec::new();
+        render(Format::Json, &triaged, &Options::new(&Sources::default()), &mut bytes).unwrap();
+        let read = read_results(&String::from_utf8(bytes).unwrap()).unwrap();
+        assert_eq!(read.suppressed, triaged.suppressed);
+        assert_eq!(read.baseline.unwrap().gone, triaged.baseline.unwrap().gone);
+        assert_eq!((read.below_level, read.remarks), (triaged.below_level, triaged.remarks));
+        assert_eq!(read.stats, triaged.stats);
     }
 
     #[test]

@@ -184,6 +184,35 @@ fn a_malformed_class_is_a_gap_with_byte_and_context() {
 }
 
 #[test]
+fn names_that_climb_are_names() {
+    let loaded = read(&jar(&[
+        ("../../p/A.class", &empty_class("p/A", JAVA_17)),
+        ("/etc/p/B.class", &empty_class("p/B", JAVA_17)),
+        ("..\\p\\C.class", &empty_class("p/C", JAVA_17)),
+        (
+            "META-INF/MANIFEST.MF",
+            b"Class-Path: ../../../etc/passwd /etc/ file:///etc/hosts app.jar\n",
+        ),
+    ]));
+    // Nothing is unpacked: an entry has a class or none, whatever it is called.
+    for found in &loaded.classes {
+        assert!(found.origin.as_str().starts_with("app.jar!/"), "{}", found.origin.as_str());
+    }
+    assert!(loaded.gaps.iter().all(|gap| gap.place.starts_with("app.jar")), "{:?}", loaded.gaps);
+}
+
+#[test]
+fn a_jar_in_a_jar_in_a_jar_ends_somewhere() {
+    let mut bytes = jar(&[("p/A.class", &empty_class("p/A", JAVA_17))]);
+    for _ in 0..200 {
+        bytes = jar(&[("lib/inner.jar", &bytes)]);
+    }
+    let loaded = read(&bytes);
+    assert!(loaded.classes.len() <= 1);
+    assert!(loaded.classes.len() == 1 || !loaded.gaps.is_empty(), "{:?}", loaded.gaps);
+}
+
+#[test]
 fn a_decompression_bomb_is_bounded() {
     let bomb = vec![0; 70 << 20];
     let loaded =
