@@ -2,7 +2,7 @@
 //! searched.
 
 use model_format::{
-    ClassFact, ClassProperty, ClassScope, Effect, EntryPoint, EntryThread, FieldFact,
+    ClassFact, ClassProperty, ClassScope, ComponentFact, ComponentRole, Effect, EntryPoint, EntryThread, FieldFact,
     FieldProperty, Matcher, MethodFact, MethodProperty, Mode, Model, Multiplicity, Operand,
     Ordering, Outcome, ReceiverSharing, Runner, Source, Supertypes, Times, WaitKind, row_hash,
 };

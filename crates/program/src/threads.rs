@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use classes::access;
 use findings::Site;
 
 use crate::callgraph::{CallGraph, created_lambda};
@@ -129,12 +130,49 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
                 add(method, RootKind::Entry(entry.thread), may_overlap);
             }
         }
-        let name = format!("{}.{}", program.class_of(method).dotted_name(), declared.name);
-        if named.iter().any(|pattern| pattern.matches(&name)) {
-            add(method, RootKind::Named, true);
-        }
+    }
+    for method in named.iter().flat_map(|pattern| named_methods(program, pattern)) {
+        add(method, RootKind::Named, true);
     }
     found.into_values().collect()
+}
+
+/// The methods that a user means by the pattern of an entry point: those of the application that code outside their
+/// class can call, also those that a class inherits. Sorted.
+#[must_use]
+pub fn named_methods(program: &Program, pattern: &Pattern) -> Vec<MethodId> {
+    let mut found = Vec::new();
+    for (class, declared) in program.classes.iter_with_ids() {
+        if declared.origin != Origin::Application {
+            continue;
+        }
+        let name = declared.dotted_name();
+        for above in program.hierarchy.superclasses(class) {
+            for method in program.classes[above].methods.iter().copied() {
+                let is_inherited = above == class || !program.methods[method].is_initializer();
+                if is_inherited
+                    && is_callable(program, method)
+                    && pattern.matches(&format!("{name}.{}", program.methods[method].name))
+                {
+                    found.push(method);
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether code outside its class can call a method of the application, and it has code.
+fn is_callable(program: &Program, method: MethodId) -> bool {
+    let declared = &program.methods[method];
+    let is_made_by_compiler = declared.access & access::SYNTHETIC != 0;
+    !declared.is_private()
+        && !is_made_by_compiler
+        && &*declared.name != "<clinit>"
+        && program.is_application(method)
+        && program.body(method).is_some()
 }
 
 /// A thread or task that a method starts.
@@ -266,7 +304,7 @@ pub(crate) fn is_entry_point(program: &Program, method: MethodId) -> bool {
 pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
     let declared = &program.methods[method];
     let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
-    if !fits(entry.method, &declared.name) || !fits(entry.descriptor, &declared.descriptor) {
+    if !entry.names(&declared.name) || !fits(entry.descriptor, &declared.descriptor) {
         return false;
     }
     let class = &program.classes[declared.class];
@@ -278,9 +316,7 @@ pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -
             .map(|class| &program.classes[class].name)
     };
     let annotated = |annotations: &[classes::Annotation], wanted: &str| {
-        annotations
-            .iter()
-            .any(|annotation| annotation.type_name.rsplit(['/', '$']).next() == Some(wanted))
+        annotations.iter().any(|annotation| annotation.is_named(wanted))
     };
     match entry.matcher {
         Matcher::AnyStatic => declared.is_static(),
@@ -296,7 +332,7 @@ pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -
             .zip(declared.position)
             .is_some_and(|(file, at)| annotated(&file.methods[at as usize].annotations, name)),
         Matcher::ClassAnnotation(name) => {
-            declared.access & classes::access::PUBLIC != 0
+            declared.access & access::PUBLIC != 0
                 && class.file.as_ref().is_some_and(|file| annotated(&file.annotations, name))
         }
     }

@@ -292,9 +292,11 @@ impl Engine<'_, '_> {
                     may_have_started: Some(program_facts.running_independently()),
                     ..Order::default()
                 },
-                ThreadKind::Run | ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Init => {
-                    Order::default()
-                }
+                ThreadKind::Run
+                | ThreadKind::Entry(_)
+                | ThreadKind::Client
+                | ThreadKind::Public
+                | ThreadKind::Init => Order::default(),
             };
             for entry in &thread.entries {
                 if program.body(*entry).is_none() {

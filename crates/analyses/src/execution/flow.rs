@@ -16,7 +16,6 @@
 //! 2. Locks of `java.util.concurrent` are no stack: they are given back by name, and may be left to the
 //!    caller.
 
-use program::callgraph::CallKind;
 use program::dataflow::{self, BlockTransition, Forward};
 use program::ids::{FieldId, Id, MethodId, ValueId};
 use program::ir::{
@@ -1092,11 +1091,7 @@ impl EventCollector<'_, '_> {
                 let parameter = LockExpression::new(ExpressionRoot::Parameter(number as u16));
                 Some(terms.translate(program, parameter, target)?.expression)
             });
-            let is_repeated = match target.call_kind {
-                CallKind::Callback { repeatedly, .. } => repeatedly,
-                CallKind::CalledBack { .. } => true,
-                CallKind::Direct | CallKind::Lambda(_) => false,
-            };
+            let is_repeated = target.call_kind.may_be_repeated();
             let values: Vec<Option<ValueId>> =
                 sources.iter().map(|source| self.value_of(*source)).collect();
             let receiver = values.first().copied().flatten();

@@ -2,11 +2,12 @@
 //!
 //! Nodes with the same name are one abstract object. What threads begin with is bound to their first method.
 
-use program::Program;
+use std::collections::{BTreeMap, BTreeSet};
+
 use program::callgraph::CallGraph;
-use program::ids::{Id, MethodId, TypedVec};
+use program::ids::{ClassId, Id, MethodId, TypedVec};
 use program::models::{EntryThread, ReceiverSharing};
-use program::threads;
+use program::{Components, Program, threads};
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
@@ -112,6 +113,68 @@ impl<'a> GraphBuilder<'a> {
         placed
     }
 
+    /// Adds what objects that come from outside refer to: what their constructors make, and the components that a
+    /// container puts into their fields. An object that is called by several names is one.
+    fn wire(
+        &mut self,
+        shapes: &TypedVec<MethodId, Shape>,
+        components: &Components,
+        threads: &[AbstractThread],
+    ) {
+        let program = self.program;
+        let mut todo: Vec<ClassId> = Vec::new();
+        let mut bodies: BTreeMap<ClassId, Vec<MethodId>> = BTreeMap::new();
+        for thread in threads {
+            for entry in &thread.entries {
+                match receiver(program, thread, *entry) {
+                    Some(NameRoot::Outside(class)) => todo.push(class),
+                    Some(NameRoot::Task(body)) if captured(program, body).is_none() => {
+                        bodies.entry(program.methods[body].class).or_default().push(body);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut wired: BTreeSet<ClassId> = BTreeSet::new();
+        while let Some(class) = todo.pop() {
+            if !wired.insert(class) {
+                continue;
+            }
+            let object = self.named(Name::new(NameRoot::Outside(class)));
+            for method in &program.classes[class].methods {
+                let is_constructor = &*program.methods[*method].name == "<init>";
+                if is_constructor && program.body(*method).is_some() {
+                    let shape = &shapes[*method];
+                    let mut parameters = vec![None; shape.parameters.len()];
+                    parameters[0] = Some(object);
+                    self.add_entry(shape, &parameters, false);
+                }
+            }
+            for body in bodies.get(&class).into_iter().flatten() {
+                let task = self.named(Name::new(NameRoot::Task(*body)));
+                self.sets.unify(object, task);
+            }
+            for field in program.instance_fields(class) {
+                for component in components.in_field(program, field) {
+                    let kept = self.sets.target(object, Slot::Field(field));
+                    let component_object = self.named(Name::new(NameRoot::Outside(component)));
+                    self.sets.unify(kept, component_object);
+                    todo.push(component);
+                }
+            }
+        }
+        // What a class inherits, callers call on its own objects.
+        for class in &wired {
+            for above in program.hierarchy.superclasses(*class).skip(1) {
+                if wired.contains(&above) {
+                    let object = self.named(Name::new(NameRoot::Outside(*class)));
+                    let inherited = self.named(Name::new(NameRoot::Outside(above)));
+                    self.sets.unify(object, inherited);
+                }
+            }
+        }
+    }
+
     fn connect(&mut self, shape: &Shape, placed: &[Option<NodeId>]) {
         for (node, object) in shape.nodes.iter().zip(placed) {
             let Some(object) = *object else { continue };
@@ -150,8 +213,8 @@ pub(super) fn receiver(
         ThreadKind::Main | ThreadKind::Init => None,
         _ if declared.is_static() => None,
         // A constructor has an object of its own.
-        ThreadKind::Client if declared.is_initializer() => None,
-        ThreadKind::Client => Some(NameRoot::Outside(declared.class)),
+        ThreadKind::Client | ThreadKind::Public if declared.is_initializer() => None,
+        ThreadKind::Client | ThreadKind::Public => Some(NameRoot::Outside(declared.class)),
         ThreadKind::Entry(_) if threads::is_shared_by_user(program, entry) => {
             Some(NameRoot::Outside(declared.class))
         }
@@ -161,7 +224,7 @@ pub(super) fn receiver(
         }
         ThreadKind::Entry(kind) => {
             let rows = program.models().entry_points().filter(|row| {
-                row.thread == kind && (row.method == "*" || row.method == &*declared.name)
+                row.thread == kind && row.names(&declared.name)
             });
             let is_shared = { rows }.any(|row| match row.receiver {
                 ReceiverSharing::Shared | ReceiverSharing::Unknown => true,
@@ -193,10 +256,11 @@ fn threads_by_method(
 pub(super) fn build(
     program: &Program,
     graph: &CallGraph,
+    components: &Components,
     shapes: TypedVec<MethodId, Shape>,
     beginnings: super::start::FoundThreads,
 ) -> Heap {
-    let super::start::FoundThreads { mut threads, is_reached } = beginnings;
+    let super::start::FoundThreads { mut threads, is_reached, entered_classes } = beginnings;
     let mut builder = GraphBuilder::new(program);
     let reached: Vec<MethodId> =
         program.methods_with_bodies().filter(|method| is_reached[*method]).collect();
@@ -220,6 +284,7 @@ pub(super) fn build(
             entered.push((ThreadId::new(number), *entry, placed));
         }
     }
+    builder.wire(&shapes, components, &threads);
     let GraphBuilder { mut sets, names, .. } = builder;
     let mut numbers: Vec<Option<ObjectId>> = vec![None; sets.len()];
     let mut objects: TypedVec<ObjectId, AbstractObject> = TypedVec::new();
@@ -270,6 +335,7 @@ pub(super) fn build(
         shapes,
         names: by_name,
         is_reached,
+        entered_classes,
         most_followed_targets: usize::MAX,
         numbers: TypedVec::new(),
     };

@@ -49,7 +49,9 @@ impl Repetition {
                 for instruction in &block.instructions {
                     let Operation::Call(_) = instruction.operation else { continue };
                     for target in graph.targets(method, instruction.offset) {
-                        let times = if in_loop[id] { 2 } else { 1 };
+                        // A loop may be in the library: `forEach` runs its argument again and again.
+                        let is_again = in_loop[id] || target.call_kind.may_be_repeated();
+                        let times = if is_again { 2 } else { 1 };
                         calls[target.method] = calls[target.method].saturating_add(times);
                     }
                 }

@@ -91,10 +91,12 @@ pub(super) fn graded<'a>(
     (graded, gaps)
 }
 
-/// Variables that compilers add, such as the switch for assertions.
+/// Variables that compilers add, such as the switch for assertions or the state of a coroutine.
 fn is_made_by_compiler(race_facts: &RaceFacts<'_>, slot: Slot) -> bool {
     let Slot::Field(field) = slot else { return false };
-    race_facts.execution.context.program.fields[field].access & access::SYNTHETIC != 0
+    let program = race_facts.execution.context.program;
+    program.fields[field].access & access::SYNTHETIC != 0
+        || category::is_compiler_made(program, slot)
 }
 
 /// The findings of rule `data-race`.

@@ -17,9 +17,11 @@ use program::ids::{MethodId, TypedVec};
 use program::models::ClassProperty;
 use program::{ClassId, Program};
 
-use super::variable::{Conflicts, Pair, RaceFacts, Variable};
-use crate::execution::{BaseReference, HeldLock, Relation};
-use crate::heap::{AbstractObject, Heap, NameRoot, ObjectId, Place, Slot, ThreadId};
+use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
+use crate::execution::{AccessKind, BaseReference, HeldLock, Relation};
+use crate::heap::{
+    AbstractObject, Heap, MeantForThreads, NameRoot, ObjectId, Place, Slot, ThreadId, ThreadKind,
+};
 
 /// How objects are known to more than one thread, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +100,12 @@ impl Sharing {
         if is_perhaps_one_thread(race_facts, variable, conflicts, pair) {
             return Severity::Low;
         }
+        if is_among_callers(race_facts, pair) {
+            let severity = among_callers(race_facts, variable);
+            if severity < Severity::High {
+                return severity;
+            }
+        }
         if self.is_precise {
             return Severity::High;
         }
@@ -129,6 +137,55 @@ impl Sharing {
         let Slot::Field(field) = variable.slot else { return false };
         let class = program.fields[field].class;
         self.cursors.iter().any(|cursor| program.hierarchy.is_subtype(class, *cursor))
+    }
+}
+
+/// Whether both accesses are made by callers of a library, of whom it is not known whether they share its objects.
+fn is_among_callers(race_facts: &RaceFacts<'_>, pair: &Pair) -> bool {
+    let kind = |thread: ThreadId| race_facts.execution.heap.threads[thread].kind;
+    kind(pair.threads.0) == ThreadKind::Public && kind(pair.threads.1) == ThreadKind::Public
+}
+
+/// How severe a conflict between callers of a library can be. That a class takes locks somewhere does not mean that it
+/// is for many threads in everything: what is set once, before it is used, needs no lock. What a class guards in one
+/// place, or counts, or keeps in a collection, it does not set up.
+fn among_callers(race_facts: &RaceFacts<'_>, variable: &Variable) -> Severity {
+    let execution = race_facts.execution;
+    let program = execution.context.program;
+    let field = match variable.slot {
+        Slot::Field(field) => Some(field),
+        Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
+            race_facts.holder(variable.object)
+        }
+    };
+    let Some(class) = field.map(|field| program.fields[field].class) else { return Severity::Low };
+    let entered = execution.heap.entered_classes.iter();
+    let reason = entered
+        .filter(|(entered, _)| program.hierarchy.is_subtype(**entered, class))
+        .map(|(_, reason)| *reason)
+        .max();
+    // What an object of another class keeps, that class says.
+    let Some(reason) = reason else { return Severity::Low };
+    let used: Vec<&Event> = variable
+        .events
+        .iter()
+        .filter(|event| !event.is_in_constructor && !event.base.is_fresh)
+        .collect();
+    if used.iter().any(|event| !race_facts.records.locks[event.locks].is_empty()) {
+        return Severity::High;
+    }
+    let reads = |method: MethodId| {
+        used.iter().any(|it| it.kind == AccessKind::Read && it.place.method == method)
+    };
+    let is_updated =
+        used.iter().any(|it| it.kind == AccessKind::Write && reads(it.place.method));
+    let is_changed = variable.slot == Slot::Contents || is_updated;
+    match reason {
+        MeantForThreads::IsComponent | MeantForThreads::SaysThreadSafe if is_changed => {
+            Severity::High
+        }
+        _ if is_changed => Severity::Medium,
+        _ => Severity::Low,
     }
 }
 
