@@ -143,8 +143,7 @@ fn must_match(program: &Program, pattern: &Pattern) -> anyhow::Result<()> {
     if !threads::named_methods(program, pattern).is_empty() {
         return Ok(());
     }
-    let application =
-        || program.classes.iter().filter(|class| class.origin == Origin::Application);
+    let application = || program.classes.iter().filter(|class| class.origin == Origin::Application);
     let mut names: Vec<String> = application().map(program::Class::dotted_name).collect();
     for class in application() {
         let methods = class.methods.iter().map(|method| &program.methods[*method]);

@@ -12,8 +12,8 @@ use findings::nearest_name;
 use crate::descriptor::{NamedMethod, read_method};
 use crate::effect::{Effect, effect_forms};
 use crate::facts::{
-    ClassFact, ClassScope, ComponentFact, ComponentRole, EntryPoint, FieldFact, Matcher, MethodFact, Model, ModelFile, Source,
-    Supertypes,
+    ClassFact, ClassScope, ComponentFact, ComponentRole, EntryPoint, FieldFact, Matcher,
+    MethodFact, Model, ModelFile, Source, Supertypes,
 };
 use crate::grammar::FORMS;
 use crate::keep;

@@ -38,13 +38,13 @@ use std::sync::Arc;
 use classes::descriptor::parameter_descriptors;
 
 pub use atomic::AtomicSpec;
-pub use compiled::ClassContext;
+pub use compiled::{ClassContext, is_made_lazily};
 pub use contents::{ContentsAccess, MemoryAccess, Removal};
 pub use model_format::{
-    ClassFact, ClassProperty, ClassScope, ComponentFact, ComponentRole, Effect, EntryPoint, EntryThread, FieldFact,
-    FieldProperty, FileProblem, Matcher, MethodFact, MethodProperty, Mode, Model, ModelFile,
-    Multiplicity, Operand, Ordering, Outcome, Phrase, ReceiverSharing, Runner, Source, Supertypes,
-    Times, WaitKind,
+    ClassFact, ClassProperty, ClassScope, ComponentFact, ComponentRole, Effect, EntryPoint,
+    EntryThread, FieldFact, FieldProperty, FileProblem, Matcher, MethodFact, MethodProperty, Mode,
+    Model, ModelFile, Multiplicity, Operand, Ordering, Outcome, Phrase, ReceiverSharing, Runner,
+    Source, Supertypes, Times, WaitKind,
 };
 pub use model_format::{
     Statement, effects_text, method_text, parse, print_statements, reference, statements,

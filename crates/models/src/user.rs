@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use model_format::{ClassFact, ComponentFact, EntryPoint, FieldFact, MethodFact, Model, ModelFile, Supertypes};
+use model_format::{
+    ClassFact, ComponentFact, EntryPoint, FieldFact, MethodFact, Model, ModelFile, Supertypes,
+};
 
 /// What users say. Of two statements about the same thing the later file's counts.
 #[derive(Debug, Default)]

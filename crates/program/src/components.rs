@@ -74,6 +74,16 @@ impl Components {
         Some(self.shared[found].1)
     }
 
+    /// Whether everybody who asks for an object of a class gets one of their own.
+    #[must_use]
+    pub fn is_per_use(program: &Program, class: ClassId) -> bool {
+        let mut facts = program.models().components();
+        facts.any(|fact| {
+            fact.role == ComponentRole::ClassPerUse
+                && has_annotation(program, class, fact.annotation)
+        })
+    }
+
     /// The components that a field of a component, or of what a framework calls, refers to: those of its type.
     #[must_use]
     pub fn in_field(&self, program: &Program, field: FieldId) -> Vec<ClassId> {
@@ -110,8 +120,7 @@ impl Components {
     /// Whether something in the program carries the annotation of a statement.
     pub(crate) fn is_used(&self, program: &Program, fact: &ComponentFact) -> bool {
         let application = program.classes.iter_with_ids();
-        let mut application =
-            application.filter(|(_, class)| class.origin == Origin::Application);
+        let mut application = application.filter(|(_, class)| class.origin == Origin::Application);
         application.any(|(id, class)| match fact.role {
             ComponentRole::SharedClass | ComponentRole::ClassPerUse => {
                 has_annotation(program, id, fact.annotation)

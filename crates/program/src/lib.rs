@@ -22,8 +22,8 @@ pub mod threads;
 pub mod union_find;
 mod unmatched;
 
-pub use components::Components;
 pub use build::{BuildConfig, Library, build};
+pub use components::Components;
 pub use ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
 pub use models;
 pub use references::Immutables;

@@ -86,7 +86,7 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
             may_overlap: false,
             started_at: Vec::new(),
         });
-        // Started at two places, or at one place in a loop we do not look for: two may run at once.
+        // Started at two places: two may run at once.
         root.may_overlap |= may_overlap || !root.started_at.is_empty();
         root.started_at.extend(site);
     };
@@ -186,15 +186,19 @@ struct Started {
 fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
     let Some(body) = program.body(method) else { return Vec::new() };
     let calls = || {
-        body.instructions().filter_map(|instruction| match &instruction.operation {
-            Operation::Call(call) => Some((instruction.offset, &**call)),
+        let blocks = body.blocks.iter_with_ids();
+        let instructions =
+            blocks.flat_map(|(id, block)| block.instructions.iter().map(move |it| (id, it)));
+        instructions.filter_map(|(block, instruction)| match &instruction.operation {
+            Operation::Call(call) => Some((block, instruction.offset, &**call)),
             _ => None,
         })
     };
     let uses_parallel_streams =
-        calls().any(|(_, call)| program.effects_of(call.method).contains(&Effect::Parallel));
+        calls().any(|(_, _, call)| program.effects_of(call.method).contains(&Effect::Parallel));
     let mut started = Vec::new();
-    for (offset, call) in calls() {
+    let mut in_loop = None;
+    for (block, offset, call) in calls() {
         for effect in program.effects_of(call.method) {
             let (task, kind, may_overlap) = match effect {
                 Effect::Fork { task } => (task, RootKind::Started, false),
@@ -212,6 +216,10 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
                 }
                 _ => continue,
             };
+            let is_again = in_loop.get_or_insert_with(|| body.blocks_in_loops())[block];
+            // What is wrapped is not started yet.
+            let is_wrapped = matches!(effect, Effect::Wraps { .. });
+            let may_overlap = may_overlap || (is_again && !is_wrapped && !is_serial(effect));
             for value in program.operand_values(call, *task) {
                 for method in run_methods(program, body, value) {
                     started.push(Started { method, kind, may_overlap, offset });
@@ -220,6 +228,11 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
         }
     }
     started
+}
+
+/// Whether the tasks that such a call starts run one after the other.
+fn is_serial(effect: &Effect) -> bool {
+    matches!(effect, Effect::Submit { to: Runner::Timer(_) | Runner::EventDispatch, .. })
 }
 
 /// The methods that run when a task runs, for a task that is created in this body.

@@ -33,7 +33,6 @@ use super::loops::Loops;
 use super::order::{BaseFacts, OrderEffect, OrderTransfer, effects_here, tested};
 use super::program_facts::ProgramFacts;
 use super::{AccessKind, LockMode, SignalKind};
-use crate::heap::loops::blocks_in_loops;
 use crate::heap::{NodeId, Place, Slot, ThreadSet};
 use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 use crate::locks::implicit_lock;
@@ -604,7 +603,7 @@ pub(super) fn method_events(program_facts: &ProgramFacts<'_>, body: &Body) -> Me
         method_events: MethodEvents::default(),
         is_repeated: false,
     };
-    let in_loop = blocks_in_loops(body);
+    let in_loop = body.blocks_in_loops();
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         flow.enter_block_for(&mut state, block);

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use classes::descriptor::parameter_descriptors;
 use program::callgraph::CallGraph;
 use program::ids::{ClassId, Id, MethodId, TypedVec};
 use program::models::{EntryThread, ReceiverSharing};
@@ -80,7 +81,7 @@ impl<'a> GraphBuilder<'a> {
         &mut self,
         shape: &Shape,
         parameters: &[Option<NodeId>],
-        is_lambda: bool,
+        keeps_names: bool,
     ) -> Vec<Option<NodeId>> {
         let mut placed: Vec<Option<NodeId>> = vec![None; shape.nodes.len()];
         let mut todo = Vec::new();
@@ -94,9 +95,10 @@ impl<'a> GraphBuilder<'a> {
                 Some(known) => self.sets.unify(known, object),
                 None => {
                     placed[node.index()] = Some(object);
-                    // What a lambda has captured, it may hand to the next thread. Other tasks may do so with
-                    // themselves, too; but there, nearly every task of a program would become one.
-                    for name in shape[node].names.iter().filter(|_| is_lambda) {
+                    // What a lambda has captured, it may hand to the next thread, and so does an object that is
+                    // called from outside. Other tasks may do so with themselves, too; but there, nearly every task
+                    // of a program would become one.
+                    for name in shape[node].names.iter().filter(|_| keeps_names) {
                         let known = self.named(*name);
                         self.sets.unify(object, known);
                     }
@@ -147,7 +149,7 @@ impl<'a> GraphBuilder<'a> {
                     let shape = &shapes[*method];
                     let mut parameters = vec![None; shape.parameters.len()];
                     parameters[0] = Some(object);
-                    self.add_entry(shape, &parameters, false);
+                    self.add_entry(shape, &parameters, true);
                 }
             }
             for body in bodies.get(&class).into_iter().flatten() {
@@ -223,9 +225,10 @@ pub(super) fn receiver(
             Some(NameRoot::Task(entry))
         }
         ThreadKind::Entry(kind) => {
-            let rows = program.models().entry_points().filter(|row| {
-                row.thread == kind && row.names(&declared.name)
-            });
+            let rows = program
+                .models()
+                .entry_points()
+                .filter(|row| row.thread == kind && row.names(&declared.name));
             let is_shared = { rows }.any(|row| match row.receiver {
                 ReceiverSharing::Shared | ReceiverSharing::Unknown => true,
                 ReceiverSharing::PerCall | ReceiverSharing::NoReceiver => false,
@@ -272,15 +275,17 @@ pub(super) fn build(
     for (number, thread) in threads.iter().enumerate() {
         for entry in &thread.entries {
             let parameters = parameters(&mut builder, &shapes, thread, *entry);
-            let is_lambda = captured(program, *entry).is_some();
-            if let Some(root) = receiver(program, thread, *entry) {
+            let receiver = receiver(program, thread, *entry);
+            let keeps_names = captured(program, *entry).is_some()
+                || matches!(receiver, Some(NameRoot::Outside(_)));
+            if let Some(root) = receiver {
                 let root = builder.named(Name::new(root));
                 // An object that all calls share is no thread's own.
                 if !threads::is_shared_by_user(program, *entry) {
                     roots[number].get_or_insert(root);
                 }
             }
-            let placed = builder.add_entry(&shapes[*entry], &parameters, is_lambda);
+            let placed = builder.add_entry(&shapes[*entry], &parameters, keeps_names);
             entered.push((ThreadId::new(number), *entry, placed));
         }
     }
@@ -365,6 +370,7 @@ fn parameters(
 ) -> Vec<Option<NodeId>> {
     let program = builder.program;
     let count = shapes[entry].parameters.len();
+    let passed = passed_in(program, thread, entry);
     let Some(root) = receiver(program, thread, entry) else { return vec![None; count] };
     let captured = captured(program, entry);
     let object = builder.named(Name::new(root));
@@ -376,10 +382,22 @@ fn parameters(
                 Some(builder.sets.target(object, slot))
             }
             None if number == 0 && !program.methods[entry].is_static() => Some(object),
-            Some(_) | None => None,
+            Some(_) | None => passed.contains(&number).then_some(object),
         });
     }
     parameters
+}
+
+/// The parameters for which callers of a public method may pass what they call other methods on: those of its own
+/// class.
+pub(super) fn passed_in(program: &Program, thread: &AbstractThread, entry: MethodId) -> Vec<usize> {
+    let declared = &program.methods[entry];
+    if !matches!(thread.kind, ThreadKind::Public | ThreadKind::Client) || declared.is_static() {
+        return Vec::new();
+    }
+    let types = parameter_descriptors(&declared.descriptor).into_iter();
+    let is_own = |descriptor: &str| program.class_of_descriptor(descriptor) == Some(declared.class);
+    types.enumerate().filter(|(_, it)| is_own(it)).map(|(number, _)| number + 1).collect()
 }
 
 /// How many of a method's parameters a lambda captured, if the method is the body of one.

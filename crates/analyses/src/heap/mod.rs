@@ -31,8 +31,8 @@ use rustc_hash::FxHashMap;
 use crate::Context;
 
 pub use describe::slot_label;
-pub use public_api::MeantForThreads;
 pub use object::{AbstractObject, ObjectId, ObjectProperties, Variable};
+pub use public_api::MeantForThreads;
 pub use shape::{Edge, Node, NodeFlags, NodeId, Shape};
 pub use slot::{LONGEST_NAME, Name, NameRoot, Slot};
 pub use task_objects::TaskSharing;
@@ -176,11 +176,13 @@ impl Heap {
             .and_then(|name| self.named(&Name::new(name)));
         let count = self.shapes[entry].parameters.len();
         let captured = graph::captured(program, entry);
+        let passed = graph::passed_in(program, &self.threads[thread], entry);
         let of = |number: usize| match captured {
             Some(captured) if number < captured => {
                 self.target(root?, Slot::Captured(number as u16))
             }
             None if number == 0 && !program.methods[entry].is_static() => root,
+            Some(_) | None if passed.contains(&number) => root,
             Some(_) | None => None,
         };
         (0..count).map(of).collect()

@@ -47,13 +47,13 @@ impl MeantForThreads {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            MeantForThreads::IsTask => "that threads run",
-            MeantForThreads::StartsThreads => "that start threads",
+            MeantForThreads::IsTask => "run by threads",
+            MeantForThreads::StartsThreads => "starting threads",
             MeantForThreads::KeepsConcurrentObjects => "with concurrent objects",
             MeantForThreads::HasVolatileFields => "with volatile fields",
             MeantForThreads::TakesLocks => "with locks",
             MeantForThreads::SaysThreadSafe => "annotated `@ThreadSafe`",
-            MeantForThreads::IsComponent => "that containers share",
+            MeantForThreads::IsComponent => "shared by containers",
         }
     }
 }
@@ -75,14 +75,17 @@ pub(super) fn entered_classes(
             continue;
         }
         let is_component = components.annotation(class).is_some() && !wired.contains(&class);
-        let is_seen = declared
-            .methods
-            .iter()
-            .any(|method| is_reached[*method] && !program.methods[*method].is_initializer());
+        let is_seen = declared.methods.iter().any(|method| {
+            let declared = &program.methods[*method];
+            is_reached[*method] && !declared.is_initializer() && !is_main(declared)
+        });
         let is_left_out = is_seen || is_exempt(program, class);
         if is_component && !is_left_out {
             entered.insert(class, MeantForThreads::IsComponent);
-        } else if declared.access & access::PUBLIC != 0 && !is_left_out {
+        } else if declared.access & access::PUBLIC != 0
+            && !is_left_out
+            && !is_internal(&declared.name)
+        {
             let superclasses = program.hierarchy.superclasses(class);
             let reason = superclasses.filter_map(|class| says[class]).max();
             entered.extend(reason.map(|reason| (class, reason)));
@@ -109,21 +112,29 @@ pub(super) fn callable_methods(program: &Program, class: ClassId) -> Vec<MethodI
 
 fn is_callable(program: &Program, method: MethodId) -> bool {
     let declared = &program.methods[method];
-    let is_main = declared.is_static() && &*declared.name == "main";
     declared.access & access::PUBLIC != 0
         && declared.access & (access::SYNTHETIC | access::BRIDGE) == 0
         && !declared.is_initializer()
-        && !is_main
+        && !is_main(declared)
         && program.is_application(method)
         && program.body(method).is_some()
+}
+
+fn is_main(method: &program::Method) -> bool {
+    method.is_static() && &*method.name == "main"
+}
+
+/// Whether a class is public for other packages of its library alone, as the name of its package says.
+fn is_internal(class: &str) -> bool {
+    let packages = class.rsplit_once('/').map_or("", |(packages, _)| packages);
+    packages.split('/').any(|package| matches!(package, "internal" | "impl" | "shaded"))
 }
 
 /// Whether a class says that it is not for threads, or is of a kind that threads do not share.
 fn is_exempt(program: &Program, class: ClassId) -> bool {
     let annotations = program.annotations_of_class(class);
-    let is_said = annotations
-        .iter()
-        .any(|it| matches!(it.simple_name(), "NotThreadSafe" | "ThreadConfined"));
+    let is_said =
+        annotations.iter().any(|it| matches!(it.simple_name(), "NotThreadSafe" | "ThreadConfined"));
     let throwable = program.class_named(language::THROWABLE);
     is_said || throwable.is_some_and(|it| program.hierarchy.is_subtype(class, it))
 }
@@ -169,7 +180,13 @@ fn by_declarations(program: &Program, class: ClassId) -> Option<MeantForThreads>
     if fields().any(keeps) {
         return Some(MeantForThreads::KeepsConcurrentObjects);
     }
-    let is_task = !threads::task_methods_of(program, class).is_empty();
+    // The closures of other languages are tasks as well, and nobody but their runtime calls them.
+    let mut above = program.hierarchy.superclasses(class);
+    let library = above.find(|class| program.classes[*class].origin != Origin::Application);
+    let is_plain = library.is_some_and(|class| {
+        matches!(&*program.classes[class].name, language::OBJECT | language::THREAD)
+    });
+    let is_task = is_plain && !threads::task_methods_of(program, class).is_empty();
     is_task.then_some(MeantForThreads::IsTask)
 }
 
@@ -180,15 +197,15 @@ fn by_code(program: &Program, method: MethodId) -> Option<MeantForThreads> {
         match &instruction.operation {
             // The lock of what was passed in belongs to others.
             Operation::MonitorEnter(value)
-                if !program.methods[method].is_static()
-                    && is_own_lock(program, body, *value) =>
+                if !program.methods[method].is_static() && is_own_lock(program, body, *value) =>
             {
                 return Some(MeantForThreads::TakesLocks);
             }
             Operation::Call(call) => {
-                let starts = program.effects_of(call.method).iter().any(|effect| {
-                    matches!(effect, Effect::Fork { .. } | Effect::Submit { .. })
-                });
+                let starts = program
+                    .effects_of(call.method)
+                    .iter()
+                    .any(|effect| matches!(effect, Effect::Fork { .. } | Effect::Submit { .. }));
                 if starts {
                     reason = reason.max(Some(MeantForThreads::StartsThreads));
                 }

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use program::callgraph::CallGraph;
 use program::ids::{FieldId, MethodId, TypedVec, ValueId};
-use program::ir::{Body, Call, Operation};
+use program::ir::{Body, Call, DynamicTarget, Operation};
 use program::models::Pattern;
-use program::models::{Effect, EntryThread, ReceiverSharing, Runner, Times};
+use program::models::{Effect, EntryThread, Matcher, ReceiverSharing, Runner, Times};
 use program::threads::{self, RootKind, ThreadRoot};
 use program::{Components, Program};
 
 use super::library::has_parallel_streams;
-use super::loops::{Repetition, blocks_in_loops};
+use super::loops::Repetition;
 use super::public_api::{self, EnteredClasses};
 use super::{
     AbstractThread, Name, NameRoot, Place, SerializedBy, Shape, Slot, TaskSharing, ThreadKind,
@@ -72,7 +72,8 @@ pub(super) fn find(inputs: &StartInputs<'_>) -> FoundThreads {
     reach(graph, shapes, &mut todo, &mut is_reached, &mut started);
     let entered = match enters_public_classes {
         true => {
-            let receivers = outside.iter().filter(is_entry).map(|it| program.methods[it.method].class);
+            let receivers =
+                outside.iter().filter(is_entry).map(|it| program.methods[it.method].class);
             let wired = components.wired_from(program, receivers.collect());
             public_api::entered_classes(program, components, &wired, &is_reached)
         }
@@ -90,6 +91,7 @@ pub(super) fn find(inputs: &StartInputs<'_>) -> FoundThreads {
             orphans.push(root.clone());
         }
     }
+    orphans.extend(orphan_lambdas(program, graph, &is_reached, &started));
     todo.extend(orphans.iter().map(|root| root.method));
     reach(graph, shapes, &mut todo, &mut is_reached, &mut started);
     orphans.retain(|root| !started.contains(&root.method));
@@ -104,6 +106,56 @@ pub(super) fn find(inputs: &StartInputs<'_>) -> FoundThreads {
         initialisers.into_iter().map(|method| thread(ThreadKind::Init, true, vec![method])),
     );
     FoundThreads { threads, is_reached, entered_classes: entered }
+}
+
+/// The lambdas of tasks that reached code makes and nobody is seen to run: they were put somewhere from where somebody
+/// takes them.
+fn orphan_lambdas(
+    program: &Program,
+    graph: &CallGraph,
+    is_reached: &TypedVec<MethodId, bool>,
+    started: &BTreeSet<MethodId>,
+) -> Vec<ThreadRoot> {
+    let is_task = |interface: &str| {
+        program.models().entry_points().any(|entry| {
+            entry.only_without_caller
+                && matches!(entry.thread, EntryThread::Own | EntryThread::Pool)
+                && matches!(entry.matcher, Matcher::Subtype(name) if name == interface)
+        })
+    };
+    let mut found: BTreeMap<MethodId, bool> = BTreeMap::new();
+    let mut repetition = None;
+    for method in program.methods_with_bodies().filter(|method| is_reached[*method]) {
+        let Some(body) = program.body(method).filter(|_| program.is_application(method)) else {
+            continue;
+        };
+        for (block, instruction) in body.blocks.iter_with_ids().flat_map(|(id, block)| {
+            block.instructions.iter().map(move |instruction| (id, instruction))
+        }) {
+            let Operation::DynamicCall(call) = &instruction.operation else { continue };
+            let DynamicTarget::Lambda(lambda) = call.target else { continue };
+            let lambda = &program.lambdas[lambda];
+            let run = lambda.implementation;
+            let is_lost = program.is_application(run)
+                && program.body(run).is_some()
+                && !is_reached[run]
+                && !started.contains(&run)
+                && is_task(&program.classes[lambda.interface].name);
+            if is_lost {
+                let repetition = repetition
+                    .get_or_insert_with(|| Repetition::of(program, graph, is_reached, |_| false));
+                let is_again = repetition.is_repeated(method) || body.blocks_in_loops()[block];
+                *found.entry(run).or_default() |= is_again;
+            }
+        }
+    }
+    let root = |(method, may_overlap)| ThreadRoot {
+        method,
+        kind: RootKind::Entry(EntryThread::Pool),
+        may_overlap,
+        started_at: Vec::new(),
+    };
+    found.into_iter().map(root).collect()
 }
 
 /// The callers of public classes: many of those that are meant for many, and one of the others. Constructors make
@@ -309,7 +361,7 @@ fn tasks(
     for method in program.methods_with_bodies().filter(|method| is_reached[*method]) {
         let Some(body) = program.body(method) else { continue };
         let shape = &shapes[method];
-        let in_loop = blocks_in_loops(body);
+        let in_loop = body.blocks_in_loops();
         let has_parallel_streams = has_parallel_streams(program, body);
         for (id, block) in body.blocks.iter_with_ids() {
             let is_repeated = in_loop[id] || repetition.is_repeated(method);

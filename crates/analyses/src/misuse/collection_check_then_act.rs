@@ -110,9 +110,9 @@ fn checked(
     };
     let through = |it| method.is_arithmetic(it);
     let arguments = act.call.arguments.iter().skip(1);
-    let computed = arguments.into_iter().find_map(|argument| {
-        method.calculated_from(*argument, &is_look).map(|(look, _)| look)
-    });
+    let computed = arguments
+        .into_iter()
+        .find_map(|argument| method.calculated_from(*argument, &is_look).map(|(look, _)| look));
     if let Some(look) = computed.and_then(|it| method.offset_of(it)) {
         return Some((look, Severity::High));
     }

@@ -6,7 +6,7 @@
 use classes::access;
 use findings::Severity;
 use program::Program;
-use program::models::ClassContext;
+use program::models::{self, ClassContext};
 
 use super::idiom::Idiom;
 use super::variable::{Event, RaceFacts, Variable};
@@ -158,7 +158,10 @@ pub(super) fn is_compiler_made(program: &Program, slot: Slot) -> bool {
     let class =
         ClassContext { name: &program.classes[declared.class].name, supertypes: &supertypes };
     let is_volatile = declared.access & access::VOLATILE != 0;
-    program.models().is_compiler_made(class, &declared.name, is_volatile)
+    let methods = program.classes[declared.class].methods.iter();
+    let mut names = methods.map(|method| &*program.methods[*method].name);
+    let is_lazy = names.any(|method| models::is_made_lazily(&declared.name, method));
+    is_lazy || program.models().is_compiler_made(class, &declared.name, is_volatile)
 }
 
 /// Whether conflicts of a variable are reported at all: elements of arrays are one variable for the analysis, and

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use findings::Severity;
 use program::ids::{MethodId, TypedVec};
+use program::ir::{Definition, Operation};
 use program::models::ClassProperty;
 use program::{ClassId, Program};
 
@@ -100,11 +101,8 @@ impl Sharing {
         if is_perhaps_one_thread(race_facts, variable, conflicts, pair) {
             return Severity::Low;
         }
-        if is_among_callers(race_facts, pair) {
-            let severity = among_callers(race_facts, variable);
-            if severity < Severity::High {
-                return severity;
-            }
+        if let Some(severity) = of_callers(race_facts, variable, pair) {
+            return severity;
         }
         if self.is_precise {
             return Severity::High;
@@ -140,53 +138,75 @@ impl Sharing {
     }
 }
 
-/// Whether both accesses are made by callers of a library, of whom it is not known whether they share its objects.
-fn is_among_callers(race_facts: &RaceFacts<'_>, pair: &Pair) -> bool {
-    let kind = |thread: ThreadId| race_facts.execution.heap.threads[thread].kind;
-    kind(pair.threads.0) == ThreadKind::Public && kind(pair.threads.1) == ThreadKind::Public
-}
-
-/// How severe a conflict between callers of a library can be. That a class takes locks somewhere does not mean that it
-/// is for many threads in everything: what is set once, before it is used, needs no lock. What a class guards in one
-/// place, or counts, or keeps in a collection, it does not set up.
-fn among_callers(race_facts: &RaceFacts<'_>, variable: &Variable) -> Severity {
+/// How severe a conflict can be that callers of a library have with each other, or with the threads of the library;
+/// none if there is no reason to doubt. That a class takes locks somewhere does not mean that it is for many threads in
+/// everything: what is set once, before it is used, needs no lock. What a class guards in one place, or counts, or keeps in a
+/// collection, is not set up.
+fn of_callers(race_facts: &RaceFacts<'_>, variable: &Variable, pair: &Pair) -> Option<Severity> {
     let execution = race_facts.execution;
+    let is_caller = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
+    let callers = [pair.threads.0, pair.threads.1].map(is_caller);
+    if callers == [false, false] {
+        return None;
+    }
     let program = execution.context.program;
+    let used: Vec<&Event> = variable
+        .events
+        .iter()
+        .filter(|event| !event.is_in_constructor && !event.base.is_fresh)
+        .collect();
+    let writes = || used.iter().filter(|event| event.kind == AccessKind::Write);
+    let is_locked = |event: &&&Event| !race_facts.records.locks[event.locks].is_empty();
+    if writes().any(|event| is_locked(&event)) || is_mostly_locked(race_facts, variable, true) {
+        return None;
+    }
+    let is_field = matches!(variable.slot, Slot::Field(_));
+    if is_field && writes().all(|event| stores_parameter(program, event.place)) {
+        return Some(Severity::Low);
+    }
+    if callers != [true, true] {
+        return None;
+    }
     let field = match variable.slot {
         Slot::Field(field) => Some(field),
         Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
             race_facts.holder(variable.object)
         }
     };
-    let Some(class) = field.map(|field| program.fields[field].class) else { return Severity::Low };
+    let class = field.map(|field| program.fields[field].class);
     let entered = execution.heap.entered_classes.iter();
     let reason = entered
-        .filter(|(entered, _)| program.hierarchy.is_subtype(**entered, class))
+        .filter(|(entered, _)| {
+            class.is_some_and(|class| program.hierarchy.is_subtype(**entered, class))
+        })
         .map(|(_, reason)| *reason)
         .max();
-    // What an object of another class keeps, that class says.
-    let Some(reason) = reason else { return Severity::Low };
-    let used: Vec<&Event> = variable
-        .events
-        .iter()
-        .filter(|event| !event.is_in_constructor && !event.base.is_fresh)
-        .collect();
-    if used.iter().any(|event| !race_facts.records.locks[event.locks].is_empty()) {
-        return Severity::High;
-    }
     let reads = |method: MethodId| {
         used.iter().any(|it| it.kind == AccessKind::Read && it.place.method == method)
     };
-    let is_updated =
-        used.iter().any(|it| it.kind == AccessKind::Write && reads(it.place.method));
+    let is_updated = writes().any(|event| reads(event.place.method));
     let is_changed = variable.slot == Slot::Contents || is_updated;
     match reason {
-        MeantForThreads::IsComponent | MeantForThreads::SaysThreadSafe if is_changed => {
-            Severity::High
-        }
-        _ if is_changed => Severity::Medium,
-        _ => Severity::Low,
+        Some(MeantForThreads::IsComponent | MeantForThreads::SaysThreadSafe) if is_changed => None,
+        // What an object of another class keeps, that class says.
+        Some(_) if is_changed => Some(Severity::Medium),
+        Some(_) | None => Some(Severity::Low),
     }
+}
+
+/// Whether a place writes what its method was given, as setters do.
+fn stores_parameter(program: &Program, place: Place) -> bool {
+    let Some(body) = program.body(place.method) else { return false };
+    let mut instructions = body.instructions();
+    instructions.any(|instruction| match &instruction.operation {
+        Operation::PutField { value, .. } | Operation::PutStatic { value, .. }
+            if instruction.offset == place.offset =>
+        {
+            let value = body.without_casts(*value);
+            matches!(body.definitions[value], Definition::Parameter(_))
+        }
+        _ => false,
+    })
 }
 
 /// Whether both accesses are made by threads on what they were started with, of which each may have its own: that the
