@@ -217,9 +217,7 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
                 _ => continue,
             };
             let is_again = in_loop.get_or_insert_with(|| body.blocks_in_loops())[block];
-            // What is wrapped is not started yet.
-            let is_wrapped = matches!(effect, Effect::Wraps { .. });
-            let may_overlap = may_overlap || (is_again && !is_wrapped && !is_serial(effect));
+            let may_overlap = may_overlap || (is_again && !is_serial(effect));
             for value in program.operand_values(call, *task) {
                 for method in run_methods(program, body, value) {
                     started.push(Started { method, kind, may_overlap, offset });

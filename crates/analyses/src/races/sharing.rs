@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use findings::Severity;
 use program::ids::{MethodId, TypedVec};
 use program::ir::{Definition, Operation};
-use program::models::ClassProperty;
+use program::models::{ClassProperty, EntryThread};
 use program::{ClassId, Program};
 
 use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
@@ -101,7 +101,10 @@ impl Sharing {
         if is_perhaps_one_thread(race_facts, variable, conflicts, pair) {
             return Severity::Low;
         }
-        if let Some(severity) = of_callers(race_facts, variable, pair) {
+        if is_perhaps_earlier(race_facts, pair) {
+            return Severity::Low;
+        }
+        if let Some(severity) = of_callers(race_facts, variable, conflicts, pair) {
             return severity;
         }
         if self.is_precise {
@@ -138,11 +141,32 @@ impl Sharing {
     }
 }
 
+/// Whether one access is made by the main thread, and the other by a lambda of which it is not known where it is started:
+/// what main does before, the lambda finds done.
+fn is_perhaps_earlier(race_facts: &RaceFacts<'_>, pair: &Pair) -> bool {
+    let program = race_facts.execution.context.program;
+    let thread = |id: ThreadId| &race_facts.execution.heap.threads[id];
+    let is_main = |id: ThreadId| thread(id).kind == ThreadKind::Main;
+    let is_lambda = |id: ThreadId| {
+        let thread = thread(id);
+        let is_body =
+            |entry: &MethodId| program.lambdas.iter().any(|it| it.implementation == *entry);
+        thread.kind == ThreadKind::Entry(EntryThread::Pool) && thread.entries.iter().all(is_body)
+    };
+    let (one, other) = pair.threads;
+    (is_main(one) && is_lambda(other)) || (is_main(other) && is_lambda(one))
+}
+
 /// How severe a conflict can be that callers of a library have with each other, or with the threads of the library;
 /// none if there is no reason to doubt. That a class takes locks somewhere does not mean that it is for many threads in
 /// everything: what is set once, before it is used, needs no lock. What a class guards in one place, or counts, or keeps in a
 /// collection, is not set up.
-fn of_callers(race_facts: &RaceFacts<'_>, variable: &Variable, pair: &Pair) -> Option<Severity> {
+fn of_callers(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicts: &Conflicts,
+    pair: &Pair,
+) -> Option<Severity> {
     let execution = race_facts.execution;
     let is_caller = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
     let callers = [pair.threads.0, pair.threads.1].map(is_caller);
@@ -157,12 +181,15 @@ fn of_callers(race_facts: &RaceFacts<'_>, variable: &Variable, pair: &Pair) -> O
         .collect();
     let writes = || used.iter().filter(|event| event.kind == AccessKind::Write);
     let is_locked = |event: &&&Event| !race_facts.records.locks[event.locks].is_empty();
+    let groups = [pair.first, pair.second].map(|group| &conflicts.groups[group]);
+    let in_pair = groups.into_iter().flatten().map(|at| &variable.events[*at]);
+    let mut written = in_pair.filter(|event| event.kind == AccessKind::Write);
+    let is_field = matches!(variable.slot, Slot::Field(_));
+    if is_field && written.all(|event| stores_parameter(program, event.place)) {
+        return Some(Severity::Low);
+    }
     if writes().any(|event| is_locked(&event)) || is_mostly_locked(race_facts, variable, true) {
         return None;
-    }
-    let is_field = matches!(variable.slot, Slot::Field(_));
-    if is_field && writes().all(|event| stores_parameter(program, event.place)) {
-        return Some(Severity::Low);
     }
     if callers != [true, true] {
         return None;
