@@ -31,6 +31,7 @@ fn main() {
                 all.methods.extend(file.methods);
                 all.fields.extend(file.fields);
                 all.entry_points.extend(file.entry_points);
+                all.components.extend(file.components);
                 all.supertypes.extend(file.supertypes);
             }
             Err(found) => problems.extend(found.iter().map(|problem| format!("data/{problem}"))),

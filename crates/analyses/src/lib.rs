@@ -123,6 +123,8 @@ pub struct Outcome {
     pub gaps: Vec<Gap>,
     /// The accesses that it could not prove safe, where that was asked for.
     pub watch: Vec<heap::Place>,
+    /// What was taken as threads, in a few words each.
+    pub threads: Vec<String>,
 }
 
 /// One analysis.

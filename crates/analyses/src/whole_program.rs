@@ -97,6 +97,7 @@ fn run(context: &Context<'_>) -> Outcome {
     }
     all.findings.retain(|finding| context.config.wants(finding.rule));
     all.gaps.extend(gaps(context, &analysed));
+    all.threads = analysed.heap.summary(context.program, &context.config.entry_points);
     all
 }
 
@@ -105,6 +106,12 @@ fn gaps(context: &Context<'_>, analysed: &Analysed) -> Vec<Gap> {
     let mut gaps = Vec::new();
     if let Some(detail) = analysed.heap.without_threads() {
         gaps.push(Gap::new(GapKind::NoThread, "the program", detail));
+    }
+    for class in analysed.heap.unreached_classes(context.program) {
+        let name = context.program.classes[class].dotted_name();
+        let detail = "its code takes locks or has volatile fields, and no thread is seen to get to it; \
+                      `--entry-point` names what threads call";
+        gaps.push(Gap::new(GapKind::NoThread, name, detail));
     }
     for method in &analysed.executed.lost_context {
         let label = context.program.method_label(*method);

@@ -33,6 +33,15 @@ impl Annotation {
     pub fn simple_name(&self) -> &str {
         self.type_name.rsplit(['/', '$']).next().unwrap_or(&self.type_name)
     }
+
+    /// Whether this is its simple name, or its full one if that is what is asked for.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        match name.contains('.') {
+            true => crate::binary_name(&self.type_name) == name,
+            false => self.simple_name() == name,
+        }
+    }
 }
 
 /// The value of an element of an annotation.

@@ -110,7 +110,8 @@ pub(crate) fn assemble(
             CallGraph::Rta => Algorithm::RapidType,
             CallGraph::Vta => Algorithm::VariableType,
         },
-        entry_points: flags.entry_points.clone(),
+        // Entry points add threads; what other code does is looked at as before.
+        entry_points: Vec::new(),
     };
     let graph = callgraph::build(&program, &config);
     timings.push(("call_graph_ms", stopwatch.lap()));

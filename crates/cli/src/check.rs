@@ -7,9 +7,9 @@ use std::time::Instant;
 use analyses::Context;
 use anyhow::{anyhow, bail};
 use classes::is_archive;
-use findings::{BaselineEntry, Gap, GapKind, Results, merge_gaps, rules};
-use models::{Source, Statement, statements};
-use program::Program;
+use findings::{BaselineEntry, Gap, GapKind, Results, merge_gaps, nearest_name, rules};
+use models::{Pattern, Source, Statement, statements};
+use program::{Origin, Program, threads};
 use report::Baseline;
 
 use crate::Outcome;
@@ -95,6 +95,9 @@ fn analyse(
     if results.stats.contains(&("classes", 0)) && !cancel.is_requested() {
         return Err(nothing_to_check(&settings.paths, &results));
     }
+    if !cancel.is_requested() {
+        config.entry_points.iter().try_for_each(|pattern| must_match(&program, pattern))?;
+    }
     results.gaps.extend(graph.gaps.iter().cloned());
     let meter = BudgetMeter::new(&flags.budget);
     let context = Context {
@@ -120,6 +123,7 @@ fn analyse(
         let sites = outcome.watch.iter().map(|place| program.site(place.method, place.offset));
         watch_list.accesses.extend(sites);
         results.gaps.extend(outcome.gaps);
+        results.threads.extend(outcome.threads);
         results.stats.push((analysis.time_counter, stopwatch.lap()));
     }
     if flags.bench_fraction.is_none() {
@@ -133,6 +137,24 @@ fn analyse(
         results.remarks.extend(unmatched_models(&program));
     }
     Ok((results, watch_list))
+}
+
+/// An entry point that is not there is an error: without it, nothing would be found and all would seem well.
+fn must_match(program: &Program, pattern: &Pattern) -> anyhow::Result<()> {
+    if !threads::named_methods(program, pattern).is_empty() {
+        return Ok(());
+    }
+    let application = || program.classes.iter().filter(|class| class.origin == Origin::Application);
+    let mut names: Vec<String> = application().map(program::Class::dotted_name).collect();
+    for class in application() {
+        let methods = class.methods.iter().map(|method| &program.methods[*method]);
+        let callable = methods.filter(|it| !it.is_private() && !it.is_initializer());
+        names.extend(callable.map(|it| format!("{}.{}", class.dotted_name(), it.name)));
+    }
+    let text = pattern.to_string();
+    let nearest = nearest_name(text.trim_end_matches(".*"), names.iter().map(String::as_str));
+    let help = nearest.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+    bail!("the entry point `{text}` matches no method that other code can call{help}")
 }
 
 /// Patterns of the command line that match no class and no method, each as a sentence: a misspelled one silences

@@ -89,8 +89,10 @@ fn exclude_and_include_choose_what_is_reported() {
     assert_eq!(code(&["check", "classes", "--include", "shop.Stock"]), Some(0));
     assert_eq!(code(&["check", "classes", "--include", "shop.Shop.sell"]), Some(1));
     assert_eq!(code(&["check", "classes", "--rule", "reacquired-lock-pair"]), Some(0));
-    assert_eq!(code(&["check", "classes", "--entry-point", "shop.Stock.*"]), Some(0));
+    // An entry point loses no finding, and one that matches nothing is an error.
+    assert_eq!(code(&["check", "classes", "--entry-point", "shop.Stock.*"]), Some(1));
     assert_eq!(code(&["check", "classes", "--entry-point", "shop.Shop.*"]), Some(1));
+    assert_eq!(code(&["check", "classes", "--entry-point", "shop.Shp.sell"]), Some(2));
     for algorithm in ["cha", "rta", "vta"] {
         assert_eq!(code(&["check", "classes", "--call-graph", algorithm]), Some(1));
     }
@@ -259,7 +261,7 @@ fn inspect_shows_a_method_in_every_form() {
     assert!(body.contains("callees of shop.Shop.sell") && body.contains("shop.Stock.amount"));
     assert!(show(&["shop.Stock.take", "--callers"]).contains("shop.Shop.sell"));
     assert!(show(&["shop.Shop.sell", "--dot"]).starts_with("digraph"));
-    assert!(show(&["--threads"]).contains("no thread begins here"));
+    assert!(show(&["--threads"]).contains("<PUBLIC, many, {shop.Shop, shop.Stock}>"));
     let named = show(&["--threads", "--entry-point", "shop.Shop.sell"]);
     assert!(
         named.contains("<CLIENT, many") && named.contains("begins at shop.Shop.sell"),

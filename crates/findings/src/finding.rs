@@ -336,6 +336,8 @@ pub struct Results {
     /// Sentences about the configuration that the user should know, such as a suppression that
     /// suppresses nothing.
     pub remarks: Vec<String>,
+    /// What was taken as entry points and threads, in a few words each.
+    pub threads: Vec<String>,
     /// What could not be analysed.
     pub gaps: Vec<Gap>,
     /// What was watched, where that was a run.

@@ -108,7 +108,7 @@ pub struct FieldFact {
 pub struct EntryPoint {
     /// Which classes or methods it is about.
     pub matcher: Matcher,
-    /// The method's name; `*` for any.
+    /// The method's name; a star at its end stands for any characters.
     pub method: &'static str,
     /// The method's descriptor; `*` for any.
     pub descriptor: &'static str,
@@ -125,6 +125,17 @@ pub struct EntryPoint {
     pub source: Source,
 }
 
+impl EntryPoint {
+    /// Whether it is about methods of this name. A star at the end stands for any characters.
+    #[must_use]
+    pub fn names(&self, method: &str) -> bool {
+        match self.method.strip_suffix('*') {
+            Some(beginning) => method.starts_with(beginning),
+            None => self.method == method,
+        }
+    }
+}
+
 /// How an entry point is recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Matcher {
@@ -138,6 +149,60 @@ pub enum Matcher {
     MethodAnnotation(&'static str),
     /// Any public method of a class with an annotation of this simple name.
     ClassAnnotation(&'static str),
+}
+
+/// What an annotation of this simple name, or of this full name, says of the objects that a container makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComponentFact {
+    /// The name of the annotation; a full one has dots.
+    pub annotation: &'static str,
+    /// What carries the annotation, and what that means.
+    pub role: ComponentRole,
+    /// Who says so.
+    pub source: Source,
+}
+
+/// What a container does with what carries an annotation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ComponentRole {
+    /// It makes one object of the class, for everybody.
+    SharedClass,
+    /// It makes an object of the class for whoever asks.
+    ClassPerUse,
+    /// What the method returns is one object for everybody.
+    Produced,
+    /// It writes the object of the declared type into the field.
+    Injected,
+}
+
+impl ComponentRole {
+    /// Every role.
+    pub const ALL: [ComponentRole; 4] = [
+        ComponentRole::SharedClass,
+        ComponentRole::ClassPerUse,
+        ComponentRole::Produced,
+        ComponentRole::Injected,
+    ];
+
+    /// The word that a statement begins with.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        match self {
+            ComponentRole::SharedClass | ComponentRole::ClassPerUse => "class-annotation",
+            ComponentRole::Produced => "annotation",
+            ComponentRole::Injected => "field-annotation",
+        }
+    }
+
+    /// The word after `is`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ComponentRole::SharedClass | ComponentRole::Produced => "component",
+            ComponentRole::ClassPerUse => "component-per-use",
+            ComponentRole::Injected => "injected",
+        }
+    }
 }
 
 /// The supertypes of one class.
@@ -164,6 +229,8 @@ pub struct ModelFile {
     pub fields: Vec<FieldFact>,
     /// Entry points, in the order of the file.
     pub entry_points: Vec<EntryPoint>,
+    /// What annotations say of the objects that containers make.
+    pub components: Vec<ComponentFact>,
     /// The supertypes of classes.
     pub supertypes: Vec<Supertypes>,
 }

@@ -52,6 +52,29 @@ pub const FORMS: &[Form] = &[
         example: "class-annotation Endpoint is entry request many shared-receiver",
     },
     Form {
+        word: "class-annotation",
+        shape: "class-annotation NAME, NAME is component",
+        meaning: "A container makes one object of each class with such an annotation and gives it to all \
+                  who ask for its type; `component-per-use` says that everybody gets an object of their \
+                  own, whatever other annotations say. A full name means the annotation of that package \
+                  alone.",
+        example: "class-annotation Repository, com.acme.Shared is component",
+    },
+    Form {
+        word: "annotation",
+        shape: "annotation NAME, NAME is component",
+        meaning: "What a method with such an annotation returns is one object, which a container gives to \
+                  all who ask for its type.",
+        example: "annotation Provides is component",
+    },
+    Form {
+        word: "field-annotation",
+        shape: "field-annotation NAME, NAME is injected",
+        meaning: "A container writes the component of the declared type into fields with such an \
+                  annotation. Fields that constructors and setters write need no statement.",
+        example: "field-annotation Wired is injected",
+    },
+    Form {
         word: "static",
         shape: "static METHOD is entry THREAD COUNT [RECEIVER]",
         meaning: "Static methods of this name and these parameters are entry points, in any class.",

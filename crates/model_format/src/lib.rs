@@ -30,8 +30,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 pub use descriptor::{method_text, type_text};
 pub use effect::{Effect, EffectForm, effect_forms};
 pub use facts::{
-    ClassFact, ClassScope, EntryPoint, FieldFact, Matcher, MethodFact, Model, ModelFile, Source,
-    Supertypes,
+    ClassFact, ClassScope, ComponentFact, ComponentRole, EntryPoint, FieldFact, Matcher,
+    MethodFact, Model, ModelFile, Source, Supertypes,
 };
 pub use grammar::{FORMS, Form, reference};
 pub use parse::{FileProblem, parse};

@@ -12,8 +12,8 @@ use findings::nearest_name;
 use crate::descriptor::{NamedMethod, read_method};
 use crate::effect::{Effect, effect_forms};
 use crate::facts::{
-    ClassFact, ClassScope, EntryPoint, FieldFact, Matcher, MethodFact, Model, ModelFile, Source,
-    Supertypes,
+    ClassFact, ClassScope, ComponentFact, ComponentRole, EntryPoint, FieldFact, Matcher,
+    MethodFact, Model, ModelFile, Source, Supertypes,
 };
 use crate::grammar::FORMS;
 use crate::keep;
@@ -136,8 +136,9 @@ impl Parser {
                 Ok(())
             }
             "package" => self.package(rest),
-            "annotation" => self.entry_of(rest, Matcher::MethodAnnotation),
-            "class-annotation" => self.entry_of(rest, Matcher::ClassAnnotation),
+            "annotation" => self.annotation(first, rest, Matcher::MethodAnnotation),
+            "class-annotation" => self.annotation(first, rest, Matcher::ClassAnnotation),
+            "field-annotation" => self.component(first, rest),
             "static" => self.any_static(rest),
             _ => {
                 let known: Vec<&str> = FORMS.iter().map(|form| form.word).collect();
@@ -211,6 +212,41 @@ impl Parser {
                 let scope = ClassScope::Package(package);
                 self.found.classes.push(ClassFact { scope, property, source: self.source });
             }
+        }
+        Ok(())
+    }
+
+    /// A statement about annotations that begins with `heading`: entry points, or what a container makes.
+    fn annotation(
+        &mut self,
+        heading: &str,
+        rest: &str,
+        matcher: fn(&'static str) -> Matcher,
+    ) -> Result<(), Problem> {
+        let (_, clauses) = cut_clauses(rest, &["is"]);
+        match clauses[..] {
+            [(_, text)] if text.trim_start().starts_with("component") => {
+                self.component(heading, rest)
+            }
+            _ => self.entry_of(rest, matcher),
+        }
+    }
+
+    /// What a container does with what carries an annotation.
+    fn component(&mut self, heading: &str, rest: &str) -> Result<(), Problem> {
+        let (names, clauses) = cut_clauses(rest, &["is"]);
+        let [(_, text)] = clauses[..] else {
+            return Err(Problem::new("`is` is missing after the names of annotations"));
+        };
+        let roles = ComponentRole::ALL.into_iter().filter(|role| role.heading() == heading);
+        let roles: Vec<ComponentRole> = roles.collect();
+        let Some(role) = roles.iter().copied().find(|role| role.word() == text.trim()) else {
+            let known: Vec<&str> = roles.iter().map(|role| role.word()).collect();
+            return Err(Problem::unknown("property of an annotation", Some(text.trim()), &known));
+        };
+        for name in names.split(',') {
+            let annotation = keep(one_name(name)?);
+            self.found.components.push(ComponentFact { annotation, role, source: self.source });
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::descriptor::method_text;
 use crate::effect::Effect;
-use crate::facts::{ClassScope, EntryPoint, Matcher, ModelFile, Source};
+use crate::facts::{ClassScope, ComponentFact, EntryPoint, Matcher, ModelFile, Source};
 use crate::words::Phrase;
 
 /// The effects of a row, as they stand after the colon.
@@ -91,6 +91,10 @@ pub fn statements(file: &ModelFile) -> Vec<Statement> {
             }
             Matcher::Subtype(_) => {}
         }
+    }
+    for fact in &file.components {
+        let ComponentFact { annotation, role, source } = *fact;
+        of_none(format!("{} {annotation} is {}", role.heading(), role.word()), source);
     }
     let mut of_member =
         |class: &str, since: u8, member: &'static str, line: String, source: Source| {

@@ -102,6 +102,16 @@ pub fn rust_source(file: &ModelFile) -> String {
     });
     table("ENTRY_POINTS", "EntryPoint", entries.collect());
 
+    let components = file.components.iter().map(|fact| {
+        format!(
+            "ComponentFact {{ annotation: {:?}, role: ComponentRole::{:?}, source: {} }}",
+            fact.annotation,
+            fact.role,
+            source(fact.source)
+        )
+    });
+    table("COMPONENTS", "ComponentFact", components.collect());
+
     let mut supertypes = file.supertypes.clone();
     supertypes.sort_by_key(|row| row.class);
     let supertypes = supertypes.iter().map(|row| {

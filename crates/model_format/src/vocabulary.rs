@@ -422,6 +422,8 @@ words! {
         SharedByValue = "shared-by-value",
         /// Used like a constant, but its methods change it while they work: threads that share one need a lock.
         ChangesWhenUsed = "changing-when-used",
+        /// Made for several threads: whoever keeps such an object in a field expects them.
+        MeantForThreads = "meant-for-threads",
     }
 }
 

@@ -35,6 +35,13 @@ fn is_covered(pattern: &str, name: &str) -> bool {
     covers(pattern.as_bytes(), name.as_bytes())
 }
 
+/// Whether a method beside a field shows that the field is a lazy value of Scala 2, which the compiler makes once, under
+/// a lock, and publishes by a bit in a volatile field.
+#[must_use]
+pub fn is_made_lazily(field: &str, method: &str) -> bool {
+    method.strip_suffix("$lzycompute").is_some_and(|name| name == field)
+}
+
 impl Models {
     /// Whether a class is part of a library that is watched only where somebody names it.
     #[must_use]

@@ -38,13 +38,13 @@ use std::sync::Arc;
 use classes::descriptor::parameter_descriptors;
 
 pub use atomic::AtomicSpec;
-pub use compiled::ClassContext;
+pub use compiled::{ClassContext, is_made_lazily};
 pub use contents::{ContentsAccess, MemoryAccess, Removal};
 pub use model_format::{
-    ClassFact, ClassProperty, ClassScope, Effect, EntryPoint, EntryThread, FieldFact,
-    FieldProperty, FileProblem, Matcher, MethodFact, MethodProperty, Mode, Model, ModelFile,
-    Multiplicity, Operand, Ordering, Outcome, Phrase, ReceiverSharing, Runner, Source, Supertypes,
-    Times, WaitKind,
+    ClassFact, ClassProperty, ClassScope, ComponentFact, ComponentRole, Effect, EntryPoint,
+    EntryThread, FieldFact, FieldProperty, FileProblem, Matcher, MethodFact, MethodProperty, Mode,
+    Model, ModelFile, Multiplicity, Operand, Ordering, Outcome, Phrase, ReceiverSharing, Runner,
+    Source, Supertypes, Times, WaitKind,
 };
 pub use model_format::{
     Statement, effects_text, method_text, parse, print_statements, reference, statements,
@@ -128,6 +128,7 @@ impl Models {
         all.methods.extend(tables::METHODS);
         all.fields.extend(tables::FIELDS);
         all.entry_points.extend(tables::ENTRY_POINTS);
+        all.components.extend(tables::COMPONENTS);
         all.supertypes.extend(
             tables::SUPERTYPES
                 .iter()
@@ -277,7 +278,8 @@ impl Models {
             | ClassProperty::Library
             | ClassProperty::HoldsVariables
             | ClassProperty::SharedByValue
-            | ClassProperty::ChangesWhenUsed => None,
+            | ClassProperty::ChangesWhenUsed
+            | ClassProperty::MeantForThreads => None,
         })
     }
 
@@ -420,6 +422,12 @@ impl Models {
         let users = self.user.as_deref().map_or(&[][..], |user| &user.entry_points);
         users.iter().copied().chain(tables::ENTRY_POINTS)
     }
+
+    /// What annotations say of the objects that containers make, those of users first.
+    pub fn components(&self) -> impl Iterator<Item = &'static ComponentFact> + '_ {
+        let users = self.user.as_deref().map_or(&[][..], |user| &user.components);
+        users.iter().copied().chain(tables::COMPONENTS)
+    }
 }
 
 /// What a statement about a class promises of its objects.
@@ -450,7 +458,8 @@ fn promise(fact: &ClassFact) -> Option<Sharing> {
         | ClassProperty::Library
         | ClassProperty::HoldsVariables
         | ClassProperty::SharedByValue
-        | ClassProperty::ChangesWhenUsed => None,
+        | ClassProperty::ChangesWhenUsed
+        | ClassProperty::MeantForThreads => None,
     }
 }
 

@@ -2,9 +2,10 @@
 //! searched.
 
 use model_format::{
-    ClassFact, ClassProperty, ClassScope, Effect, EntryPoint, EntryThread, FieldFact,
-    FieldProperty, Matcher, MethodFact, MethodProperty, Mode, Model, Multiplicity, Operand,
-    Ordering, Outcome, ReceiverSharing, Runner, Source, Supertypes, Times, WaitKind, row_hash,
+    ClassFact, ClassProperty, ClassScope, ComponentFact, ComponentRole, Effect, EntryPoint,
+    EntryThread, FieldFact, FieldProperty, Matcher, MethodFact, MethodProperty, Mode, Model,
+    Multiplicity, Operand, Ordering, Outcome, ReceiverSharing, Runner, Source, Supertypes, Times,
+    WaitKind, row_hash,
 };
 
 const fn source(file: &'static str, line: u32) -> Source {

@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use model_format::{ClassFact, EntryPoint, FieldFact, MethodFact, Model, ModelFile, Supertypes};
+use model_format::{
+    ClassFact, ComponentFact, EntryPoint, FieldFact, MethodFact, Model, ModelFile, Supertypes,
+};
 
 /// What users say. Of two statements about the same thing the later file's counts.
 #[derive(Debug, Default)]
@@ -15,6 +17,7 @@ pub(crate) struct UserModels {
     pub(crate) methods: Vec<&'static MethodFact>,
     pub(crate) fields: Vec<&'static FieldFact>,
     pub(crate) entry_points: Vec<&'static EntryPoint>,
+    pub(crate) components: Vec<&'static ComponentFact>,
     supertypes: FxHashMap<&'static str, &'static Supertypes>,
 }
 
@@ -44,6 +47,7 @@ impl UserModels {
             all.methods.extend(keep(&file.methods));
             all.fields.extend(keep(&file.fields));
             all.entry_points.extend(keep(&file.entry_points));
+            all.components.extend(keep(&file.components));
             for row in keep(&file.supertypes) {
                 all.supertypes.entry(row.class).or_insert(row);
             }
@@ -69,6 +73,7 @@ impl UserModels {
             methods: copied(&self.methods),
             fields: copied(&self.fields),
             entry_points: copied(&self.entry_points),
+            components: copied(&self.components),
             supertypes,
         }
     }

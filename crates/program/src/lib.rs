@@ -8,6 +8,7 @@
 mod annotations;
 mod build;
 pub mod callgraph;
+mod components;
 pub mod dataflow;
 pub mod hierarchy;
 pub mod ids;
@@ -22,6 +23,7 @@ pub mod union_find;
 mod unmatched;
 
 pub use build::{BuildConfig, Library, build};
+pub use components::Components;
 pub use ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, SelectorId, TypedVec, ValueId};
 pub use models;
 pub use references::Immutables;

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use classes::access;
 use findings::Site;
 
 use crate::callgraph::{CallGraph, created_lambda};
@@ -85,7 +86,7 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
             may_overlap: false,
             started_at: Vec::new(),
         });
-        // Started at two places, or at one place in a loop we do not look for: two may run at once.
+        // Started at two places: two may run at once.
         root.may_overlap |= may_overlap || !root.started_at.is_empty();
         root.started_at.extend(site);
     };
@@ -129,12 +130,49 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
                 add(method, RootKind::Entry(entry.thread), may_overlap);
             }
         }
-        let name = format!("{}.{}", program.class_of(method).dotted_name(), declared.name);
-        if named.iter().any(|pattern| pattern.matches(&name)) {
-            add(method, RootKind::Named, true);
-        }
+    }
+    for method in named.iter().flat_map(|pattern| named_methods(program, pattern)) {
+        add(method, RootKind::Named, true);
     }
     found.into_values().collect()
+}
+
+/// The methods that a user means by the pattern of an entry point: those of the application that code outside their
+/// class can call, also those that a class inherits. Sorted.
+#[must_use]
+pub fn named_methods(program: &Program, pattern: &Pattern) -> Vec<MethodId> {
+    let mut found = Vec::new();
+    for (class, declared) in program.classes.iter_with_ids() {
+        if declared.origin != Origin::Application {
+            continue;
+        }
+        let name = declared.dotted_name();
+        for above in program.hierarchy.superclasses(class) {
+            for method in program.classes[above].methods.iter().copied() {
+                let is_inherited = above == class || !program.methods[method].is_initializer();
+                if is_inherited
+                    && is_callable(program, method)
+                    && pattern.matches(&format!("{name}.{}", program.methods[method].name))
+                {
+                    found.push(method);
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether code outside its class can call a method of the application, and it has code.
+fn is_callable(program: &Program, method: MethodId) -> bool {
+    let declared = &program.methods[method];
+    let is_made_by_compiler = declared.access & access::SYNTHETIC != 0;
+    !declared.is_private()
+        && !is_made_by_compiler
+        && &*declared.name != "<clinit>"
+        && program.is_application(method)
+        && program.body(method).is_some()
 }
 
 /// A thread or task that a method starts.
@@ -148,15 +186,19 @@ struct Started {
 fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
     let Some(body) = program.body(method) else { return Vec::new() };
     let calls = || {
-        body.instructions().filter_map(|instruction| match &instruction.operation {
-            Operation::Call(call) => Some((instruction.offset, &**call)),
+        let blocks = body.blocks.iter_with_ids();
+        let instructions =
+            blocks.flat_map(|(id, block)| block.instructions.iter().map(move |it| (id, it)));
+        instructions.filter_map(|(block, instruction)| match &instruction.operation {
+            Operation::Call(call) => Some((block, instruction.offset, &**call)),
             _ => None,
         })
     };
     let uses_parallel_streams =
-        calls().any(|(_, call)| program.effects_of(call.method).contains(&Effect::Parallel));
+        calls().any(|(_, _, call)| program.effects_of(call.method).contains(&Effect::Parallel));
     let mut started = Vec::new();
-    for (offset, call) in calls() {
+    let mut in_loop = None;
+    for (block, offset, call) in calls() {
         for effect in program.effects_of(call.method) {
             let (task, kind, may_overlap) = match effect {
                 Effect::Fork { task } => (task, RootKind::Started, false),
@@ -174,6 +216,8 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
                 }
                 _ => continue,
             };
+            let is_again = in_loop.get_or_insert_with(|| body.blocks_in_loops())[block];
+            let may_overlap = may_overlap || (is_again && !is_serial(effect));
             for value in program.operand_values(call, *task) {
                 for method in run_methods(program, body, value) {
                     started.push(Started { method, kind, may_overlap, offset });
@@ -182,6 +226,11 @@ fn started_by(program: &Program, method: MethodId) -> Vec<Started> {
         }
     }
     started
+}
+
+/// Whether the tasks that such a call starts run one after the other.
+fn is_serial(effect: &Effect) -> bool {
+    matches!(effect, Effect::Submit { to: Runner::Timer(_) | Runner::EventDispatch, .. })
 }
 
 /// The methods that run when a task runs, for a task that is created in this body.
@@ -266,7 +315,7 @@ pub(crate) fn is_entry_point(program: &Program, method: MethodId) -> bool {
 pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -> bool {
     let declared = &program.methods[method];
     let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
-    if !fits(entry.method, &declared.name) || !fits(entry.descriptor, &declared.descriptor) {
+    if !entry.names(&declared.name) || !fits(entry.descriptor, &declared.descriptor) {
         return false;
     }
     let class = &program.classes[declared.class];
@@ -278,9 +327,7 @@ pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -
             .map(|class| &program.classes[class].name)
     };
     let annotated = |annotations: &[classes::Annotation], wanted: &str| {
-        annotations
-            .iter()
-            .any(|annotation| annotation.type_name.rsplit(['/', '$']).next() == Some(wanted))
+        annotations.iter().any(|annotation| annotation.is_named(wanted))
     };
     match entry.matcher {
         Matcher::AnyStatic => declared.is_static(),
@@ -296,7 +343,7 @@ pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -
             .zip(declared.position)
             .is_some_and(|(file, at)| annotated(&file.methods[at as usize].annotations, name)),
         Matcher::ClassAnnotation(name) => {
-            declared.access & classes::access::PUBLIC != 0
+            declared.access & access::PUBLIC != 0
                 && class.file.as_ref().is_some_and(|file| annotated(&file.annotations, name))
         }
     }

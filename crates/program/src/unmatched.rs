@@ -2,6 +2,7 @@
 
 use models::{ClassScope, Matcher, Model, ModelFile};
 
+use crate::components::Components;
 use crate::symbols::Program;
 use crate::threads;
 
@@ -46,6 +47,8 @@ impl Program {
                 !self.methods.ids().any(|method| threads::matches(self, method, entry))
             }
         });
+        let components = Components::of(self);
+        unmatched.components.retain(|fact| !components.is_used(self, fact));
         unmatched.supertypes.retain(|row| !has_class(row.class));
         unmatched
     }

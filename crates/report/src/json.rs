@@ -28,6 +28,7 @@ struct JsonResults<'a> {
     baseline: Option<JsonComparison<'a>>,
     below_level: Map<String, Value>,
     remarks: &'a [String],
+    threads: &'a [String],
     gaps: Vec<JsonGap>,
     stats: Map<String, Value>,
     interrupted: bool,
@@ -174,6 +175,7 @@ pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()
             .map(|(severity, number)| (words::name(severity), (*number).into()))
             .collect(),
         remarks: &results.remarks,
+        threads: &results.threads,
         gaps: results.gaps.iter().map(json_gap).collect(),
         stats: results
             .stats

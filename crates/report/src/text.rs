@@ -1,6 +1,6 @@
 //! Text for people, laid out as rustc lays out its diagnostics.
 //!
-//! Each finding is one diagnostic. A step whose source was found is a labelled line of the
+//! The first line says what was taken as entry points and threads. Each finding is one diagnostic. A step whose source was found is a labelled line of the
 //! excerpt; a step without source is a note with its place. Call chains, locks held from outside
 //! and the advice follow as notes. After the findings come the gaps, by kind, what the user should
 //! know of the configuration, and one line that sums up.
@@ -37,6 +37,11 @@ pub(crate) fn render(
 ) -> io::Result<()> {
     let renderer = if options.colored { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.term_width(options.width);
+    if options.detail != Detail::Quiet && !results.threads.is_empty() {
+        // Names come from class files, which may hold anything.
+        let threads = results.threads.join(", ");
+        writeln!(writer, "threads: {}\n", normalize_untrusted_str(&threads))?;
+    }
     for group in groups(&results.findings, options.detail) {
         let diagnostic = diagnostic(group[0], &group[1..], options);
         writeln!(writer, "{}\n", renderer.render(&[diagnostic]))?;

@@ -292,9 +292,11 @@ impl Engine<'_, '_> {
                     may_have_started: Some(program_facts.running_independently()),
                     ..Order::default()
                 },
-                ThreadKind::Run | ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Init => {
-                    Order::default()
-                }
+                ThreadKind::Run
+                | ThreadKind::Entry(_)
+                | ThreadKind::Client
+                | ThreadKind::Public
+                | ThreadKind::Init => Order::default(),
             };
             for entry in &thread.entries {
                 if program.body(*entry).is_none() {
@@ -310,7 +312,13 @@ impl Engine<'_, '_> {
                 }
                 let is_root =
                     thread.root.is_some() && given.first().copied().flatten() == thread.root;
-                let facts = match is_root && !program.methods[*entry].is_static() {
+                let declared = &program.methods[*entry];
+                let is_constructor = declared.is_initializer() && !declared.is_static();
+                let facts = match is_root && !declared.is_static() {
+                    // Whoever calls a constructor has just made the object.
+                    _ if is_constructor => {
+                        vec![ParameterFacts { is_fresh: true, ..ParameterFacts::default() }]
+                    }
                     true => vec![ParameterFacts {
                         is_own_root: thread.root_sharing == TaskSharing::Own,
                         is_perhaps_own_root: thread.root_sharing == TaskSharing::Unknown,
@@ -324,7 +332,7 @@ impl Engine<'_, '_> {
                     facts,
                     locks: Vec::new(),
                     order: self.contexts.orders.intern_copy(&order),
-                    is_constructing: false,
+                    is_constructing: is_constructor,
                 };
                 let key = self.key(&call_entry);
                 let context = match self.contexts.keys.find(&key) {

@@ -16,7 +16,6 @@
 //! 2. Locks of `java.util.concurrent` are no stack: they are given back by name, and may be left to the
 //!    caller.
 
-use program::callgraph::CallKind;
 use program::dataflow::{self, BlockTransition, Forward};
 use program::ids::{FieldId, Id, MethodId, ValueId};
 use program::ir::{
@@ -34,7 +33,6 @@ use super::loops::Loops;
 use super::order::{BaseFacts, OrderEffect, OrderTransfer, effects_here, tested};
 use super::program_facts::ProgramFacts;
 use super::{AccessKind, LockMode, SignalKind};
-use crate::heap::loops::blocks_in_loops;
 use crate::heap::{NodeId, Place, Slot, ThreadSet};
 use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 use crate::locks::implicit_lock;
@@ -605,7 +603,7 @@ pub(super) fn method_events(program_facts: &ProgramFacts<'_>, body: &Body) -> Me
         method_events: MethodEvents::default(),
         is_repeated: false,
     };
-    let in_loop = blocks_in_loops(body);
+    let in_loop = body.blocks_in_loops();
     for (id, block) in body.blocks.iter_with_ids() {
         let Some(mut state) = states[id].clone() else { continue };
         flow.enter_block_for(&mut state, block);
@@ -1092,11 +1090,7 @@ impl EventCollector<'_, '_> {
                 let parameter = LockExpression::new(ExpressionRoot::Parameter(number as u16));
                 Some(terms.translate(program, parameter, target)?.expression)
             });
-            let is_repeated = match target.call_kind {
-                CallKind::Callback { repeatedly, .. } => repeatedly,
-                CallKind::CalledBack { .. } => true,
-                CallKind::Direct | CallKind::Lambda(_) => false,
-            };
+            let is_repeated = target.call_kind.may_be_repeated();
             let values: Vec<Option<ValueId>> =
                 sources.iter().map(|source| self.value_of(*source)).collect();
             let receiver = values.first().copied().flatten();

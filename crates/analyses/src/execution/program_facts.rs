@@ -191,7 +191,10 @@ impl<'a> ProgramFacts<'a> {
         let threads = self.heap().threads.iter_with_ids();
         let outside: ThreadSet = threads
             .filter(|(_, thread)| match thread.kind {
-                ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Init => true,
+                ThreadKind::Entry(_)
+                | ThreadKind::Client
+                | ThreadKind::Public
+                | ThreadKind::Init => true,
                 ThreadKind::Main | ThreadKind::Run => false,
             })
             .map(|(id, _)| id)

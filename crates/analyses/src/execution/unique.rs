@@ -148,7 +148,7 @@ pub(super) fn count(heap: &Heap, record: &ExecutionRecord, contexts: usize) -> C
     for (id, thread) in heap.threads.iter_with_ids() {
         let runs = match thread.kind {
             ThreadKind::Main | ThreadKind::Init => 1,
-            ThreadKind::Entry(_) | ThreadKind::Client => MANY,
+            ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Public => MANY,
             ThreadKind::Run => continue,
         };
         started[id] = runs;

@@ -1,5 +1,6 @@
 //! Abstract objects and threads in words, and as a graph, for people who want to see why.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -7,11 +8,12 @@ use classes::descriptor::parse_field;
 use findings::{EdgeStyle, Graph, GraphEdge, GraphItem, GraphNode, Outline};
 use program::Program;
 use program::ids::{ClassId, Id, TypedVec};
+use program::models::Pattern;
 use program::threads::RootKind;
 
 use super::{
-    AbstractObject, AbstractThread, Heap, NameRoot, ObjectId, Place, Slot, ThreadId, ThreadKind,
-    ThreadSet,
+    AbstractObject, AbstractThread, Heap, MeantForThreads, NameRoot, ObjectId, Place, Slot,
+    ThreadId, ThreadKind, ThreadSet,
 };
 
 impl Heap {
@@ -91,6 +93,7 @@ impl Heap {
             ThreadKind::Run => format!("thread {}", entry.unwrap_or_default()),
             ThreadKind::Entry(kind) => RootKind::Entry(kind).description().to_owned(),
             ThreadKind::Client => "a client".to_owned(),
+            ThreadKind::Public => "a caller".to_owned(),
             ThreadKind::Init => format!("initialiser {}", entry.unwrap_or_default()),
         }
     }
@@ -102,6 +105,60 @@ impl Heap {
         (!has_thread).then_some(
             "no thread begins here; name the methods that threads enter with `--entry-point`",
         )
+    }
+
+    /// The classes with locks or volatile fields that no thread gets to.
+    #[must_use]
+    pub fn unreached_classes(&self, program: &Program) -> Vec<ClassId> {
+        super::public_api::unreached_classes(program, &self.is_reached)
+    }
+
+    /// What was taken as threads, in a few words each: the user's entry points first, then what calls in from outside,
+    /// then what the program starts.
+    #[must_use]
+    pub fn summary(&self, program: &Program, named: &[Pattern]) -> Vec<String> {
+        let counted = |count: usize, one: &str, more: &str| match count {
+            1 => format!("1 {one}"),
+            count => format!("{count} {more}"),
+        };
+        let mut of_main: Vec<String> = Vec::new();
+        let mut by_kind: BTreeMap<ThreadKind, usize> = BTreeMap::new();
+        for thread in self.threads.iter() {
+            *by_kind.entry(thread.kind).or_default() += thread.entries.len();
+            if thread.kind == ThreadKind::Main {
+                let classes = thread.entries.iter().map(|it| program.class_of(*it).dotted_name());
+                of_main.extend(classes);
+            }
+        }
+        let mut words = Vec::new();
+        if let Some(methods) = by_kind.get(&ThreadKind::Client) {
+            let patterns: Vec<String> = named.iter().map(|it| format!("`{it}`")).collect();
+            let methods = counted(*methods, "method", "methods");
+            words.push(format!("{methods} named by {}", patterns.join(", ")));
+        }
+        match &of_main[..] {
+            [] => {}
+            [only] => words.push(format!("`{only}.main`")),
+            more => words.push(format!("{} `main` methods", more.len())),
+        }
+        for (kind, methods) in &by_kind {
+            if let ThreadKind::Entry(thread) = kind {
+                let methods = counted(*methods, "method", "methods");
+                words.push(format!("{methods} of {}", RootKind::Entry(*thread).description()));
+            }
+        }
+        let mut reasons: BTreeMap<Reverse<MeantForThreads>, usize> = BTreeMap::new();
+        for reason in self.entered_classes.values() {
+            *reasons.entry(Reverse(*reason)).or_default() += 1;
+        }
+        for (Reverse(reason), classes) in reasons {
+            let classes = counted(classes, "public class", "public classes");
+            words.push(format!("{classes} {}", reason.words()));
+        }
+        if let Some(started) = by_kind.get(&ThreadKind::Run) {
+            words.push(counted(*started, "started thread or task", "started threads and tasks"));
+        }
+        words
     }
 
     /// The abstract threads as text, one a line: kind, multiplicity, classes, where they begin and where they are

@@ -2,11 +2,13 @@
 //!
 //! Nodes with the same name are one abstract object. What threads begin with is bound to their first method.
 
-use program::Program;
+use std::collections::{BTreeMap, BTreeSet};
+
+use classes::descriptor::parameter_descriptors;
 use program::callgraph::CallGraph;
-use program::ids::{Id, MethodId, TypedVec};
+use program::ids::{ClassId, Id, MethodId, TypedVec};
 use program::models::{EntryThread, ReceiverSharing};
-use program::threads;
+use program::{Components, Program, threads};
 use rustc_hash::FxHashMap;
 
 use super::alias_sets::AliasSets;
@@ -79,7 +81,7 @@ impl<'a> GraphBuilder<'a> {
         &mut self,
         shape: &Shape,
         parameters: &[Option<NodeId>],
-        is_lambda: bool,
+        keeps_names: bool,
     ) -> Vec<Option<NodeId>> {
         let mut placed: Vec<Option<NodeId>> = vec![None; shape.nodes.len()];
         let mut todo = Vec::new();
@@ -93,9 +95,10 @@ impl<'a> GraphBuilder<'a> {
                 Some(known) => self.sets.unify(known, object),
                 None => {
                     placed[node.index()] = Some(object);
-                    // What a lambda has captured, it may hand to the next thread. Other tasks may do so with
-                    // themselves, too; but there, nearly every task of a program would become one.
-                    for name in shape[node].names.iter().filter(|_| is_lambda) {
+                    // What a lambda has captured, it may hand to the next thread, and so does an object that is
+                    // called from outside. Other tasks may do so with themselves, too; but there, nearly every task
+                    // of a program would become one.
+                    for name in shape[node].names.iter().filter(|_| keeps_names) {
                         let known = self.named(*name);
                         self.sets.unify(object, known);
                     }
@@ -110,6 +113,68 @@ impl<'a> GraphBuilder<'a> {
         }
         self.connect(shape, &placed);
         placed
+    }
+
+    /// Adds what objects that come from outside refer to: what their constructors make, and the components that a
+    /// container puts into their fields. An object that is called by several names is one.
+    fn wire(
+        &mut self,
+        shapes: &TypedVec<MethodId, Shape>,
+        components: &Components,
+        threads: &[AbstractThread],
+    ) {
+        let program = self.program;
+        let mut todo: Vec<ClassId> = Vec::new();
+        let mut bodies: BTreeMap<ClassId, Vec<MethodId>> = BTreeMap::new();
+        for thread in threads {
+            for entry in &thread.entries {
+                match receiver(program, thread, *entry) {
+                    Some(NameRoot::Outside(class)) => todo.push(class),
+                    Some(NameRoot::Task(body)) if captured(program, body).is_none() => {
+                        bodies.entry(program.methods[body].class).or_default().push(body);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut wired: BTreeSet<ClassId> = BTreeSet::new();
+        while let Some(class) = todo.pop() {
+            if !wired.insert(class) {
+                continue;
+            }
+            let object = self.named(Name::new(NameRoot::Outside(class)));
+            for method in &program.classes[class].methods {
+                let is_constructor = &*program.methods[*method].name == "<init>";
+                if is_constructor && program.body(*method).is_some() {
+                    let shape = &shapes[*method];
+                    let mut parameters = vec![None; shape.parameters.len()];
+                    parameters[0] = Some(object);
+                    self.add_entry(shape, &parameters, true);
+                }
+            }
+            for body in bodies.get(&class).into_iter().flatten() {
+                let task = self.named(Name::new(NameRoot::Task(*body)));
+                self.sets.unify(object, task);
+            }
+            for field in program.instance_fields(class) {
+                for component in components.in_field(program, field) {
+                    let kept = self.sets.target(object, Slot::Field(field));
+                    let component_object = self.named(Name::new(NameRoot::Outside(component)));
+                    self.sets.unify(kept, component_object);
+                    todo.push(component);
+                }
+            }
+        }
+        // What a class inherits, callers call on its own objects.
+        for class in &wired {
+            for above in program.hierarchy.superclasses(*class).skip(1) {
+                if wired.contains(&above) {
+                    let object = self.named(Name::new(NameRoot::Outside(*class)));
+                    let inherited = self.named(Name::new(NameRoot::Outside(above)));
+                    self.sets.unify(object, inherited);
+                }
+            }
+        }
     }
 
     fn connect(&mut self, shape: &Shape, placed: &[Option<NodeId>]) {
@@ -150,8 +215,8 @@ pub(super) fn receiver(
         ThreadKind::Main | ThreadKind::Init => None,
         _ if declared.is_static() => None,
         // A constructor has an object of its own.
-        ThreadKind::Client if declared.is_initializer() => None,
-        ThreadKind::Client => Some(NameRoot::Outside(declared.class)),
+        ThreadKind::Client | ThreadKind::Public if declared.is_initializer() => None,
+        ThreadKind::Client | ThreadKind::Public => Some(NameRoot::Outside(declared.class)),
         ThreadKind::Entry(_) if threads::is_shared_by_user(program, entry) => {
             Some(NameRoot::Outside(declared.class))
         }
@@ -160,9 +225,10 @@ pub(super) fn receiver(
             Some(NameRoot::Task(entry))
         }
         ThreadKind::Entry(kind) => {
-            let rows = program.models().entry_points().filter(|row| {
-                row.thread == kind && (row.method == "*" || row.method == &*declared.name)
-            });
+            let rows = program
+                .models()
+                .entry_points()
+                .filter(|row| row.thread == kind && row.names(&declared.name));
             let is_shared = { rows }.any(|row| match row.receiver {
                 ReceiverSharing::Shared | ReceiverSharing::Unknown => true,
                 ReceiverSharing::PerCall | ReceiverSharing::NoReceiver => false,
@@ -193,10 +259,11 @@ fn threads_by_method(
 pub(super) fn build(
     program: &Program,
     graph: &CallGraph,
+    components: &Components,
     shapes: TypedVec<MethodId, Shape>,
     beginnings: super::start::FoundThreads,
 ) -> Heap {
-    let super::start::FoundThreads { mut threads, is_reached } = beginnings;
+    let super::start::FoundThreads { mut threads, is_reached, entered_classes } = beginnings;
     let mut builder = GraphBuilder::new(program);
     let reached: Vec<MethodId> =
         program.methods_with_bodies().filter(|method| is_reached[*method]).collect();
@@ -208,18 +275,21 @@ pub(super) fn build(
     for (number, thread) in threads.iter().enumerate() {
         for entry in &thread.entries {
             let parameters = parameters(&mut builder, &shapes, thread, *entry);
-            let is_lambda = captured(program, *entry).is_some();
-            if let Some(root) = receiver(program, thread, *entry) {
+            let receiver = receiver(program, thread, *entry);
+            let keeps_names = captured(program, *entry).is_some()
+                || matches!(receiver, Some(NameRoot::Outside(_)));
+            if let Some(root) = receiver {
                 let root = builder.named(Name::new(root));
                 // An object that all calls share is no thread's own.
                 if !threads::is_shared_by_user(program, *entry) {
                     roots[number].get_or_insert(root);
                 }
             }
-            let placed = builder.add_entry(&shapes[*entry], &parameters, is_lambda);
+            let placed = builder.add_entry(&shapes[*entry], &parameters, keeps_names);
             entered.push((ThreadId::new(number), *entry, placed));
         }
     }
+    builder.wire(&shapes, components, &threads);
     let GraphBuilder { mut sets, names, .. } = builder;
     let mut numbers: Vec<Option<ObjectId>> = vec![None; sets.len()];
     let mut objects: TypedVec<ObjectId, AbstractObject> = TypedVec::new();
@@ -270,6 +340,7 @@ pub(super) fn build(
         shapes,
         names: by_name,
         is_reached,
+        entered_classes,
         most_followed_targets: usize::MAX,
         numbers: TypedVec::new(),
     };
@@ -299,6 +370,7 @@ fn parameters(
 ) -> Vec<Option<NodeId>> {
     let program = builder.program;
     let count = shapes[entry].parameters.len();
+    let passed = passed_in(program, thread, entry);
     let Some(root) = receiver(program, thread, entry) else { return vec![None; count] };
     let captured = captured(program, entry);
     let object = builder.named(Name::new(root));
@@ -310,10 +382,22 @@ fn parameters(
                 Some(builder.sets.target(object, slot))
             }
             None if number == 0 && !program.methods[entry].is_static() => Some(object),
-            Some(_) | None => None,
+            Some(_) | None => passed.contains(&number).then_some(object),
         });
     }
     parameters
+}
+
+/// The parameters for which callers of a public method may pass what they call other methods on: those of its own
+/// class.
+pub(super) fn passed_in(program: &Program, thread: &AbstractThread, entry: MethodId) -> Vec<usize> {
+    let declared = &program.methods[entry];
+    if !matches!(thread.kind, ThreadKind::Public | ThreadKind::Client) || declared.is_static() {
+        return Vec::new();
+    }
+    let types = parameter_descriptors(&declared.descriptor).into_iter();
+    let is_own = |descriptor: &str| program.class_of_descriptor(descriptor) == Some(declared.class);
+    types.enumerate().filter(|(_, it)| is_own(it)).map(|(number, _)| number + 1).collect()
 }
 
 /// How many of a method's parameters a lambda captured, if the method is the body of one.

@@ -2,27 +2,8 @@
 
 use program::Program;
 use program::callgraph::CallGraph;
-use program::ids::{BlockId, Id, MethodId, TypedVec};
-use program::ir::{Body, Operation};
-use program::summaries;
-
-/// For every block whether control can come back to it.
-pub(crate) fn blocks_in_loops(body: &Body) -> TypedVec<BlockId, bool> {
-    let successors = |block: BlockId| {
-        let block = &body.blocks[block];
-        let handlers = block.handlers.iter().map(|handler| handler.target);
-        block.terminator.successors().chain(handlers).map(Id::index).collect::<Vec<usize>>()
-    };
-    let edges: Vec<Vec<usize>> = body.blocks.ids().map(successors).collect();
-    let mut in_loop = TypedVec::filled(false, edges.len());
-    for component in summaries::components(&edges) {
-        let is_loop = component.len() > 1 || edges[component[0]].contains(&component[0]);
-        for block in component {
-            in_loop[BlockId::new(block)] = is_loop;
-        }
-    }
-    in_loop
-}
+use program::ids::{MethodId, TypedVec};
+use program::ir::Operation;
 
 /// How often methods may be executed, as far as calls tell.
 pub(crate) struct Repetition {
@@ -44,12 +25,14 @@ impl Repetition {
         let mut todo: Vec<MethodId> = Vec::new();
         for method in program.methods_with_bodies().filter(|method| is_reached[*method]) {
             let Some(body) = program.body(method) else { continue };
-            let in_loop = blocks_in_loops(body);
+            let in_loop = body.blocks_in_loops();
             for (id, block) in body.blocks.iter_with_ids() {
                 for instruction in &block.instructions {
                     let Operation::Call(_) = instruction.operation else { continue };
                     for target in graph.targets(method, instruction.offset) {
-                        let times = if in_loop[id] { 2 } else { 1 };
+                        // A loop may be in the library: `forEach` runs its argument again and again.
+                        let is_again = in_loop[id] || target.call_kind.may_be_repeated();
+                        let times = if is_again { 2 } else { 1 };
                         calls[target.method] = calls[target.method].saturating_add(times);
                     }
                 }

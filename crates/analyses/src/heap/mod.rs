@@ -14,21 +14,25 @@ pub(crate) mod loops;
 mod method;
 mod object;
 mod properties;
+mod public_api;
 mod shape;
 mod slot;
 mod start;
 mod task_objects;
 mod thread;
 
-use program::ids::{MethodId, TypedVec};
+use std::collections::BTreeMap;
+
+use program::ids::{ClassId, MethodId, TypedVec};
 use program::models::EntryThread;
-use program::{Immutables, Program, summaries};
+use program::{Components, Immutables, Program, summaries};
 use rustc_hash::FxHashMap;
 
 use crate::Context;
 
 pub use describe::slot_label;
 pub use object::{AbstractObject, ObjectId, ObjectProperties, Variable};
+pub use public_api::MeantForThreads;
 pub use shape::{Edge, Node, NodeFlags, NodeId, Shape};
 pub use slot::{LONGEST_NAME, Name, NameRoot, Slot};
 pub use task_objects::TaskSharing;
@@ -79,6 +83,8 @@ pub struct Heap {
     pub shapes: TypedVec<MethodId, Shape>,
     /// The methods that some thread may get to.
     pub is_reached: TypedVec<MethodId, bool>,
+    /// The classes that are entered from outside although nobody named them, and why.
+    pub entered_classes: BTreeMap<ClassId, MeantForThreads>,
     /// Calls with more targets than this were not followed into what the arguments lead to.
     pub most_followed_targets: usize,
     names: FxHashMap<Name, ObjectId>,
@@ -109,7 +115,17 @@ impl Heap {
                 };
                 method::shape(inputs, body)
             });
-        let mut beginnings = start::find(program, graph, &shapes, &context.config.entry_points);
+        let components = Components::of(program);
+        // What a list calls safe must be so whoever calls it.
+        let enters_public_classes = context.config.watch_list.is_none();
+        let mut beginnings = start::find(&start::StartInputs {
+            program,
+            graph,
+            shapes: &shapes,
+            named: &context.config.entry_points,
+            components: &components,
+            enters_public_classes,
+        });
         let task_objects =
             task_objects::TaskObjects::of(program, graph, &bodies, &beginnings.is_reached);
         for thread in &mut beginnings.threads {
@@ -123,7 +139,7 @@ impl Heap {
                 thread.is_unique = false;
             }
         }
-        let mut heap = graph::build(program, graph, shapes, beginnings);
+        let mut heap = graph::build(program, graph, &components, shapes, beginnings);
         heap.most_followed_targets = limits.signature_only_above;
         heap
     }
@@ -160,11 +176,13 @@ impl Heap {
             .and_then(|name| self.named(&Name::new(name)));
         let count = self.shapes[entry].parameters.len();
         let captured = graph::captured(program, entry);
+        let passed = graph::passed_in(program, &self.threads[thread], entry);
         let of = |number: usize| match captured {
             Some(captured) if number < captured => {
                 self.target(root?, Slot::Captured(number as u16))
             }
             None if number == 0 && !program.methods[entry].is_static() => root,
+            Some(_) | None if passed.contains(&number) => root,
             Some(_) | None => None,
         };
         (0..count).map(of).collect()
@@ -215,5 +233,5 @@ impl Heap {
 /// takes them down when all have been answered.
 fn is_set_up_before(one: ThreadKind, other: ThreadKind) -> bool {
     one == ThreadKind::Entry(EntryThread::Container)
-        && other == ThreadKind::Entry(EntryThread::Request)
+        && matches!(other, ThreadKind::Entry(EntryThread::Request) | ThreadKind::Public)
 }

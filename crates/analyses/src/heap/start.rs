@@ -6,16 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use program::Program;
 use program::callgraph::CallGraph;
 use program::ids::{FieldId, MethodId, TypedVec, ValueId};
-use program::ir::{Body, Call, Operation};
+use program::ir::{Body, Call, DynamicTarget, Operation};
 use program::models::Pattern;
-use program::models::{Effect, EntryThread, ReceiverSharing, Runner, Times};
+use program::models::{Effect, EntryThread, Matcher, ReceiverSharing, Runner, Times};
 use program::threads::{self, RootKind, ThreadRoot};
+use program::{Components, Program};
 
 use super::library::has_parallel_streams;
-use super::loops::{Repetition, blocks_in_loops};
+use super::loops::Repetition;
+use super::public_api::{self, EnteredClasses};
 use super::{
     AbstractThread, Name, NameRoot, Place, SerializedBy, Shape, Slot, TaskSharing, ThreadKind,
 };
@@ -25,6 +26,8 @@ pub(super) struct FoundThreads {
     pub(super) threads: Vec<AbstractThread>,
     /// The methods that some thread may get to.
     pub(super) is_reached: TypedVec<MethodId, bool>,
+    /// The classes that are entered from outside although nobody named them.
+    pub(super) entered_classes: EnteredClasses,
 }
 
 /// What is known of a task by its body.
@@ -41,12 +44,20 @@ struct Task {
     made: usize,
 }
 
-pub(super) fn find(
-    program: &Program,
-    graph: &CallGraph,
-    shapes: &TypedVec<MethodId, Shape>,
-    named: &[Pattern],
-) -> FoundThreads {
+/// What threads are looked for in.
+pub(super) struct StartInputs<'a> {
+    pub(super) program: &'a Program,
+    pub(super) graph: &'a CallGraph,
+    pub(super) shapes: &'a TypedVec<MethodId, Shape>,
+    /// The methods that the user names as entry points.
+    pub(super) named: &'a [Pattern],
+    pub(super) components: &'a Components,
+    /// Whether public classes that no thread gets to are entered.
+    pub(super) enters_public_classes: bool,
+}
+
+pub(super) fn find(inputs: &StartInputs<'_>) -> FoundThreads {
+    let StartInputs { program, graph, shapes, named, components, enters_public_classes } = *inputs;
     let outside = threads::roots(program, graph, named);
     let is_initialiser = |method: &MethodId| &*program.methods[*method].name == "<clinit>";
     let initialisers: Vec<MethodId> = program
@@ -55,9 +66,23 @@ pub(super) fn find(
         .collect();
     let mut is_reached = TypedVec::filled(false, program.methods.len());
     let mut todo: Vec<MethodId> = initialisers.clone();
-    let is_entry = |root: &&ThreadRoot| is_entry(program, root);
+    let is_entry = |root: &&ThreadRoot| is_entry(root);
     todo.extend(outside.iter().filter(is_entry).map(|root| root.method));
     let mut started: BTreeSet<MethodId> = BTreeSet::new();
+    reach(graph, shapes, &mut todo, &mut is_reached, &mut started);
+    let entered = match enters_public_classes {
+        true => {
+            let receivers =
+                outside.iter().filter(is_entry).map(|it| program.methods[it.method].class);
+            let wired = components.wired_from(program, receivers.collect());
+            public_api::entered_classes(program, components, &wired, &is_reached)
+        }
+        false => EnteredClasses::new(),
+    };
+    let bodies: BTreeSet<MethodId> =
+        outside.iter().filter(|root| is_task(root)).map(|root| root.method).collect();
+    let public = public_threads(program, &entered, &bodies);
+    todo.extend(public.iter().flat_map(|thread| thread.entries.iter().copied()));
     reach(graph, shapes, &mut todo, &mut is_reached, &mut started);
     // Tasks that nobody is seen to start: somebody outside does.
     let mut orphans = Vec::new();
@@ -66,6 +91,7 @@ pub(super) fn find(
             orphans.push(root.clone());
         }
     }
+    orphans.extend(orphan_lambdas(program, graph, &is_reached, &started));
     todo.extend(orphans.iter().map(|root| root.method));
     reach(graph, shapes, &mut todo, &mut is_reached, &mut started);
     orphans.retain(|root| !started.contains(&root.method));
@@ -74,11 +100,91 @@ pub(super) fn find(
     let mut threads = Vec::new();
     let entries: Vec<&ThreadRoot> = outside.iter().filter(is_entry).chain(&orphans).collect();
     add_entries(program, &entries, &mut threads);
+    threads.extend(public);
     add_tasks(program, graph, shapes, &is_reached, &started, &single, &mut threads);
     threads.extend(
         initialisers.into_iter().map(|method| thread(ThreadKind::Init, true, vec![method])),
     );
-    FoundThreads { threads, is_reached }
+    FoundThreads { threads, is_reached, entered_classes: entered }
+}
+
+/// The lambdas of tasks that reached code makes and nobody is seen to run: they were put somewhere from where somebody
+/// takes them.
+fn orphan_lambdas(
+    program: &Program,
+    graph: &CallGraph,
+    is_reached: &TypedVec<MethodId, bool>,
+    started: &BTreeSet<MethodId>,
+) -> Vec<ThreadRoot> {
+    let is_task = |interface: &str| {
+        program.models().entry_points().any(|entry| {
+            entry.only_without_caller
+                && matches!(entry.thread, EntryThread::Own | EntryThread::Pool)
+                && matches!(entry.matcher, Matcher::Subtype(name) if name == interface)
+        })
+    };
+    let mut found: BTreeMap<MethodId, bool> = BTreeMap::new();
+    let mut repetition = None;
+    for method in program.methods_with_bodies().filter(|method| is_reached[*method]) {
+        let Some(body) = program.body(method).filter(|_| program.is_application(method)) else {
+            continue;
+        };
+        for (block, instruction) in body.blocks.iter_with_ids().flat_map(|(id, block)| {
+            block.instructions.iter().map(move |instruction| (id, instruction))
+        }) {
+            let Operation::DynamicCall(call) = &instruction.operation else { continue };
+            let DynamicTarget::Lambda(lambda) = call.target else { continue };
+            let lambda = &program.lambdas[lambda];
+            let run = lambda.implementation;
+            let is_lost = program.is_application(run)
+                && program.body(run).is_some()
+                && !is_reached[run]
+                && !started.contains(&run)
+                && is_task(&program.classes[lambda.interface].name);
+            if is_lost {
+                let repetition = repetition
+                    .get_or_insert_with(|| Repetition::of(program, graph, is_reached, |_| false));
+                let is_again = repetition.is_repeated(method) || body.blocks_in_loops()[block];
+                *found.entry(run).or_default() |= is_again;
+            }
+        }
+    }
+    let root = |(method, may_overlap)| ThreadRoot {
+        method,
+        kind: RootKind::Entry(EntryThread::Pool),
+        may_overlap,
+        started_at: Vec::new(),
+    };
+    found.into_iter().map(root).collect()
+}
+
+/// The callers of public classes: many of those that are meant for many, and one of the others. Constructors make
+/// objects of their own.
+fn public_threads(
+    program: &Program,
+    entered: &EnteredClasses,
+    bodies: &BTreeSet<MethodId>,
+) -> Vec<AbstractThread> {
+    let mut threads = Vec::new();
+    for is_many in [true, false] {
+        let classes = entered.iter().filter(|(_, reason)| reason.is_for_many() == is_many);
+        let mut entries: Vec<MethodId> = Vec::new();
+        for (class, _) in classes {
+            entries.extend(public_api::callable_methods(program, *class));
+            let declared = program.classes[*class].methods.iter().copied();
+            entries.extend(declared.filter(|method| {
+                &*program.methods[*method].name == "<init>" && program.body(*method).is_some()
+            }));
+        }
+        // Whoever runs tasks calls these.
+        entries.retain(|method| !bodies.contains(method));
+        entries.sort_unstable();
+        entries.dedup();
+        if !entries.is_empty() {
+            threads.push(thread(ThreadKind::Public, !is_many, entries));
+        }
+    }
+    threads
 }
 
 /// Whether other threads run the object that a thread begins with. `of_body` says so of the bodies of tasks.
@@ -91,7 +197,7 @@ pub(super) fn root_sharing(
         ThreadKind::Main | ThreadKind::Init => TaskSharing::Own,
         ThreadKind::Run => of_body(*entry),
         // Whoever names an entry point says that callers share what they call.
-        ThreadKind::Client => TaskSharing::Several,
+        ThreadKind::Client | ThreadKind::Public => TaskSharing::Several,
         ThreadKind::Entry(kind) => {
             let receivers = threads::receivers(program, *entry, kind);
             let is_task = matches!(kind, EntryThread::Own | EntryThread::Pool | EntryThread::Timer);
@@ -110,11 +216,10 @@ pub(super) fn root_sharing(
 }
 
 /// Whether something outside calls the method, whatever the program does.
-fn is_entry(program: &Program, root: &ThreadRoot) -> bool {
+fn is_entry(root: &ThreadRoot) -> bool {
     match root.kind {
-        // What a finalizer sees, no other thread knows any more.
-        RootKind::Entry(_) => !is_task(root) && &*program.methods[root.method].name != "finalize",
-        RootKind::Named => &*program.methods[root.method].name != "<clinit>",
+        RootKind::Entry(_) => !is_task(root),
+        RootKind::Named => true,
         RootKind::Started | RootKind::Submitted | RootKind::ParallelStream => false,
     }
 }
@@ -256,7 +361,7 @@ fn tasks(
     for method in program.methods_with_bodies().filter(|method| is_reached[*method]) {
         let Some(body) = program.body(method) else { continue };
         let shape = &shapes[method];
-        let in_loop = blocks_in_loops(body);
+        let in_loop = body.blocks_in_loops();
         let has_parallel_streams = has_parallel_streams(program, body);
         for (id, block) in body.blocks.iter_with_ids() {
             let is_repeated = in_loop[id] || repetition.is_repeated(method);

@@ -17,6 +17,8 @@ pub enum ThreadKind {
     Entry(EntryThread),
     /// Clients of the methods that the user named as entry points.
     Client,
+    /// Callers of the public methods of a library, and of the components of a container.
+    Public,
     /// A class initialiser. It runs in whatever thread comes first; what it does is ordered before all uses of the
     /// class, so it takes part in no conflict.
     Init,
@@ -31,6 +33,7 @@ impl ThreadKind {
             ThreadKind::Run => "RUN",
             ThreadKind::Entry(_) => "ENTRY",
             ThreadKind::Client => "CLIENT",
+            ThreadKind::Public => "PUBLIC",
             ThreadKind::Init => "INIT",
         }
     }

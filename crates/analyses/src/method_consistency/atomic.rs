@@ -57,7 +57,7 @@ impl<'a> Atomicity<'a> {
 fn is_made_of_bodies(kind: ThreadKind) -> bool {
     match kind {
         ThreadKind::Main | ThreadKind::Run | ThreadKind::Init => true,
-        ThreadKind::Client => false,
+        ThreadKind::Client | ThreadKind::Public => false,
         ThreadKind::Entry(thread) => match thread {
             EntryThread::Request | EntryThread::Container => false,
             EntryThread::Main

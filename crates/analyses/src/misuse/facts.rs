@@ -214,6 +214,23 @@ impl<'a> ProgramFacts<'a> {
             })
     }
 
+    /// Where the threads begin that run a method, without the main thread: what that does before it starts others and
+    /// after it has waited for them disturbs nobody.
+    pub(super) fn threads_running(&self, method: MethodId) -> BTreeSet<MethodId> {
+        let mut origins = self.origins(method).unwrap_or_default();
+        origins.retain(|origin| {
+            self.roots
+                .get(origin)
+                .is_some_and(|(kind, _)| *kind != RootKind::Entry(EntryThread::Main))
+        });
+        origins
+    }
+
+    /// Whether two threads can begin with a method at the same time.
+    pub(super) fn may_overlap(&self, method: MethodId) -> bool {
+        self.roots.get(&method).is_some_and(|(_, may_overlap)| *may_overlap)
+    }
+
     /// The class of all objects that are ever stored in a field, where it is one.
     pub(super) fn stored_class(&self, field: FieldId) -> Option<ClassId> {
         self.stored_classes.get(&field).copied().flatten()
@@ -336,6 +353,17 @@ impl<'a> MethodFacts<'a> {
     /// What the models say of a called method.
     pub(super) fn effects(&self, call: &Call) -> &'a [Effect] {
         self.facts.program.effects_of(call.method)
+    }
+
+    /// The same, by the class that the receiver really has.
+    pub(super) fn effects_on(&self, call: &Call) -> &'a [Effect] {
+        let declared = &self.program().methods[call.method];
+        let class = self.receiver(call).and_then(|receiver| self.class_of(receiver));
+        let row = class.and_then(|class| {
+            let name = &self.program().classes[class].name;
+            self.facts.models().find(name, &declared.name, &declared.descriptor)
+        });
+        row.map_or_else(|| self.effects(call), |row| row.effects)
     }
 
     /// The locks that are held before the instruction at an offset; one that cannot be named is `None`.

@@ -13,6 +13,7 @@
 
 mod atomic_get_then_set;
 mod blocking_under_lock;
+mod collection_check_then_act;
 mod double_checked_locking;
 mod facts;
 mod inconsistent_synchronization;
@@ -40,6 +41,7 @@ pub const ANALYSIS: Analysis = Analysis {
         "volatile-increment",
         "atomic-get-then-set",
         "map-check-then-act",
+        "collection-check-then-act",
         "lock-not-released",
         "unlock-without-lock",
         "wait-outside-loop",
@@ -78,6 +80,7 @@ static CHECKS: &[Check] = &[
     Check::InMethod(double_checked_locking::search),
     Check::InMethod(thread_in_constructor::search),
     Check::InMethod(shared_formatter::search),
+    Check::InProgram(collection_check_then_act::search),
     Check::InProgram(thread_local_leak::search),
     Check::InProgram(inconsistent_synchronization::search),
 ];

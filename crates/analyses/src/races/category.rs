@@ -3,7 +3,10 @@
 //! The dissertation counts conflicts by category and says which of them were mostly real. Severity follows that, and
 //! beyond it idioms that are in the code on purpose or do little harm ([`idiom`]); strict mode knows no idioms.
 
+use classes::access;
 use findings::Severity;
+use program::Program;
+use program::models::{self, ClassContext};
 
 use super::idiom::Idiom;
 use super::variable::{Event, RaceFacts, Variable};
@@ -144,6 +147,21 @@ fn of_lock_not_unique(
         (true, false) => Severity::Medium,
         (false, _) => Severity::Low,
     }
+}
+
+/// Whether a variable belongs to code that the compiler made, and is none of the program: the state of a coroutine.
+pub(super) fn is_compiler_made(program: &Program, slot: Slot) -> bool {
+    let Slot::Field(field) = slot else { return false };
+    let declared = &program.fields[field];
+    let supertypes = program.hierarchy.supertypes(declared.class).into_iter().skip(1);
+    let supertypes: Vec<&str> = supertypes.map(|class| &*program.classes[class].name).collect();
+    let class =
+        ClassContext { name: &program.classes[declared.class].name, supertypes: &supertypes };
+    let is_volatile = declared.access & access::VOLATILE != 0;
+    let methods = program.classes[declared.class].methods.iter();
+    let mut names = methods.map(|method| &*program.methods[*method].name);
+    let is_lazy = names.any(|method| models::is_made_lazily(&declared.name, method));
+    is_lazy || program.models().is_compiler_made(class, &declared.name, is_volatile)
 }
 
 /// Whether conflicts of a variable are reported at all: elements of arrays are one variable for the analysis, and

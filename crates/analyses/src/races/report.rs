@@ -7,7 +7,7 @@ use classes::access;
 use findings::{
     Evidence, Finding, Gap, GapKind, HeldLock, Severity, Stack, Step, ThreadAction, Witness,
 };
-use program::FieldId;
+use program::{Components, FieldId};
 
 use super::category::{self, Category};
 use super::conflict::AcceptedReasons;
@@ -58,7 +58,7 @@ pub(super) fn graded<'a>(
         if (race_facts.execution.context.cancelled)() {
             break;
         }
-        if is_made_by_compiler(race_facts, variable.slot) {
+        if is_made_by_compiler(race_facts, variable.slot) || is_per_use(race_facts, variable) {
             continue;
         }
         let conflicts = race_facts.conflicts(variable, AcceptedReasons::all(config.strict));
@@ -91,10 +91,24 @@ pub(super) fn graded<'a>(
     (graded, gaps)
 }
 
-/// Variables that compilers add, such as the switch for assertions.
+/// Variables of objects that a container makes for whoever asks: what stands in a field of others is not the object.
+fn is_per_use(race_facts: &RaceFacts<'_>, variable: &Variable) -> bool {
+    let field = match variable.slot {
+        Slot::Field(field) => Some(field),
+        Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
+            race_facts.holder(variable.object)
+        }
+    };
+    let program = race_facts.execution.context.program;
+    field.is_some_and(|field| Components::is_per_use(program, program.fields[field].class))
+}
+
+/// Variables that compilers add, such as the switch for assertions or the state of a coroutine.
 fn is_made_by_compiler(race_facts: &RaceFacts<'_>, slot: Slot) -> bool {
     let Slot::Field(field) = slot else { return false };
-    race_facts.execution.context.program.fields[field].access & access::SYNTHETIC != 0
+    let program = race_facts.execution.context.program;
+    program.fields[field].access & access::SYNTHETIC != 0
+        || category::is_compiler_made(program, slot)
 }
 
 /// The findings of rule `data-race`.

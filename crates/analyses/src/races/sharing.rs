@@ -14,12 +14,15 @@ use std::collections::BTreeSet;
 
 use findings::Severity;
 use program::ids::{MethodId, TypedVec};
-use program::models::ClassProperty;
+use program::ir::{Definition, Operation};
+use program::models::{ClassProperty, EntryThread};
 use program::{ClassId, Program};
 
-use super::variable::{Conflicts, Pair, RaceFacts, Variable};
-use crate::execution::{BaseReference, HeldLock, Relation};
-use crate::heap::{AbstractObject, Heap, NameRoot, ObjectId, Place, Slot, ThreadId};
+use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
+use crate::execution::{AccessKind, BaseReference, HeldLock, Relation};
+use crate::heap::{
+    AbstractObject, Heap, MeantForThreads, NameRoot, ObjectId, Place, Slot, ThreadId, ThreadKind,
+};
 
 /// How objects are known to more than one thread, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +101,12 @@ impl Sharing {
         if is_perhaps_one_thread(race_facts, variable, conflicts, pair) {
             return Severity::Low;
         }
+        if is_perhaps_earlier(race_facts, pair) {
+            return Severity::Low;
+        }
+        if let Some(severity) = of_callers(race_facts, variable, conflicts, pair) {
+            return severity;
+        }
         if self.is_precise {
             return Severity::High;
         }
@@ -130,6 +139,101 @@ impl Sharing {
         let class = program.fields[field].class;
         self.cursors.iter().any(|cursor| program.hierarchy.is_subtype(class, *cursor))
     }
+}
+
+/// Whether one access is made by the main thread, and the other by a lambda of which it is not known where it is started:
+/// what main does before, the lambda finds done.
+fn is_perhaps_earlier(race_facts: &RaceFacts<'_>, pair: &Pair) -> bool {
+    let program = race_facts.execution.context.program;
+    let thread = |id: ThreadId| &race_facts.execution.heap.threads[id];
+    let is_main = |id: ThreadId| thread(id).kind == ThreadKind::Main;
+    let is_lambda = |id: ThreadId| {
+        let thread = thread(id);
+        let is_body =
+            |entry: &MethodId| program.lambdas.iter().any(|it| it.implementation == *entry);
+        thread.kind == ThreadKind::Entry(EntryThread::Pool) && thread.entries.iter().all(is_body)
+    };
+    let (one, other) = pair.threads;
+    (is_main(one) && is_lambda(other)) || (is_main(other) && is_lambda(one))
+}
+
+/// How severe a conflict can be that callers of a library have with each other, or with the threads of the library;
+/// none if there is no reason to doubt. That a class takes locks somewhere does not mean that it is for many threads in
+/// everything: what is set once, before it is used, needs no lock. What a class guards in one place, or counts, or keeps in a
+/// collection, is not set up.
+fn of_callers(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicts: &Conflicts,
+    pair: &Pair,
+) -> Option<Severity> {
+    let execution = race_facts.execution;
+    let is_caller = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
+    let callers = [pair.threads.0, pair.threads.1].map(is_caller);
+    if callers == [false, false] {
+        return None;
+    }
+    let program = execution.context.program;
+    let used: Vec<&Event> = variable
+        .events
+        .iter()
+        .filter(|event| !event.is_in_constructor && !event.base.is_fresh)
+        .collect();
+    let writes = || used.iter().filter(|event| event.kind == AccessKind::Write);
+    let is_locked = |event: &&&Event| !race_facts.records.locks[event.locks].is_empty();
+    let groups = [pair.first, pair.second].map(|group| &conflicts.groups[group]);
+    let in_pair = groups.into_iter().flatten().map(|at| &variable.events[*at]);
+    let mut written = in_pair.filter(|event| event.kind == AccessKind::Write);
+    let is_field = matches!(variable.slot, Slot::Field(_));
+    if is_field && written.all(|event| stores_parameter(program, event.place)) {
+        return Some(Severity::Low);
+    }
+    if writes().any(|event| is_locked(&event)) || is_mostly_locked(race_facts, variable, true) {
+        return None;
+    }
+    if callers != [true, true] {
+        return None;
+    }
+    let field = match variable.slot {
+        Slot::Field(field) => Some(field),
+        Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
+            race_facts.holder(variable.object)
+        }
+    };
+    let class = field.map(|field| program.fields[field].class);
+    let entered = execution.heap.entered_classes.iter();
+    let reason = entered
+        .filter(|(entered, _)| {
+            class.is_some_and(|class| program.hierarchy.is_subtype(**entered, class))
+        })
+        .map(|(_, reason)| *reason)
+        .max();
+    let reads = |method: MethodId| {
+        used.iter().any(|it| it.kind == AccessKind::Read && it.place.method == method)
+    };
+    let is_updated = writes().any(|event| reads(event.place.method));
+    let is_changed = variable.slot == Slot::Contents || is_updated;
+    match reason {
+        Some(MeantForThreads::IsComponent | MeantForThreads::SaysThreadSafe) if is_changed => None,
+        // What an object of another class keeps, that class says.
+        Some(_) if is_changed => Some(Severity::Medium),
+        Some(_) | None => Some(Severity::Low),
+    }
+}
+
+/// Whether a place writes what its method was given, as setters do.
+fn stores_parameter(program: &Program, place: Place) -> bool {
+    let Some(body) = program.body(place.method) else { return false };
+    let mut instructions = body.instructions();
+    instructions.any(|instruction| match &instruction.operation {
+        Operation::PutField { value, .. } | Operation::PutStatic { value, .. }
+            if instruction.offset == place.offset =>
+        {
+            let value = body.without_casts(*value);
+            matches!(body.definitions[value], Definition::Parameter(_))
+        }
+        _ => false,
+    })
 }
 
 /// Whether both accesses are made by threads on what they were started with, of which each may have its own: that the

@@ -7,6 +7,7 @@ mod atomic_get_then_set;
 mod blocking_under_lock;
 mod breakable_block;
 mod callback_under_lock;
+mod collection_check_then_act;
 mod critical_wait;
 mod data_race;
 mod deadlock;
@@ -55,6 +56,7 @@ pub static ALL: &[&Rule] = &[
     &volatile_increment::RULE,
     &atomic_get_then_set::RULE,
     &map_check_then_act::RULE,
+    &collection_check_then_act::RULE,
     &lock_not_released::RULE,
     &unlock_without_lock::RULE,
     &wait_outside_loop::RULE,

@@ -118,10 +118,10 @@ impl MethodPlan<'_, '_> {
         }
         let fits = |pattern: &str, text: &str| pattern == "*" || pattern == text;
         let annotated = |annotations: &[Annotation], wanted: &str| {
-            annotations.iter().any(|annotation| annotation.simple_name() == wanted)
+            annotations.iter().any(|annotation| annotation.is_named(wanted))
         };
         models.entry_points().filter(|entry| entry.thread == EntryThread::Test).any(|entry| {
-            fits(entry.method, &method.name)
+            entry.names(&method.name)
                 && fits(entry.descriptor, &method.descriptor)
                 && match entry.matcher {
                     Matcher::MethodAnnotation(name) => annotated(&method.annotations, name),

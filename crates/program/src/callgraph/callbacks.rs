@@ -72,6 +72,7 @@ impl Callbacks {
         call: &Call,
     ) -> Vec<Target> {
         let mut targets = lambdas(program, hierarchical, body, call);
+        targets.extend(unknown_lambdas(program, hierarchical, body, call));
         for request in self.requests(program, call) {
             self.resolve(program, hierarchical, types_of, body, call, &request, &mut targets);
         }
@@ -181,8 +182,15 @@ impl Callbacks {
                 }
                 FlowingType::Lambda(lambda) => {
                     let known = &program.lambdas[lambda];
-                    let is_created_here = created_lambda(body, *value) == Some(lambda);
-                    if known.selector == program.methods[method].selector && !is_created_here {
+                    let is_known = targets.iter().any(|target| match target.call_kind {
+                        CallKind::Callback { lambda: other, argument: at, .. } => {
+                            other == lambda && at == argument
+                        }
+                        CallKind::Direct | CallKind::Lambda(_) | CallKind::CalledBack { .. } => {
+                            false
+                        }
+                    });
+                    if known.selector == program.methods[method].selector && !is_known {
                         let call_kind = CallKind::Callback { lambda, argument, repeatedly: true };
                         let run = hierarchical.lambda_targets(program, lambda).into_iter();
                         targets
@@ -256,6 +264,30 @@ fn lambdas(
             let run = hierarchical.lambda_targets(program, lambda).into_iter();
             targets.extend(run.map(|target| Target { method: target.method, call_kind }));
         }
+    }
+    targets
+}
+
+/// The lambdas among the arguments of a call to code that is not there and that no model describes: whoever gets a
+/// lambda calls it.
+fn unknown_lambdas(
+    program: &Program,
+    hierarchical: &HierarchyTargets,
+    body: &Body,
+    call: &Call,
+) -> Vec<Target> {
+    let is_application = program.class_of(call.method).origin == Origin::Application;
+    if is_application || program.body(call.method).is_some() || program.is_known(call.method) {
+        return Vec::new();
+    }
+    let receivers = usize::from(call.kind != InvokeKind::Static);
+    let mut targets = Vec::new();
+    for (position, argument) in call.arguments.iter().enumerate().skip(receivers) {
+        let Some(lambda) = created_lambda(body, *argument) else { continue };
+        let argument = position as u16;
+        let call_kind = CallKind::Callback { lambda, argument, repeatedly: true };
+        let run = hierarchical.lambda_targets(program, lambda).into_iter();
+        targets.extend(run.map(|target| Target { method: target.method, call_kind }));
     }
     targets
 }

@@ -87,6 +87,16 @@ impl CallKind {
     pub fn is_by_library(self) -> bool {
         matches!(self, CallKind::Callback { .. } | CallKind::CalledBack { .. })
     }
+
+    /// Whether one call may run the target more than once.
+    #[must_use]
+    pub fn may_be_repeated(self) -> bool {
+        match self {
+            CallKind::Direct | CallKind::Lambda(_) => false,
+            CallKind::Callback { repeatedly, .. } => repeatedly,
+            CallKind::CalledBack { .. } => true,
+        }
+    }
 }
 
 /// A method that a call may run.

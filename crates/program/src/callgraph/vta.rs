@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cha::receiver_type;
 use super::{CallKind, HierarchyTargets, Target, created_lambda, is_entry, is_statically_bound};
+use crate::components;
 use crate::ids::{ClassId, FieldId, LambdaId, MethodId, ValueId};
 use crate::ir::{Body, Call, DeclaredType, Definition, DynamicTarget, Operation, Terminator};
 use crate::symbols::{Origin, Program};
@@ -73,6 +74,8 @@ impl Types {
             .par_iter()
             .flat_map_iter(|method| flows_of(program, hierarchical, *method, entry_points))
             .collect();
+        let injected = components::injected_fields(program).into_iter();
+        let flows = flows.into_iter().chain(injected.map(|it| (Source::Unknown, Node::Field(it))));
         let mut sets: FxHashMap<Node, TypeSet> = FxHashMap::default();
         let mut edges: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
         let mut todo: FxHashSet<Node> = FxHashSet::default();

@@ -16,7 +16,8 @@ use classes::descriptor::parameter_descriptors;
 use models::language;
 use rustc_hash::FxHashMap;
 
-use crate::ids::{BlockId, ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
+use crate::ids::{BlockId, ClassId, FieldId, Id, LambdaId, MethodId, TypedVec, ValueId};
+use crate::summaries;
 use crate::symbols::Program;
 
 pub use dependence::ControlDependence;
@@ -423,6 +424,25 @@ impl Body {
             value = *inner;
         }
         value
+    }
+
+    /// For every block whether control can come back to it.
+    #[must_use]
+    pub fn blocks_in_loops(&self) -> TypedVec<BlockId, bool> {
+        let successors = |block: BlockId| {
+            let block = &self.blocks[block];
+            let handlers = block.handlers.iter().map(|handler| handler.target);
+            block.terminator.successors().chain(handlers).map(Id::index).collect::<Vec<usize>>()
+        };
+        let edges: Vec<Vec<usize>> = self.blocks.ids().map(successors).collect();
+        let mut in_loop = TypedVec::filled(false, edges.len());
+        for component in summaries::components(&edges) {
+            let is_loop = component.len() > 1 || edges[component[0]].contains(&component[0]);
+            for block in component {
+                in_loop[BlockId::new(block)] = is_loop;
+            }
+        }
+        in_loop
     }
 
     /// Whether a value is `this`, also seen as another class.
