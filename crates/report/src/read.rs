@@ -41,6 +41,8 @@ struct File {
     #[serde(default)]
     remarks: Vec<String>,
     #[serde(default)]
+    threads: Vec<String>,
+    #[serde(default)]
     gaps: Vec<Gap>,
     #[serde(default)]
     stats: BTreeMap<String, u64>,
@@ -159,6 +161,7 @@ pub fn read_results(text: &str) -> Result<Results, ReportError> {
         baseline: file.baseline.map(comparison),
         remarks: file.remarks,
         gaps: file.gaps,
+        threads: file.threads,
         watched: None,
         stats: file.stats.iter().map(|(name, number)| (kept_name(name), *number)).collect(),
         interrupted: file.interrupted,

@@ -70,7 +70,10 @@ enum RestOfBlock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Harmless {
     /// The variable was read again, by the second operation.
-    ReadAgain,
+    ReadAgain {
+        /// Where another thread did the first thing of the cycle.
+        interferes: SiteId,
+    },
     /// The variable had been read again before, where a loop begins anew.
     BegunAnew,
     /// The variable was read again, under the lock that the second operation acquired.
@@ -150,7 +153,7 @@ impl DoubtfulViolation {
     /// The block has ended.
     pub(super) fn settled(&self) -> Option<Harmless> {
         match self.rest {
-            RestOfBlock::ReadAgain => Some(Harmless::ReadAgain),
+            RestOfBlock::ReadAgain => Some(Harmless::ReadAgain { interferes: self.interferes }),
             RestOfBlock::BegunAnew => Some(Harmless::BegunAnew),
             RestOfBlock::ReadUnderLock(again) => {
                 Some(Harmless::ReadUnderLock { again, interferes: self.interferes })
@@ -201,28 +204,33 @@ fn idiom_of(
         (&one.class, &one.method, &one.descriptor)
             == (&other.class, &other.method, &other.descriptor)
     };
+    // Another thread ran the same method, and wrote the variable where this one would have done so.
+    let is_double_check = |again: SiteId, interferes: SiteId| {
+        let (again, written) = (site_of(tables, again), site_of(tables, interferes));
+        let is_in_order = first.offset < again.offset && again.offset < written.offset;
+        is_of(&first, &again) && is_of(&first, &written) && is_in_order
+    };
     match harmless {
         // The same place twice in one method is a loop; in another method it may be two calls.
-        Harmless::ReadAgain if shape.first == shape.second => {
+        Harmless::ReadAgain { .. } if shape.first == shape.second => {
             is_of(&first, &blamed).then_some(BenignCycle::Polling)
+        }
+        // An update that fails, or looks again because one has failed.
+        Harmless::ReadAgain { .. }
+            if [shape.first, shape.second].iter().any(|site| updates.contains(site)) =>
+        {
+            Some(BenignCycle::FailedUpdate)
+        }
+        Harmless::ReadAgain { interferes } => {
+            is_double_check(shape.second, interferes).then_some(BenignCycle::DoubleChecked)
         }
         // A loop that updates, or one that only waits.
         Harmless::BegunAnew => {
             let is_update = updates.iter().any(|update| is_of(&site_of(tables, *update), &first));
             Some(if is_update { BenignCycle::FailedUpdate } else { BenignCycle::Polling })
         }
-        // An update that fails, or looks again because one has failed.
-        Harmless::ReadAgain => [shape.first, shape.second]
-            .iter()
-            .any(|site| updates.contains(site))
-            .then_some(BenignCycle::FailedUpdate),
         Harmless::ReadUnderLock { again, interferes } => {
-            // Another thread ran the same method, and wrote the variable where this one would have done so.
-            let again = site_of(tables, again);
-            let written = site_of(tables, interferes);
-            let is_in_order = first.offset < again.offset && again.offset < written.offset;
-            (is_of(&first, &again) && is_of(&first, &written) && is_in_order)
-                .then_some(BenignCycle::DoubleChecked)
+            is_double_check(again, interferes).then_some(BenignCycle::DoubleChecked)
         }
     }
 }

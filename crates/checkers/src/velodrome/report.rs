@@ -167,7 +167,8 @@ struct FindingBuilder<'a> {
 
 /// Whether the block can be expected to rely on nothing having come in between, by the first edge of its cycle and the last one.
 ///
-/// What it uses twice under one lock, or without any, it does; and it does if it writes after it has read. Where it uses two
+/// What it uses twice under one lock, or without any, it does; and so it does if it reads something and then uses it again, or writes
+/// something else. Where it uses two
 /// things that each guard themselves, such as two counters, a queue and a flag, or objects with a lock each, the order in which
 /// others see its two steps may be of no concern to anybody. So it may be where a look under a shared lock is followed by
 /// a second one under the exclusive lock.
@@ -189,8 +190,7 @@ fn relies_on_what_it_saw(edges: &[Label]) -> bool {
             let reads_first = is(&root.from, &[Kind::VolatileRead]);
             is(&root.from, &ORDINARY)
                 || is(&closing.to, &ORDINARY)
-                || reads_first && is(&closing.to, &[Kind::VolatileWrite])
-                || reads_first && is_same && is(&closing.to, &[Kind::AtomicUpdate])
+                || reads_first && (is_same || is(&closing.to, &[Kind::VolatileWrite]))
         }
         _ => true,
     }
