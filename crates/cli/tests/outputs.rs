@@ -76,6 +76,7 @@ const OUTPUTS: &[Written] = &[
     Written { arguments: &["check", "--output", "OUT"], beginning: "warning[", rescued: CHECK },
     Written { arguments: &["check", "--format", "json", "--output", "OUT"], beginning: "{\n", rescued: CHECK },
     Written { arguments: &["check", "--format", "sarif", "--output", "OUT"], beginning: "{\n", rescued: CHECK },
+    Written { arguments: &["check", "--html", "OUT"], beginning: "<!doctype html>", rescued: CHECK },
     Written { arguments: &["check", "--write-baseline", "OUT"], beginning: "{\n", rescued: CHECK },
     Written { arguments: &["check", "--watch-list", "OUT"], beginning: "# The accesses", rescued: CHECK },
     Written { arguments: &["trace", "--to", "text", "--output", "OUT"], beginning: ".thread", rescued: "" },
@@ -122,8 +123,10 @@ impl TestDirectory {
             };
             let shared_fields = Some(BTreeSet::new());
             Results { recording, shared_fields, ..complete }.write(directory.0.path()).unwrap();
-            fs::rename(directory.path("4711.json"), directory.path(&format!("{name}.json")))
-                .unwrap();
+            let file = directory.path(&format!("{name}.json"));
+            fs::rename(directory.path("4711.json"), &file).unwrap();
+            // Results are private; whoever the tests run as reads these.
+            fs::set_permissions(file, PermissionsExt::from_mode(0o644)).unwrap();
         }
         directory
     }
