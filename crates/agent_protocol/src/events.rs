@@ -141,6 +141,15 @@ macro_rules! for_each_event {
             Blocked(lock: ObjectId) = "blocked", counted as "threads that are blocked for good", said as "waits for";
             /// The thread waits for the end of another thread, which is blocked itself.
             BlockedByThread(awaited: ThreadId) = "blocked-by-thread", counted as "threads that wait for blocked ones", said as "waits for the end of";
+            /// The thread waits without a limit. The object is what it waits for, 0 if that is not known; the class names the
+            /// method of the library in which it waits, or `synchronized`, or `carrier` for a virtual thread that is ready to
+            /// run and has nothing to run on. What that means, the next `hung` or `starved` says.
+            Stalled(object: ObjectId, class: ClassId) = "stalled", counted as "threads that wait without a limit", said as "waits in";
+            /// All threads of the program wait without a limit: the stalled ones that were reported last.
+            Hung = "hung", counted as "hangs", said as "hangs";
+            /// The stalled threads that were reported last are all threads of this pool, and each waits for tasks that only
+            /// they could execute.
+            Starved(pool: ObjectId) = "starved", counted as "pools whose threads all wait for tasks of the pool", said as "waits for tasks of";
         }
     };
 }

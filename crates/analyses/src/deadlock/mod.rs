@@ -10,14 +10,14 @@
 //! without holding a lock in common. `cycles.rs` is compared with trying all interleavings of small programs: no
 //! deadlock is missed there.
 //!
-//! Misses cycles of more than four locks; deadlocks through joins, latches, queues and class initialisers; locks
+//! Misses cycles of more than twelve locks, and says so; deadlocks through joins, latches, queues and class initialisers; locks
 //! behind native or reflective code; objects that the heap analysis took for known to one thread only. May report
 //! cycles of paths that cannot happen, and of abstract locks that are different objects at run time.
 //!
 //! Deviations from the dissertation, with the reason:
 //! 1. An edge leads from every lock that is held to the wanted one, not only from the last: the locks in between may be
 //!    different ones elsewhere.
-//! 2. Cycles are listed, up to four locks, instead of strongly connected components: a component of a hundred locks
+//! 2. Cycles are listed, up to twelve locks, instead of strongly connected components: a component of a hundred locks
 //!    tells nobody what to change, and only for a cycle can be asked who takes its edges.
 //! 3. Gate locks, threads that start and join keep apart, readers of read-write locks and acquisitions that give up
 //!    after a while are taken into account (6.4.2 calls for the first two).

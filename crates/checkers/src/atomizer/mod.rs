@@ -421,6 +421,9 @@ impl Checker for Atomizer {
             | Action::Holds(_)
             | Action::Blocked(_)
             | Action::BlockedByThread(_)
+            | Action::Stalled(..)
+            | Action::Hung
+            | Action::Starved(_)
             | Action::Missed => {}
         }
     }
