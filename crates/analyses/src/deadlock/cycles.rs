@@ -339,7 +339,10 @@ mod tests {
         let ring = |length: usize| -> BTreeSet<(LockId, LockId)> {
             (0..length).map(|at| (lock(at), lock((at + 1) % length))).collect()
         };
-        assert_eq!(cycles(&ring(LONGEST_CYCLE)), (vec![(0..LONGEST_CYCLE).map(lock).collect()], false));
+        assert_eq!(
+            cycles(&ring(LONGEST_CYCLE)),
+            (vec![(0..LONGEST_CYCLE).map(lock).collect()], false)
+        );
         assert_eq!(cycles(&ring(LONGEST_CYCLE + 1)), (Vec::new(), true));
     }
 

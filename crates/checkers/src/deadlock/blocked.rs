@@ -4,7 +4,7 @@ use events::{ClassId, ObjectId, SiteId, ThreadId};
 use findings::Evidence;
 use rustc_hash::FxHashMap;
 
-use super::{Deadlock, Waiter, Wanted};
+use super::{Deadlock, Grade, Waiter, Wanted};
 
 /// What blocked threads hold and want.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl BlockedThreads {
             waiters[0].held = wanted.and_then(|wanted| self.held_by(thread, wanted));
             self.deadlocks.push(Deadlock {
                 evidence: Evidence::Observed,
-                is_proven: true,
+                grade: Grade::Proven,
                 waiters,
             });
             self.has_new = true;

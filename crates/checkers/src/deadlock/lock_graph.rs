@@ -12,7 +12,7 @@ use findings::Evidence;
 use rustc_hash::FxHashMap;
 
 use super::predictor::{HeldLock, Section, Stamp, count_of};
-use super::{Deadlock, Waiter, Wanted};
+use super::{Deadlock, Grade, Waiter, Wanted};
 
 /// How many acquisitions of a node are kept. Later ones hardly differ.
 const MOST_OF_NODE: usize = 256;
@@ -205,7 +205,7 @@ impl Search<'_> {
             return;
         }
         match self.pending_together(&nodes) {
-            Some(pending) => self.add(&nodes, &pending, true),
+            Some(pending) => self.add(&nodes, &pending, Grade::Proven),
             None if self.unproven.len() < MOST_UNPROVEN => self.unproven.push(cycle.to_vec()),
             None => {}
         }
@@ -215,17 +215,21 @@ impl Search<'_> {
     /// places.
     fn judge_unproven(&mut self) {
         let graph = self.graph;
-        for cycle in std::mem::take(&mut self.unproven) {
-            let nodes: Vec<&Node> = cycle.iter().map(|node| &graph.nodes[*node]).collect();
-            let mut compared = 0;
-            let mut chosen = Vec::new();
-            if choose_unordered(&nodes, &mut chosen, &mut compared) {
-                self.add(&nodes, &chosen, false);
+        let unproven = std::mem::take(&mut self.unproven);
+        for (grade, knows) in
+            [(Grade::Unordered, depends_on as Knows), (Grade::SeenInOrder, follows)]
+        {
+            for cycle in &unproven {
+                let nodes: Vec<&Node> = cycle.iter().map(|node| &graph.nodes[*node]).collect();
+                let (mut chosen, mut compared) = (Vec::new(), 0);
+                if choose_unordered(&nodes, knows, &mut chosen, &mut compared) {
+                    self.add(&nodes, &chosen, grade);
+                }
             }
         }
     }
 
-    fn add(&mut self, nodes: &[&Node], pending: &[&Acquisition], is_proven: bool) {
+    fn add(&mut self, nodes: &[&Node], pending: &[&Acquisition], grade: Grade) {
         if self.known.insert(places(nodes, pending)) {
             let waiters = (0..nodes.len()).map(|at| {
                 let before = nodes[(at + nodes.len() - 1) % nodes.len()];
@@ -238,7 +242,7 @@ impl Search<'_> {
                 }
             });
             let waiters = waiters.collect();
-            self.found.push(Deadlock { evidence: Evidence::Predicted, is_proven, waiters });
+            self.found.push(Deadlock { evidence: Evidence::Predicted, grade, waiters });
         }
     }
 
@@ -307,9 +311,23 @@ impl Search<'_> {
     }
 }
 
+/// How many events of a thread have come before.
+type Knows = fn(&Stamp, u32) -> u32;
+
+/// As far as reads saw what they saw.
+fn depends_on(stamp: &Stamp, thread: u32) -> u32 {
+    count_of(&stamp.others, thread)
+}
+
+/// As far as synchronisation orders them.
+fn follows(stamp: &Stamp, thread: u32) -> u32 {
+    count_of(&stamp.ordered, thread)
+}
+
 /// Chooses one acquisition of each node so that none of them must have happened before another.
 fn choose_unordered<'n>(
     nodes: &[&'n Node],
+    knows: Knows,
     chosen: &mut Vec<&'n Acquisition>,
     compared: &mut u32,
 ) -> bool {
@@ -319,13 +337,13 @@ fn choose_unordered<'n>(
         if *compared > MOST_COMPARED {
             return false;
         }
-        let is_before = |one: &Stamp, other: &Stamp| count_of(&other.others, one.thread) > one.count;
+        let is_before = |one: &Stamp, other: &Stamp| knows(other, one.thread) > one.count;
         let (before, others) = (&acquisition.before, chosen.iter().map(|other| &other.before));
         if others.clone().any(|other| is_before(before, other) || is_before(other, before)) {
             continue;
         }
         chosen.push(acquisition);
-        if choose_unordered(nodes, chosen, compared) {
+        if choose_unordered(nodes, knows, chosen, compared) {
             return true;
         }
         chosen.pop();

@@ -15,8 +15,8 @@
 //! critical sections of each lock come in the order of the run.
 //!
 //! **Lock-order cycles.** Patterns for which there is no such reordering are a weaker grade, and called so: the locks are acquired in
-//! a cycle, without a common lock, and neither start, join, other synchronisation nor what was read orders the
-//! acquisitions (Havelund: *Using Runtime Analysis to Guide Model Checking of Java Programs*, SPIN 2000, with gate locks and order).
+//! a cycle, without a common lock, and neither start, join nor other synchronisation orders the
+//! acquisitions; still weaker if what was read does (Havelund: *Using Runtime Analysis to Guide Model Checking of Java Programs*, SPIN 2000, with gate locks and order).
 //! Threads can wait for each other there if critical sections of another lock come in another order, unless the program
 //! does something else then.
 //!
@@ -89,13 +89,23 @@ struct Waiter {
     wanted_at: SiteId,
 }
 
+/// How certain it is that threads can wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Grade {
+    /// They do, or a reordering of the run leads to it.
+    Proven,
+    /// The locks are acquired in a cycle, and nothing that threads saw of each other orders the acquisitions.
+    Unordered,
+    /// The locks are acquired in a cycle that synchronisation does not order; but a thread has read what another wrote after it had
+    /// acquired them.
+    SeenInOrder,
+}
+
 /// Threads of which each waits for what the next one holds, and the last one for what the first one holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Deadlock {
     evidence: Evidence,
-    /// Whether it has happened, or can happen for certain. The locks are acquired in a cycle otherwise, and nothing that
-    /// was seen keeps the threads apart.
-    is_proven: bool,
+    grade: Grade,
     waiters: Vec<Waiter>,
 }
 
@@ -114,7 +124,7 @@ impl Deadlocks {
     pub fn predicted_acquisitions(&self) -> Vec<Vec<(ThreadId, SiteId)>> {
         let acquisition = |waiter: &Waiter| (waiter.thread, waiter.wanted_at);
         let deadlocks = self.predictor.deadlocks();
-        let proven = deadlocks.found.iter().filter(|it| it.is_proven);
+        let proven = deadlocks.found.iter().filter(|it| it.grade == Grade::Proven);
         proven.map(|it| it.waiters.iter().map(acquisition).collect()).collect()
     }
 }

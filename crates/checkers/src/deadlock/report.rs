@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use events::{Context, SiteId, Tables, ThreadId};
 use findings::{Evidence, Finding, Severity, Site, Stack, Step, ThreadAction, Witness};
 
-use super::{Deadlock, RULE, Waiter, Wanted};
+use super::{Deadlock, Grade, RULE, Waiter, Wanted};
 use crate::stacks::Stacks;
 use crate::subject::{Subject, ThreadNames, site_of};
 
@@ -39,7 +39,8 @@ fn finding(deadlock: &Deadlock, tables: &Tables, stacks: &Stacks<'_>) -> Finding
     let classes: Vec<String> =
         locks.iter().map(|lock| lock.split('#').next().unwrap_or(lock).to_string()).collect();
     let has_happened = deadlock.evidence == Evidence::Observed;
-    let cause = match (waiters.len(), has_happened, deadlock.is_proven) {
+    let is_proven = deadlock.grade == Grade::Proven;
+    let cause = match (waiters.len(), has_happened, is_proven) {
         (1, ..) => "the thread waits for what it holds itself".to_string(),
         (count, true, _) => format!("{} threads wait for each other", number(count)),
         (count, false, true) => {
@@ -53,7 +54,11 @@ fn finding(deadlock: &Deadlock, tables: &Tables, stacks: &Stacks<'_>) -> Finding
     Finding {
         rule: RULE,
         evidence: deadlock.evidence,
-        severity: if deadlock.is_proven { Severity::High } else { Severity::Medium },
+        severity: match deadlock.grade {
+            Grade::Proven => Severity::High,
+            Grade::Unordered => Severity::Medium,
+            Grade::SeenInOrder => Severity::Low,
+        },
         blame: blame.unwrap_or_else(|| site_of(tables, SiteId(0))),
         subjects: BTreeMap::from([
             ("cause", cause),

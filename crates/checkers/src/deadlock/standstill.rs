@@ -59,7 +59,10 @@ impl Reason {
             ("CyclicBarrier", _) => Reason::Barrier,
             ("Phaser", _) => Reason::Phaser,
             ("Exchanger", _) => Reason::Exchange,
-            ("FutureTask" | "CompletableFuture" | "ForkJoinTask" | "ExecutorCompletionService", _)
+            (
+                "FutureTask" | "CompletableFuture" | "ForkJoinTask" | "ExecutorCompletionService",
+                _,
+            )
             | (_, "invokeAll" | "invokeAny" | "get" | "join" | "invoke") => Reason::Result,
             (_, "awaitTermination" | "awaitQuiescence" | "close") => Reason::Termination,
             (_, "transfer") if is_queue => Reason::Transfer,
@@ -234,10 +237,9 @@ fn starvation(pool: ObjectId, stalled: &[Stalled], tables: &Tables) -> (String, 
         1 => {
             format!("the only thread of {pool} waits for a task that is queued in it")
         }
-        count => format!(
-            "all {} threads of {pool} wait for tasks that are queued in it",
-            number(count)
-        ),
+        count => {
+            format!("all {} threads of {pool} wait for tasks that are queued in it", number(count))
+        }
     };
     let remedy = "do not wait in a task for a task of the same pool: combine the results without waiting, execute the inner task \
                   directly, or give it to another pool";

@@ -27,6 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
             [Requirement::Program("log4j")],
             appender_deadlock_in_code,
         ),
+        Case::new("defects/log4j-41214", [Requirement::Program("log4j")], appender_deadlock),
         Case::new("defects/dbcp-369/check", [Requirement::Program("dbcp")], data_sources_in_code),
     ]
 }
@@ -55,6 +56,22 @@ fn appender_deadlock_in_code(setup: &Setup) -> Result<(), Failed> {
         };
         takes_part("Category", "callAppenders") && takes_part("AppenderSkeleton", "doAppend")
     })
+}
+
+/// The same in runs: observed when the threads meet, and predicted when they do not.
+fn appender_deadlock(setup: &Setup) -> Result<(), Failed> {
+    for rounds in ["1", "0"] {
+        let flags = ["--monitor", "deadlock", "--on-deadlock", "exit"];
+        let found = observe(setup, "log4j", "SharedAppender", rounds, &flags)?;
+        require_any(&found, "deadlock", |finding| {
+            let takes_part = |class: &str, method: &str| {
+                let place = format!("org.apache.log4j.{class}.{method}");
+                finding.steps.iter().any(|(_, at)| *at == place)
+            };
+            takes_part("Category", "callAppenders") && takes_part("AppenderSkeleton", "doAppend")
+        })?;
+    }
+    Ok(())
 }
 
 /// The map of data sources in the plain jar: clients enter the factory with many threads.

@@ -19,6 +19,7 @@ mod setup;
 mod sharing;
 mod splits;
 mod stacks;
+mod standstills;
 mod suspended;
 mod torture;
 
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
         elements::cases(),
         suspended::cases(),
         splits::cases(),
+        standstills::cases(),
     ];
     for case in all.into_iter().flatten() {
         let missing = case.missing();
