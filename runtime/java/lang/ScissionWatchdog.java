@@ -12,6 +12,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.StampedLock;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -93,6 +94,8 @@ final class ScissionWatchdog implements Runnable {
     private int look;
     private final ScissionHang hang = new ScissionHang();
     private final ScissionPools pools = new ScissionPools();
+    /** All threads of this look. */
+    private ScissionThread[] known = NOBODY;
     /** The threads that are stuck in this look, in the first places. */
     private ScissionThread[] stuck = NOBODY;
     private int stuckCount;
@@ -214,6 +217,7 @@ final class ScissionWatchdog implements Runnable {
     private void look() {
         look++;
         ScissionThread[] all = all();
+        known = all;
         stuck = all.clone();
         virtualByEnd = null;
         int found = 0;
@@ -277,6 +281,7 @@ final class ScissionWatchdog implements Runnable {
         }
         hasReported |= hang.look(all, hasMoved || hasReported);
         stuck = NOBODY;
+        known = NOBODY;
         if (hasReported && EXITS) {
             for (int pauses = 0; pauses < MOST_PAUSES && !ScissionNatives.isReported(); pauses++) {
                 ScissionNatives.pauseWatchdog();
@@ -393,7 +398,7 @@ final class ScissionWatchdog implements Runnable {
         int held = Math.min(s.held, locks.length);
         for (int i = 0; i < held; i++) {
             Object lock = locks[i];
-            if (lock != null && !isGivenUp(s, i)) {
+            if (lock != null && !isGivenUp(s, i) && isOwned(lock)) {
                 addHolder(lock, s);
                 Object synchronizer = synchronizer(lock);
                 if (synchronizer != null) {
@@ -416,11 +421,37 @@ final class ScissionWatchdog implements Runnable {
         return s.waiting != 0 && s.lockIds[at] == s.waiting;
     }
 
+    /**
+     * Whether those who have acquired a lock and not released it hold it. A synchronizer of the program may be anything, a latch say,
+     * that others release; and a {@code StampedLock} can be released by others, so that those who are noted must be as many
+     * as it says.
+     */
+    private boolean isOwned(Object lock) {
+        if (lock instanceof AbstractOwnableSynchronizer) {
+            return false;
+        }
+        if (!(lock instanceof StampedLock)) {
+            return true;
+        }
+        int shared = 0;
+        int exclusive = 0;
+        for (ScissionThread s : known) {
+            for (int i = Math.min(s.held, s.locks.length) - 1; i >= 0; i--) {
+                if (s.locks[i] == lock) {
+                    shared += s.lockIds[i] < 0 ? s.holds[i] : 0;
+                    exclusive += s.lockIds[i] < 0 ? 0 : 1;
+                }
+            }
+        }
+        StampedLock stamped = (StampedLock) lock;
+        return shared == stamped.getReadLockCount() && exclusive == (stamped.isWriteLocked() ? 1 : 0);
+    }
+
     /** Where among its locks a thread has what another one wants; -1 if hooks do not know it. */
     private int heldAt(ScissionThread s, Object wanted) {
         for (int i = s.held - 1; i >= 0; i--) {
             Object lock = s.locks[i];
-            if (lock != null && !isGivenUp(s, i) && (lock == wanted || synchronizer(lock) == wanted)) {
+            if (lock != null && !isGivenUp(s, i) && (lock == wanted || synchronizer(lock) == wanted) && isOwned(lock)) {
                 return i;
             }
         }
