@@ -17,18 +17,10 @@ public final class SharedAppender {
     private static final CountDownLatch IN_APPENDER = new CountDownLatch(1);
 
     private static final class Order {
-        private final boolean waits;
-
-        Order(boolean waits) {
-            this.waits = waits;
-        }
-
         @Override
         public String toString() {
-            if (waits) {
-                IN_APPENDER.countDown();
-                pause(500);
-            }
+            IN_APPENDER.countDown();
+            pause(500);
             STOCK.info("looked up");
             return "an order";
         }
@@ -42,24 +34,16 @@ public final class SharedAppender {
         }
     }
 
-    /** With the argument 0 the threads run one after the other, and with 1 at the same time. */
     public static void main(String[] arguments) throws Exception {
-        boolean isTogether = arguments[0].equals("1");
         WriterAppender appender = new WriterAppender(new PatternLayout(), new StringWriter());
         for (Category logger : new Category[] {ORDERS, STOCK}) {
             logger.addAppender(appender);
             logger.setAdditivity(false);
         }
-        Thread orders = new Thread(() -> ORDERS.info(new Order(isTogether)), "orders");
-        Thread stock = new Thread(() -> {
-            // Without the latch nothing orders the two: one has long ended when the other one begins.
-            pause(isTogether ? 0 : 1000);
-            STOCK.info("taken");
-        }, "stock");
+        Thread orders = new Thread(() -> ORDERS.info(new Order()), "orders");
+        Thread stock = new Thread(() -> STOCK.info("taken"), "stock");
         orders.start();
-        if (isTogether) {
-            IN_APPENDER.await();
-        }
+        IN_APPENDER.await();
         stock.start();
         orders.join();
         stock.join();
