@@ -36,6 +36,9 @@ final class ScissionHang {
         "org.apache.maven.surefire.", "org.gradle.", "worker.org.gradle.", "com.intellij.rt.", "org.eclipse.jdt.internal.junit.",
     };
 
+    /** The threads of a test runner whose calls do not show it: they wait for the next time to ask whether the build is alive. */
+    private static final String TEST_RUNNER_THREADS = "surefire-forkedjvm-";
+
     /** What a thread is said to wait in when it wants a monitor, and when it is virtual and has nothing to run on. */
     private static final String IN_SYNCHRONIZED = "synchronized";
     private static final String WITHOUT_CARRIER = "carrier";
@@ -121,7 +124,9 @@ final class ScissionHang {
         }
         String calls = ScissionNatives.calls(thread);
         hasIdleCarrier |= isCarrier && isIdle(calls);
-        return calls != null && (isOfJvm(thread, calls) || isIdle(calls) || isOfTestRunner(calls));
+        return calls != null
+            && (isOfJvm(thread, calls) || isIdle(calls) || isOfTestRunner(calls)
+                || calls.indexOf('+') < 0 && thread.getName().startsWith(TEST_RUNNER_THREADS));
     }
 
     private void add(Thread thread) {

@@ -353,7 +353,11 @@ final class ScissionWatchdog implements Runnable {
         } else if (s.waiting == 0) {
             // A wait that no hook has seen, on a thread: it waits for its end.
             Object waitedOn = ScissionNatives.contendedMonitor(thread);
-            state.wanted = waitedOn instanceof Thread ? waitedOn : waitedOn == null ? joined(thread, state) : null;
+            boolean isJoin = waitedOn instanceof Thread && (state.joined == waitedOn || isInJoin(thread));
+            if (isJoin) {
+                state.joined = (Thread) waitedOn;
+            }
+            state.wanted = isJoin ? waitedOn : waitedOn == null ? joined(thread, state) : null;
         }
     }
 
@@ -363,8 +367,7 @@ final class ScissionWatchdog implements Runnable {
         if (last != null || state.looks >= ASKED_LOOKS || stuckCount > MOST_JOINED) {
             return last != null && ScissionNatives.waitsOn(thread, last) ? last : null;
         }
-        String calls = ScissionNatives.calls(thread);
-        if (calls == null || !calls.startsWith("java.lang.Object.wait") || !calls.contains(" java.lang.Thread.join ")) {
+        if (!isInJoin(thread)) {
             return null;
         }
         for (int i = 0; i < stuckCount; i++) {
@@ -375,6 +378,17 @@ final class ScissionWatchdog implements Runnable {
             }
         }
         return null;
+    }
+
+    /** Whether the innermost calls of a thread are a wait in {@code Thread.join}: it waits for an end, and for no notification. */
+    private static boolean isInJoin(Thread thread) {
+        String calls = ScissionNatives.calls(thread);
+        for (String call : calls == null ? new String[0] : calls.split(" ")) {
+            if (!call.startsWith("java.lang.Object.wait")) {
+                return call.equals("java.lang.Thread.join");
+            }
+        }
+        return false;
     }
 
     /** The stuck virtual thread whose end this latch tells; null if there is none. */
