@@ -13,6 +13,7 @@ use super::edge_paths::{Callers, EdgePath, Holder};
 use super::instances::{InstanceOrder, MutualReferences, instance_order};
 use super::kinds::{LockId, Locks};
 use super::lock_order::{EdgeInstance, GateLock, LockOrder};
+use super::phases::{Phases, Publishers};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
 use crate::execution::{ContextId, ExecutionFacts, LockMode};
@@ -72,11 +73,13 @@ pub(super) fn outcome(
     order: &LockOrder,
     callers: &Callers,
     waits: &Waits,
+    phases: &Phases,
 ) -> Outcome {
+    let publishers = phases.publishers(execution);
     let locks = Locks::of(execution, order);
     let known_holders = RefCell::default();
     let scope = Scope::of(execution.context);
-    let report = Report { execution, order, callers, known_holders, locks, scope };
+    let report = Report { execution, order, callers, known_holders, locks, scope, publishers };
     let config = execution.context.config;
     let mut outcome = Outcome::default();
     if config.wants(LOCK_ORDER_CYCLE) {
@@ -155,6 +158,7 @@ struct Report<'a> {
     known_holders: RefCell<KnownHolders>,
     locks: Locks,
     scope: Scope<'a>,
+    publishers: Publishers<'a>,
 }
 
 /// What the search for cycles asks, for one cycle.
@@ -177,6 +181,8 @@ impl ConcurrencyFacts for CycleFacts<'_> {
         heap.can_interleave(one.2, other.2)
             && order(one).may_run_concurrently(heap, other.2)
             && order(other).may_run_concurrently(heap, one.2)
+            && !self.report.publishers.are_separated(order(one), other.2, order(other))
+            && !self.report.publishers.are_separated(order(other), one.2, order(one))
     }
 
     fn is_single_object(&self, gate_lock: LockId) -> bool {
