@@ -126,7 +126,7 @@ final class ScissionHang {
         hasIdleCarrier |= isCarrier && isIdle(calls);
         return calls != null
             && (isOfJvm(thread, calls) || isIdle(calls) || isOfTestRunner(calls)
-                || calls.indexOf('+') < 0 && thread.getName().startsWith(TEST_RUNNER_THREADS));
+                || calls.indexOf('+') < 0 && talksToBuild(thread));
     }
 
     private void add(Thread thread) {
@@ -183,6 +183,11 @@ final class ScissionHang {
             isThere |= isOfRunner;
         }
         return isThere;
+    }
+
+    /** Whether a thread does nothing but talk to the build, by its name: what it does is no progress. */
+    static boolean talksToBuild(Thread thread) {
+        return thread.getName().startsWith(TEST_RUNNER_THREADS);
     }
 
     private static boolean isOfTestRunnerByName(String name) {

@@ -234,7 +234,7 @@ final class ScissionWatchdog implements Runnable {
                 continue;
             }
             if (epoch != s.seenEpoch || !isWaiting(thread)) {
-                hasMoved |= epoch != s.seenEpoch;
+                hasMoved |= epoch != s.seenEpoch && !ScissionHang.talksToBuild(thread);
                 s.seenEpoch = epoch;
                 s.stuck = null;
                 continue;
