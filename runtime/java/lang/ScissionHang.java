@@ -54,7 +54,7 @@ final class ScissionHang {
     private boolean hasIdleCarrier;
 
     /** Called in each look, with the threads that hooks know. Whether a hang was reported. */
-    boolean look(ScissionThread[] known, boolean hasMoved) {
+    boolean look(ScissionWatchdog watchdog, ScissionThread[] known, boolean hasMoved) {
         if (isReported || hasMoved) {
             quietLooks = 0;
             confirmations = 0;
@@ -68,7 +68,7 @@ final class ScissionHang {
             confirmations = 0;
             return false;
         }
-        return ++confirmations > CONFIRMATIONS && report();
+        return ++confirmations > CONFIRMATIONS && report(watchdog);
     }
 
     // ------------------------------------------------------------------ who waits
@@ -232,12 +232,12 @@ final class ScissionHang {
 
     // ------------------------------------------------------------------ the report
 
-    private boolean report() {
+    private boolean report(ScissionWatchdog watchdog) {
         ScissionThread last = null;
         for (int i = 0; i < count; i++) {
             ScissionThread s = waiting[i].$scission;
             if (s != null && !s.isOfJvm) {
-                ScissionWatchdog.reportHeld(s);
+                watchdog.reportHeld(s, waiting[i]);
                 last = s;
             }
         }

@@ -279,7 +279,7 @@ final class ScissionWatchdog implements Runnable {
         for (int i = 0; i < found; i++) {
             hasReported |= searchPool(stuck[i]);
         }
-        hasReported |= hang.look(all, hasMoved || hasReported);
+        hasReported |= hang.look(this, all, hasMoved || hasReported);
         stuck = NOBODY;
         known = NOBODY;
         if (hasReported && EXITS) {
@@ -652,11 +652,14 @@ final class ScissionWatchdog implements Runnable {
     }
 
     /** Reports all locks of a thread that does not move. */
-    static void reportHeld(ScissionThread s) {
+    void reportHeld(ScissionThread s, Thread thread) {
         int held = Math.min(s.held, s.locks.length);
         for (int i = 0; i < held; i++) {
-            if (!isGivenUp(s, i)) {
-                long id = s.lockIds[i];
+            long id = s.lockIds[i];
+            Object synchronizer = id < 0 || s.locks[i] == null ? null : synchronizer(s.locks[i]);
+            // Who waits for a condition of a lock does not hold it, whether hooks know that or not.
+            boolean isOther = synchronizer != null && value(exclusiveOwner, synchronizer) != thread;
+            if (!isGivenUp(s, i) && !isOther) {
                 ScissionEvents.onBehalf(s, EVENT_HOLDS, s.lockSites[i], id < 0 ? ~id : id, 0);
             }
         }
