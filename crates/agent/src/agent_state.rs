@@ -239,6 +239,16 @@ impl AgentState {
         site
     }
 
+    /// The methods that a thread is in, innermost first, separated by blanks; those that are watched have a `+` before them.
+    pub(crate) fn calls(&self, thread: jobject) -> String {
+        let frames = self.stacks.take_of(self.jvmti, thread);
+        let names = frames.iter().map(|frame| {
+            let mark = if self.config.watches(&frame.class.replace('.', "/")) { "+" } else { "" };
+            format!("{mark}{}.{}", frame.class, frame.method)
+        });
+        names.collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether what must be seen at once has been brought to the disk.
     pub(crate) fn has_reported_urgently(&self) -> bool {
         self.has_reported_urgently.load(Ordering::Acquire)

@@ -13,6 +13,8 @@ use jvmti_bindings::sys::jvmti::{
     jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_, jvmtiMonitorUsage,
 };
 
+use crate::awaited_class::awaited_class;
+
 /// The tool interface. It may be used from every thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jvmti(*mut jvmtiEnv);
@@ -178,14 +180,7 @@ impl Jvmti {
     /// The thread that owns the monitor of an object. The JVM does not name virtual threads here.
     pub(crate) fn monitor_owner(self, object: jobject) -> Option<jobject> {
         let get = self.functions().GetObjectMonitorUsage?;
-        let mut usage = jvmtiMonitorUsage {
-            owner: ptr::null_mut(),
-            entry_count: 0,
-            waiter_count: 0,
-            waiters: ptr::null_mut(),
-            notify_waiter_count: 0,
-            notify_waiters: ptr::null_mut(),
-        };
+        let mut usage = no_usage();
         // SAFETY: an object that the JVM gave us, and a place to write to.
         if unsafe { get(self.0, object, &raw mut usage) } != jvmtiError::NONE {
             return None;
@@ -193,6 +188,67 @@ impl Jvmti {
         self.deallocate(usage.waiters);
         self.deallocate(usage.notify_waiters);
         (!usage.owner.is_null()).then_some(usage.owner)
+    }
+
+    /// The class that the innermost method of a thread belongs to, and the class that its current instruction needs to be
+    /// initialised, by internal name. Nothing if it needs none.
+    pub(crate) fn awaited_class(self, thread: jobject) -> Option<(jclass, String)> {
+        let functions = self.functions();
+        let mut frame = [jvmtiFrameInfo { method: ptr::null_mut(), location: 0 }];
+        if self.stack(thread, &mut frame) == 0 {
+            return None;
+        }
+        let [jvmtiFrameInfo { method, location }] = frame;
+        let at = usize::try_from(location).ok()?;
+        let (get_code, get_class) = (functions.GetBytecodes?, functions.GetMethodDeclaringClass?);
+        let get_constants = functions.GetConstantPool?;
+        let mut class = ptr::null_mut();
+        // SAFETY: a method that the JVM gave us, and a place to write to.
+        if unsafe { get_class(self.0, method, &raw mut class) } != jvmtiError::NONE {
+            return None;
+        }
+        let (mut length, mut code) = (0, ptr::null_mut());
+        // SAFETY: as above.
+        let error = unsafe { get_code(self.0, method, &raw mut length, &raw mut code) };
+        let code = self.given_bytes(error, length, code)?;
+        let (mut count, mut length, mut bytes) = (0, 0, ptr::null_mut());
+        let error =
+            // SAFETY: a class that the JVM gave us, and places to write to.
+            unsafe { get_constants(self.0, class, &raw mut count, &raw mut length, &raw mut bytes) };
+        let constants = self.given_bytes(error, length, bytes)?;
+        Some((class, awaited_class(&code, at, &constants)?))
+    }
+
+    /// Bytes that the JVM has allocated for us.
+    fn given_bytes(self, error: jvmtiError, length: jint, bytes: *mut u8) -> Option<Vec<u8>> {
+        if error != jvmtiError::NONE || bytes.is_null() {
+            return None;
+        }
+        let length = usize::try_from(length).unwrap_or(0);
+        // SAFETY: the JVM has written so many bytes there.
+        let copy = unsafe { std::slice::from_raw_parts(bytes, length) }.to_vec();
+        self.deallocate(bytes);
+        Some(copy)
+    }
+
+    /// Whether a thread waits on an object to be notified.
+    pub(crate) fn waits_on(self, jni: Jni, thread: jobject, object: jobject) -> bool {
+        let Some(get) = self.functions().GetObjectMonitorUsage else { return false };
+        let mut usage = no_usage();
+        // SAFETY: an object that the JVM gave us, and a place to write to.
+        if unsafe { get(self.0, object, &raw mut usage) } != jvmtiError::NONE {
+            return false;
+        }
+        let count = usize::try_from(usage.notify_waiter_count).unwrap_or(0);
+        let is_there = !usage.notify_waiters.is_null()
+            && (0..count).any(|at| {
+                // SAFETY: the JVM has written so many threads there.
+                let waiter = unsafe { *usage.notify_waiters.add(at) };
+                jni.is_same(waiter, thread)
+            });
+        self.deallocate(usage.waiters);
+        self.deallocate(usage.notify_waiters);
+        is_there
     }
 
     /// What a method is called. The caller is on a thread of the JVM, in a native method.
@@ -341,6 +397,12 @@ impl Jni {
     /// `env` is what the JVM gave to the callback or method, on this thread.
     pub(crate) unsafe fn from_callback(env: *mut JNIEnv) -> Jni {
         Jni(env)
+    }
+
+    /// Whether two references are to one object.
+    pub(crate) fn is_same(self, one: jobject, other: jobject) -> bool {
+        // SAFETY: references that the JVM gave us on this thread.
+        unsafe { ((**self.0).IsSameObject)(self.0, one, other) != 0 }
     }
 
     /// Forgets an exception that a call has thrown.
@@ -503,5 +565,17 @@ impl Jni {
         let text = CString::new(text).unwrap_or_default();
         // SAFETY: a text that ends with zero.
         unsafe { ((**self.0).NewStringUTF)(self.0, text.as_ptr()) }
+    }
+}
+
+/// What is known of a monitor that nobody was asked about yet.
+fn no_usage() -> jvmtiMonitorUsage {
+    jvmtiMonitorUsage {
+        owner: ptr::null_mut(),
+        entry_count: 0,
+        waiter_count: 0,
+        waiters: ptr::null_mut(),
+        notify_waiter_count: 0,
+        notify_waiters: ptr::null_mut(),
     }
 }

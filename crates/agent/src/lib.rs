@@ -10,6 +10,7 @@
 //! program runs unwatched, unless the options require the agent.
 
 mod agent_state;
+mod awaited_class;
 mod consumer;
 mod jvm;
 mod library_facts;
@@ -94,6 +95,8 @@ unsafe fn load(vm: *mut JavaVM, text: &str) -> Result<(), String> {
         wanted.set_can_retransform_classes(potential.can_retransform_classes());
         has_virtual_threads = potential.can_support_virtual_threads();
         wanted.set_can_support_virtual_threads(has_virtual_threads);
+        wanted.set_can_get_bytecodes(potential.can_get_bytecodes());
+        wanted.set_can_get_constant_pool(potential.can_get_constant_pool());
         wanted.set_can_get_monitor_info(potential.can_get_monitor_info());
         wanted.set_can_get_current_contended_monitor(potential.can_get_current_contended_monitor());
         wanted

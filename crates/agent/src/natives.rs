@@ -30,6 +30,9 @@ const SLICES_PER_SECOND: jlong = 1000;
 /// fourth.
 const LOOK_INTERVAL: Duration = Duration::from_millis(400);
 
+/// How long nothing moves before a hang is reported, unless the user says it.
+const USUAL_HANG_TIME: Duration = Duration::from_secs(30);
+
 /// Brings the Java half into the JVM, and says whether that worked.
 pub(crate) fn install(jni: Jni) -> Result<(), String> {
     for (name, bytes) in RUNTIME {
@@ -192,6 +195,11 @@ fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
         ConfigurationWord::HoldBudget => jlong::from(options.hold_budget) * SLICES_PER_SECOND,
         ConfigurationWord::Watchdog => agent.looks_for_deadlocks().into(),
         ConfigurationWord::ExitsOnDeadlock => options.exits_on_deadlock.into(),
+        ConfigurationWord::HangAfter => match options.hang_after {
+            0 => USUAL_HANG_TIME.as_millis() as jlong,
+            seconds => jlong::from(seconds) * 1000,
+        },
+        ConfigurationWord::IsHangTimeChosen => (options.hang_after != 0).into(),
     }
 }
 
@@ -357,6 +365,47 @@ extern "system" fn monitor_owner(_: *mut JNIEnv, _: jclass, object: jobject) -> 
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_currentSite")]
 extern "system" fn current_site(_: *mut JNIEnv, _: jclass, thread: jobject, number: jint) -> jint {
     with_state(0, |agent| agent.current_site(thread, ThreadId(number as u32)).0 as jint)
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_lookInterval")]
+extern "system" fn look_interval(_: *mut JNIEnv, _: jclass) -> jint {
+    LOOK_INTERVAL.as_millis() as jint
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_awaitedClass")]
+extern "system" fn awaited_class(env: *mut JNIEnv, _: jclass, thread: jobject) -> jstring {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(std::ptr::null_mut(), |agent| match agent.jvmti.awaited_class(thread) {
+        Some((_, name)) => jni.string(name.replace('/', ".")),
+        None => std::ptr::null_mut(),
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_innermostClass")]
+extern "system" fn innermost_class(_: *mut JNIEnv, _: jclass, thread: jobject) -> jclass {
+    with_state(std::ptr::null_mut(), |agent| {
+        agent.jvmti.awaited_class(thread).map_or(std::ptr::null_mut(), |(class, _)| class)
+    })
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_waitsOn")]
+extern "system" fn waits_on(
+    env: *mut JNIEnv,
+    _: jclass,
+    thread: jobject,
+    object: jobject,
+) -> jboolean {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(false, |agent| agent.jvmti.waits_on(jni, thread, object)).into()
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_calls")]
+extern "system" fn calls(env: *mut JNIEnv, _: jclass, thread: jobject) -> jstring {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(std::ptr::null_mut(), |agent| jni.string(agent.calls(thread)))
 }
 
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_isReported")]

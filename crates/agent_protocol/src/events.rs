@@ -146,6 +146,15 @@ macro_rules! for_each_event {
             AtomicAdd(variable: Variable) = "add", counted as "atomic additions", said as "adds to";
             /// An atomic had the value that the thread expected, and was updated in the same step.
             AtomicSwap(variable: Variable) = "swap", counted as "successful comparisons with updates", said as "updates";
+            /// The thread waits without a limit. The object is what it waits for, 0 if that is not known; the class names the
+            /// method of the library in which it waits, or `synchronized`, or `carrier` for a virtual thread that is ready to
+            /// run and has nothing to run on. What that means, the next `hung` or `starved` says.
+            Stalled(object: ObjectId, class: ClassId) = "stalled", counted as "threads that wait without a limit", said as "waits in";
+            /// All threads of the program wait without a limit: the stalled ones that were reported last.
+            Hung = "hung", counted as "hangs", said as "hangs";
+            /// The stalled threads that were reported last are all threads of this pool, and each waits for tasks that only
+            /// they could execute.
+            Starved(pool: ObjectId) = "starved", counted as "pools whose threads all wait for tasks of the pool", said as "waits for tasks of";
         }
     };
 }

@@ -191,6 +191,10 @@ numbered! {
         Watchdog;
         /// Whether the JVM ends when some are found.
         ExitsOnDeadlock;
+        /// After how many milliseconds without progress a hang is reported.
+        HangAfter;
+        /// Whether somebody has chosen that time: nobody will end the wait from outside then.
+        IsHangTimeChosen;
     }
 }
 

@@ -345,6 +345,11 @@ options! {
     /// Whether the JVM ends when threads are found that wait for each other for good.
     exits_on_deadlock: bool = false, "exit-on-deadlock" holds switch;
 
+    /// After how many seconds without progress of any thread a program that cannot go on is reported; 0 for what is usual.
+    hang_after: u32 = 0, "hang-after" holds number in 0..=86_400,
+        shown flag Value "hang-after" "SECONDS" "Report a program all of whose threads wait without a limit after so many seconds (default: 30). If given, shutdown hooks and signals do not count as what could end the wait",
+        key "after how many seconds without progress a program whose threads all wait is reported; 30 unless set";
+
     /// A lock that is taken out of the program, to see whether anybody notices.
     drop_lock: Option<String> = None, "drop-lock" holds text,
         hidden flag Value "drop-lock" "LOCK" "Remove a lock from the program, `pkg.Class.method(I)V` or `pkg.Class.method(I)V@OFFSET`, to test whether the defect is found";

@@ -92,6 +92,9 @@ impl BlockChange {
             | Action::Holds(_)
             | Action::Blocked(_)
             | Action::BlockedByThread(_)
+            | Action::Stalled(..)
+            | Action::Hung
+            | Action::Starved(_)
             | Action::Missed => BlockChange::Unchanged,
         }
     }

@@ -227,6 +227,9 @@ fn begins_epoch(action: &Action) -> bool {
         | Action::Holds(_)
         | Action::Blocked(_)
         | Action::BlockedByThread(_)
+        | Action::Stalled(..)
+        | Action::Hung
+        | Action::Starved(_)
         | Action::Missed => false,
     }
 }

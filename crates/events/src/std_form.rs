@@ -395,6 +395,9 @@ impl<W: Write> Writer<W> {
                 | Action::Holds(_)
                 | Action::Blocked(_)
                 | Action::BlockedByThread(_)
+                | Action::Stalled(..)
+                | Action::Hung
+                | Action::Starved(_)
                 | Action::Missed
         ) {
             self.left_out += 1;
@@ -488,6 +491,9 @@ impl<W: Write> Writer<W> {
             | Action::Holds(_)
             | Action::Blocked(_)
             | Action::BlockedByThread(_)
+            | Action::Stalled(..)
+            | Action::Hung
+            | Action::Starved(_)
             | Action::Missed => return Ok(()),
         };
         let lock = number_of_lock(touched);

@@ -69,6 +69,27 @@ final class ScissionNatives {
     /** A number for the place in the program where a thread is, with how it got there. */
     static native int currentSite(Thread thread, int number);
 
+    /** How many milliseconds lie between two looks of the watchdog. */
+    static native int lookInterval();
+
+    /**
+     * The class that the current instruction of a thread needs to be initialised; null if it needs none. A thread stays at such
+     * an instruction as long as another one initialises the class.
+     */
+    static native String awaitedClass(Thread thread);
+
+    /** The class of the method with that instruction. */
+    static native Class<?> innermostClass(Thread thread);
+
+    /** Whether a thread waits on an object to be notified. */
+    static native boolean waitsOn(Thread thread, Object object);
+
+    /**
+     * The methods that a thread is in, innermost first, each with its class, separated by blanks. Those that are watched have
+     * a {@code +} before them.
+     */
+    static native String calls(Thread thread);
+
     /** Whether what the watchdog found has been brought to the disk. */
     static native boolean isReported();
 

@@ -172,6 +172,8 @@ final class ScissionThread {
     int listed = -1;
     /** What is known of it as long as it does not move; null if it moved since the last look. */
     ScissionWatchdog.Stuck stuck;
+    /** In how many looks, one after the other, it ran without having moved. */
+    int runningLooks;
     /** The epoch in which it was seen last. */
     long seenEpoch;
 

@@ -7,9 +7,12 @@ import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.StampedLock;
 import jdk.internal.misc.Unsafe;
 
 /**
@@ -18,7 +21,8 @@ import jdk.internal.misc.Unsafe;
  * <p>A thread of its own looks at all threads that hooks know, a few times a second. A thread that waits without a limit, and has begun no
  * epoch since the last look, is stuck. What it waits for is asked of the JVM: the monitor that it wants to enter, or the object that it is
  * parked for. Who holds that is asked of the JVM as well, of the lock itself, or of the locks that hooks have noted: a lock that is held
- * shared and a monitor of a virtual thread are known to nobody else.
+ * shared and a monitor of a virtual thread are known to nobody else. A thread that waits for the initialisation of a class is stuck as
+ * well, although the JVM calls it running; see {@link ScissionInitialisers}.
  *
  * <p><b>Why no report is false.</b> The same cycle must be seen in two looks, and each time it is read forwards and checked once more:
  * every thread of it is in the epoch and waits for the object as before. Hooks begin an epoch at every acquisition and release. So a thread
@@ -46,6 +50,9 @@ final class ScissionWatchdog implements Runnable {
     private static final int ASKED_LOOKS = 3;
     private static final int LOOKS = 8;
 
+    /** With more stuck threads than this it is not asked who joins whom. */
+    private static final int MOST_JOINED = 64;
+
     private static final Unsafe U = Unsafe.getUnsafe();
     private static final long NEXT_OBJECT = configuration(WORD_NEXT_OBJECT);
 
@@ -59,6 +66,15 @@ final class ScissionWatchdog implements Runnable {
         Object wanted;
         /** Whether it waits to enter a monitor. */
         boolean wantsMonitor;
+        /** Whether it waits for the initialisation of a class: the JVM calls it running. */
+        boolean isForClass;
+        /** The methods that it is in, if somebody has asked; it does not leave them. */
+        String calls;
+        /** The thread that it joins, if that was hard to find. */
+        Thread joined;
+        /** The pool that was seen to starve with it, and when. */
+        Object starvedPool;
+        int starvedLook;
         /** In how many looks it was seen like that. */
         int looks;
         /** The stuck threads that it waits for. */
@@ -76,10 +92,28 @@ final class ScissionWatchdog implements Runnable {
     private static final ScissionThread[] NOBODY = new ScissionThread[0];
 
     private int look;
+    private final ScissionHang hang = new ScissionHang();
+    private final ScissionPools pools = new ScissionPools();
+    /** All threads of this look. */
+    private ScissionThread[] known = NOBODY;
+    /** The threads that are stuck in this look, in the first places. */
+    private ScissionThread[] stuck = NOBODY;
+    private int stuckCount;
+    /** The virtual threads among them by what others wait for who join them; null if nobody has asked yet. */
+    private HashMap<Identity, Thread> virtualByEnd;
     /** The field with the synchronizer in it, by class of lock; a lock without one has the value null. */
     private final HashMap<Class<?>, Field> synchronizers = new HashMap<>();
     private final Field exclusiveOwner = field(AbstractOwnableSynchronizer.class, "exclusiveOwnerThread");
     private final Field runner = field(FutureTask.class, "runner");
+    private final Field latchSynchronizer = field(CountDownLatch.class, "sync");
+    private static final Class<?> LATCH_SYNCHRONIZER = classNamed("java.util.concurrent.CountDownLatch$Sync");
+    private static final Class<?> VIRTUAL = classNamed("java.lang.VirtualThread");
+    private static final Field termination = VIRTUAL == null ? null : field(VIRTUAL, "termination");
+    private static final Field carrier = VIRTUAL == null ? null : field(VIRTUAL, "carrierThread");
+    // What a thread executes; where that is depends on the JDK.
+    private static final Field target = field(Thread.class, "target");
+    private static final Field holder = field(Thread.class, "holder");
+    private static final Field heldTask = holder == null ? null : field(holder.getType(), "task");
 
     /** Who holds what hooks know, by identity of the object or of the synchronizer in it: chains of holders. */
     private final HashMap<Identity, Holder> holders = new HashMap<>();
@@ -182,25 +216,35 @@ final class ScissionWatchdog implements Runnable {
 
     private void look() {
         look++;
-        ScissionThread[] stuck = all();
+        ScissionThread[] all = all();
+        known = all;
+        stuck = all.clone();
+        virtualByEnd = null;
         int found = 0;
-        for (ScissionThread s : stuck) {
+        boolean hasMoved = false;
+        for (ScissionThread s : all) {
             Thread thread = s.thread.get();
             if (thread == null) {
                 leave(s);
                 continue;
             }
             long epoch = s.epoch;
+            if (epoch == s.seenEpoch && waitsForClass(s, thread)) {
+                stuck[found++] = s;
+                continue;
+            }
             if (epoch != s.seenEpoch || !isWaiting(thread)) {
+                hasMoved |= epoch != s.seenEpoch && !ScissionHang.talksToBuild(thread);
                 s.seenEpoch = epoch;
                 s.stuck = null;
                 continue;
             }
-            if (s.stuck == null) {
+            if (s.stuck == null || s.stuck.isForClass) {
                 s.stuck = new Stuck();
             }
             stuck[found++] = s;
         }
+        stuckCount = found;
         if (found == 0) {
             return;
         }
@@ -209,10 +253,12 @@ final class ScissionWatchdog implements Runnable {
         for (int i = 0; i < found; i++) {
             ScissionThread s = stuck[i];
             Stuck state = s.stuck;
-            if (!state.wantsMonitor || state.looks % LOOKS < ASKED_LOOKS) {
+            if (!state.isForClass && (!state.wantsMonitor || state.looks % LOOKS < ASKED_LOOKS)) {
                 wanted(s, state);
             }
             state.looks++;
+            // What stops a program that has deadlocked is known.
+            hasMoved |= state.isReported;
             state.color = state.isReported ? 2 : 0;
             state.nextCount = 0;
             if (!state.isReported) {
@@ -230,12 +276,41 @@ final class ScissionWatchdog implements Runnable {
         for (int i = 0; i < found; i++) {
             hasReported |= search(stuck[i], path, edge);
         }
+        for (int i = 0; i < found; i++) {
+            hasReported |= searchPool(stuck[i]);
+        }
+        hasReported |= hang.look(this, all, hasMoved || hasReported);
+        stuck = NOBODY;
+        known = NOBODY;
         if (hasReported && EXITS) {
             for (int pauses = 0; pauses < MOST_PAUSES && !ScissionNatives.isReported(); pauses++) {
                 ScissionNatives.pauseWatchdog();
             }
             Runtime.getRuntime().halt(DEADLOCK_EXIT_CODE);
         }
+    }
+
+    /** Whether a thread waits for the initialisation of a class. It is asked only if it has not moved for some looks. */
+    private static boolean waitsForClass(ScissionThread s, Thread thread) {
+        if (s.isOfJvm || stateOf(thread) != Thread.State.RUNNABLE) {
+            s.runningLooks = 0;
+            return false;
+        }
+        int looks = ++s.runningLooks;
+        boolean isKnown = s.stuck != null && s.stuck.isForClass;
+        if (!isKnown && (looks < ASKED_LOOKS || looks > LOOKS && looks % LOOKS != 0)) {
+            return false;
+        }
+        Class<?> awaited = ScissionInitialisers.awaited(thread);
+        if (awaited == null) {
+            return false;
+        }
+        if (!isKnown || s.stuck.wanted != awaited) {
+            s.stuck = new Stuck();
+            s.stuck.isForClass = true;
+            s.stuck.wanted = awaited;
+        }
+        return true;
     }
 
     /** Whether a thread waits without a limit. */
@@ -248,7 +323,7 @@ final class ScissionWatchdog implements Runnable {
      * The state of a thread; RUNNABLE for all that is neither blocked nor waits without a limit. A class that extends Thread may
      * say anything, and is not asked: the JVM is.
      */
-    private static Thread.State stateOf(Thread thread) {
+    static Thread.State stateOf(Thread thread) {
         if (thread.getClass().getClassLoader() == null) {
             return thread.getState();
         }
@@ -260,7 +335,7 @@ final class ScissionWatchdog implements Runnable {
     }
 
     /** Finds out what a thread waits for. */
-    private static void wanted(ScissionThread s, Stuck state) {
+    private void wanted(ScissionThread s, Stuck state) {
         state.wanted = null;
         Thread thread = s.thread.get();
         if (thread == null) {
@@ -273,12 +348,62 @@ final class ScissionWatchdog implements Runnable {
         }
         Object blocker = LockSupport.getBlocker(thread);
         if (blocker != null) {
-            state.wanted = blocker;
+            Thread ending = blocker.getClass() == LATCH_SYNCHRONIZER ? virtualThatEnds(blocker) : null;
+            state.wanted = ending != null ? ending : blocker;
         } else if (s.waiting == 0) {
             // A wait that no hook has seen, on a thread: it waits for its end.
             Object waitedOn = ScissionNatives.contendedMonitor(thread);
-            state.wanted = waitedOn instanceof Thread ? waitedOn : null;
+            boolean isJoin = waitedOn instanceof Thread && (state.joined == waitedOn || isInJoin(thread));
+            if (isJoin) {
+                state.joined = (Thread) waitedOn;
+            }
+            state.wanted = isJoin ? waitedOn : waitedOn == null ? joined(thread, state) : null;
         }
+    }
+
+    /** The thread whose end another one waits for, where the JVM does not say on which object a thread waits. */
+    private Thread joined(Thread thread, Stuck state) {
+        Thread last = state.joined;
+        if (last != null || state.looks >= ASKED_LOOKS || stuckCount > MOST_JOINED) {
+            return last != null && ScissionNatives.waitsOn(thread, last) ? last : null;
+        }
+        if (!isInJoin(thread)) {
+            return null;
+        }
+        for (int i = 0; i < stuckCount; i++) {
+            Thread other = stuck[i].thread.get();
+            if (other != null && other != thread && ScissionNatives.waitsOn(thread, other)) {
+                state.joined = other;
+                return other;
+            }
+        }
+        return null;
+    }
+
+    /** Whether the innermost calls of a thread are a wait in {@code Thread.join}: it waits for an end, and for no notification. */
+    private static boolean isInJoin(Thread thread) {
+        String calls = ScissionNatives.calls(thread);
+        for (String call : calls == null ? new String[0] : calls.split(" ")) {
+            if (!call.startsWith("java.lang.Object.wait")) {
+                return call.equals("java.lang.Thread.join");
+            }
+        }
+        return false;
+    }
+
+    /** The stuck virtual thread whose end this latch tells; null if there is none. */
+    private Thread virtualThatEnds(Object synchronizer) {
+        if (virtualByEnd == null) {
+            virtualByEnd = new HashMap<>();
+            for (int i = 0; i < stuckCount; i++) {
+                Thread thread = stuck[i].thread.get();
+                Object latch = thread != null && ScissionHang.isVirtual(thread) ? value(termination, thread) : null;
+                if (latch != null) {
+                    virtualByEnd.put(new Identity(value(latchSynchronizer, latch)), thread);
+                }
+            }
+        }
+        return virtualByEnd.get(new Identity(synchronizer));
     }
 
     /** Notes the locks of a thread that does not move. */
@@ -287,7 +412,7 @@ final class ScissionWatchdog implements Runnable {
         int held = Math.min(s.held, locks.length);
         for (int i = 0; i < held; i++) {
             Object lock = locks[i];
-            if (lock != null && !isGivenUp(s, i)) {
+            if (lock != null && !isGivenUp(s, i) && isOwned(lock)) {
                 addHolder(lock, s);
                 Object synchronizer = synchronizer(lock);
                 if (synchronizer != null) {
@@ -310,11 +435,37 @@ final class ScissionWatchdog implements Runnable {
         return s.waiting != 0 && s.lockIds[at] == s.waiting;
     }
 
+    /**
+     * Whether those who have acquired a lock and not released it hold it. A synchronizer of the program may be anything, a latch say,
+     * that others release; and a {@code StampedLock} can be released by others, so that those who are noted must be as many
+     * as it says.
+     */
+    private boolean isOwned(Object lock) {
+        if (lock instanceof AbstractOwnableSynchronizer) {
+            return false;
+        }
+        if (!(lock instanceof StampedLock)) {
+            return true;
+        }
+        int shared = 0;
+        int exclusive = 0;
+        for (ScissionThread s : known) {
+            for (int i = Math.min(s.held, s.locks.length) - 1; i >= 0; i--) {
+                if (s.locks[i] == lock) {
+                    shared += s.lockIds[i] < 0 ? s.holds[i] : 0;
+                    exclusive += s.lockIds[i] < 0 ? 0 : 1;
+                }
+            }
+        }
+        StampedLock stamped = (StampedLock) lock;
+        return shared == stamped.getReadLockCount() && exclusive == (stamped.isWriteLocked() ? 1 : 0);
+    }
+
     /** Where among its locks a thread has what another one wants; -1 if hooks do not know it. */
     private int heldAt(ScissionThread s, Object wanted) {
         for (int i = s.held - 1; i >= 0; i--) {
             Object lock = s.locks[i];
-            if (lock != null && !isGivenUp(s, i) && (lock == wanted || synchronizer(lock) == wanted)) {
+            if (lock != null && !isGivenUp(s, i) && (lock == wanted || synchronizer(lock) == wanted) && isOwned(lock)) {
                 return i;
             }
         }
@@ -324,9 +475,16 @@ final class ScissionWatchdog implements Runnable {
     /** Adds the threads that a stuck thread waits for, as far as they are stuck themselves. */
     private void addEdges(ScissionThread s) {
         Stuck state = s.stuck;
+        if (state.isForClass) {
+            addEdge(state, ScissionInitialisers.initialising(s, stuck, stuckCount));
+            return;
+        }
         Thread owner = owner(state);
         if (owner != null) {
-            addEdge(state, owner.$scission);
+            // Who waits for its own end waits on purpose: for a signal, say.
+            if (owner.$scission != s || !(state.wanted instanceof Thread)) {
+                addEdge(state, owner.$scission);
+            }
             return;
         }
         for (Holder holder = holders.get(new Identity(state.wanted)); holder != null; holder = holder.next) {
@@ -344,7 +502,7 @@ final class ScissionWatchdog implements Runnable {
     }
 
     /** The one thread that must move before this one can; null if that is not known. */
-    private Thread owner(Stuck state) {
+    Thread owner(Stuck state) {
         Object wanted = state.wanted;
         if (state.wantsMonitor) {
             return ScissionNatives.monitorOwner(wanted);
@@ -424,6 +582,12 @@ final class ScissionWatchdog implements Runnable {
         for (int i = 0; i < cycle.length; i++) {
             ScissionThread next = cycle[(i + 1) % cycle.length];
             Stuck state = cycle[i].stuck;
+            if (state.isForClass) {
+                if (ScissionInitialisers.initialising(cycle[i], cycle, cycle.length) != next) {
+                    return false;
+                }
+                continue;
+            }
             Thread owner = owner(state);
             if (owner != null ? owner.$scission != next : heldAt(next, state.wanted) < 0) {
                 return false;
@@ -437,15 +601,68 @@ final class ScissionWatchdog implements Runnable {
         return true;
     }
 
-    private static boolean isWhereItWas(ScissionThread s) {
+    private boolean isWhereItWas(ScissionThread s) {
         Thread thread = s.thread.get();
         Object wanted = s.stuck.wanted;
         boolean wantsMonitor = s.stuck.wantsMonitor;
+        if (thread != null && s.stuck.isForClass) {
+            s.stuck.calls = null;
+            return s.epoch == s.seenEpoch && ScissionInitialisers.awaited(thread) == wanted;
+        }
         if (thread == null || !isWaiting(thread)) {
             return false;
         }
         wanted(s, s.stuck);
         return s.epoch == s.seenEpoch && s.stuck.wanted == wanted && s.stuck.wantsMonitor == wantsMonitor;
+    }
+
+    /** Reports the pool of a thread if all threads of it wait for its tasks, as in the last look. */
+    private boolean searchPool(ScissionThread s) {
+        Thread thread = s.thread.get();
+        if (thread == null || s.stuck.isReported || !pools.mayStarve(s.stuck)) {
+            return false;
+        }
+        ThreadPoolExecutor pool = pools.poolOf(thread);
+        ScissionThread[] starved = pool == null ? null : pools.starved(pool, this);
+        for (int reading = 0; starved != null && reading < READINGS; reading++) {
+            for (ScissionThread of : starved) {
+                if (!isWhereItWas(of)) {
+                    return false;
+                }
+            }
+            starved = pools.starved(pool, this);
+        }
+        if (starved == null) {
+            return false;
+        }
+        boolean wasSeen = s.stuck.starvedPool == pool && s.stuck.starvedLook == look - 1;
+        s.stuck.starvedPool = pool;
+        s.stuck.starvedLook = look;
+        if (wasSeen) {
+            for (ScissionThread of : starved) {
+                of.stuck.isReported = true;
+                Thread worker = of.thread.get();
+                if (worker != null) {
+                    ScissionHang.stalled(of, worker);
+                }
+            }
+            ScissionEvents.onBehalf(s, EVENT_STARVED, 0, id(s, pool), 0);
+        }
+        return wasSeen;
+    }
+
+    /** Reports all locks of a thread that does not move. */
+    void reportHeld(ScissionThread s, Thread thread) {
+        int held = Math.min(s.held, s.locks.length);
+        for (int i = 0; i < held; i++) {
+            long id = s.lockIds[i];
+            Object synchronizer = id < 0 || s.locks[i] == null ? null : synchronizer(s.locks[i]);
+            // Who waits for a condition of a lock does not hold it, whether hooks know that or not.
+            boolean isOther = synchronizer != null && value(exclusiveOwner, synchronizer) != thread;
+            if (!isGivenUp(s, i) && !isOther) {
+                ScissionEvents.onBehalf(s, EVENT_HOLDS, s.lockSites[i], id < 0 ? ~id : id, 0);
+            }
+        }
     }
 
     /** Reports what the threads of a cycle hold, and then what they want. */
@@ -455,6 +672,11 @@ final class ScissionWatchdog implements Runnable {
             ScissionThread next = cycle[(i + 1) % cycle.length];
             Object wanted = cycle[i].stuck.wanted;
             if (wanted instanceof Thread && !cycle[i].stuck.wantsMonitor) {
+                continue;
+            }
+            if (cycle[i].stuck.isForClass) {
+                ids[i] = initialiserId(cycle[i], (Class<?>) wanted);
+                ScissionEvents.onBehalf(next, EVENT_HOLDS, site(next), ids[i], 0);
                 continue;
             }
             int at = heldAt(next, wanted);
@@ -473,13 +695,22 @@ final class ScissionWatchdog implements Runnable {
         }
     }
 
+    /** A number for the initialisation of a class, which is named so. */
+    private static long initialiserId(ScissionThread s, Class<?> type) {
+        long fresh = U.getAndAddLong(null, NEXT_OBJECT, 1);
+        String name = type.getName();
+        String simple = name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1);
+        ScissionEvents.onBehalf(s, EVENT_ESCAPE, 0, fresh, ScissionNatives.classNumber("initialiser of " + simple));
+        return fresh;
+    }
+
     private static int site(ScissionThread s) {
         Thread thread = s.thread.get();
         return thread == null ? 0 : ScissionNatives.currentSite(thread, s.number);
     }
 
     /** The number of an object; it gets one, on behalf of a thread that is blocked, when it has none. */
-    private static long id(ScissionThread s, Object object) {
+    static long id(ScissionThread s, Object object) {
         ScissionShapes.Shape shape = ScissionShapes.of(object.getClass());
         long offset = shape.idOffset;
         long id = offset == 0 ? 0 : U.getLong(object, offset);
@@ -523,7 +754,31 @@ final class ScissionWatchdog implements Runnable {
         return null;
     }
 
-    private static Field field(Class<?> type, String name) {
+    private static Class<?> classNamed(String name) {
+        try {
+            return Class.forName(name, false, null);
+        } catch (ClassNotFoundException unknown) {
+            return null;
+        }
+    }
+
+    /** What a thread executes, if it was given something to execute. */
+    static Object task(Thread thread) {
+        Object held = target == null && holder != null ? value(holder, thread) : null;
+        return target != null ? value(target, thread) : held == null ? null : value(heldTask, held);
+    }
+
+    /** What a virtual thread runs on; null if it does not. */
+    static Object carrier(Thread thread) {
+        return value(carrier, thread);
+    }
+
+    static Object staticValue(Class<?> type, String name) {
+        Field field = field(type, name);
+        return field == null ? null : value(field, null);
+    }
+
+    static Field field(Class<?> type, String name) {
         try {
             Field field = type.getDeclaredField(name);
             field.setAccessible(true);
@@ -533,7 +788,7 @@ final class ScissionWatchdog implements Runnable {
         }
     }
 
-    private static Object value(Field field, Object object) {
+    static Object value(Field field, Object object) {
         try {
             return field == null ? null : field.get(object);
         } catch (ReflectiveOperationException unknown) {

@@ -12,8 +12,12 @@ use super::kinds::LockId;
 use crate::execution::LockMode;
 use crate::heap::ThreadId;
 
-/// Locks in a cycle, at most. Longer cycles are rarely real; every deadlock of few locks is found.
-pub(super) const LONGEST_CYCLE: usize = 4;
+/// Locks in a cycle, at most. Longer ones are not listed, and it is said that there are some.
+pub(super) const LONGEST_CYCLE: usize = 12;
+
+/// Longer cycles are listed only where no edge leads from one of their locks to another but along the cycle: the others
+/// are made of shorter ones, and in a program where many locks depend on each other there are too many of them.
+const LONGEST_WITH_CHORDS: usize = 4;
 
 /// Steps of the search for cycles of one length, at most. Short cycles are looked for first, so that only long ones
 /// can be missed.
@@ -62,16 +66,23 @@ pub(super) fn cycles(edges: &BTreeSet<(LockId, LockId)>) -> (Vec<Vec<LockId>>, b
     let mut found = Vec::new();
     let mut is_cut = false;
     let components = connected(&successors);
-    for length in 2..=LONGEST_CYCLE {
+    let predecessors = reversed(&successors);
+    for length in 2..=LONGEST_CYCLE + 1 {
         let mut steps = 0;
         let before = found.len();
         for component in components.iter().filter(|component| component.len() >= length) {
-            let search = Search { successors: &successors, component, length };
             for start in component {
-                if found.len() - before < MOST_CYCLES {
+                if found.len() - before < MOST_CYCLES && steps <= MOST_STEPS {
+                    let distances = distances_to(*start, component, &predecessors, length);
+                    let search = Search { successors: &successors, distances, length };
                     search.extend(&mut vec![*start], &mut found, &mut steps);
                 }
             }
+        }
+        if length > LONGEST_CYCLE {
+            is_cut |= steps > MOST_STEPS || found.len() > before;
+            found.truncate(before);
+            break;
         }
         is_cut |= steps > MOST_STEPS || found.len() - before >= MOST_CYCLES;
         found.truncate(before + MOST_CYCLES);
@@ -79,10 +90,42 @@ pub(super) fn cycles(edges: &BTreeSet<(LockId, LockId)>) -> (Vec<Vec<LockId>>, b
     (found, is_cut)
 }
 
-/// Looks for the cycles of one length in one strongly connected component.
+fn reversed(successors: &BTreeMap<LockId, Vec<LockId>>) -> BTreeMap<LockId, Vec<LockId>> {
+    let mut predecessors: BTreeMap<LockId, Vec<LockId>> = BTreeMap::new();
+    for (from, after) in successors {
+        after.iter().for_each(|to| predecessors.entry(*to).or_default().push(*from));
+    }
+    predecessors
+}
+
+/// How many edges lead at least from each lock to this one, through locks of its component that are not smaller, up to
+/// the length of a cycle.
+fn distances_to(
+    start: LockId,
+    component: &BTreeSet<LockId>,
+    predecessors: &BTreeMap<LockId, Vec<LockId>>,
+    length: usize,
+) -> BTreeMap<LockId, usize> {
+    let mut distances = BTreeMap::from([(start, 0)]);
+    let mut reached = vec![start];
+    for distance in 1..length {
+        let mut next = Vec::new();
+        for lock in reached.iter().filter_map(|lock| predecessors.get(lock)).flatten() {
+            if *lock > start && component.contains(lock) && !distances.contains_key(lock) {
+                distances.insert(*lock, distance);
+                next.push(*lock);
+            }
+        }
+        reached = next;
+    }
+    distances
+}
+
+/// Looks for the cycles of one length that begin with one lock.
 struct Search<'a> {
     successors: &'a BTreeMap<LockId, Vec<LockId>>,
-    component: &'a BTreeSet<LockId>,
+    /// How far the locks are from the first one, which is the smallest.
+    distances: BTreeMap<LockId, usize>,
     length: usize,
 }
 
@@ -102,12 +145,30 @@ impl Search<'_> {
         }
         // The smallest lock comes first, so that every cycle is found once.
         for next in successors.iter().filter(|next| **next > first) {
-            if self.component.contains(next) && !path.contains(next) {
+            let is_near = |distance: &usize| path.len() + distance <= self.length;
+            if self.distances.get(next).is_some_and(is_near)
+                && !path.contains(next)
+                && (self.length <= LONGEST_WITH_CHORDS || !self.has_chord(path, *next))
+            {
                 path.push(*next);
                 self.extend(path, found, steps);
                 path.pop();
             }
         }
+    }
+}
+
+impl Search<'_> {
+    /// Whether an edge joins the next lock of a path with one before, other than the last one, or other than from the end
+    /// of a cycle to its beginning.
+    fn has_chord(&self, path: &[LockId], next: LockId) -> bool {
+        let leads = |from: LockId, to: LockId| self.successors[&from].binary_search(&to).is_ok();
+        let is_last = path.len() + 1 == self.length;
+        path.iter().enumerate().any(|(at, lock)| {
+            let is_edge = at + 1 == path.len();
+            let is_end = is_last && at == 0;
+            (!is_edge && leads(*lock, next)) || (!is_end && leads(next, *lock))
+        })
     }
 }
 
@@ -230,15 +291,23 @@ mod tests {
     /// Every sequence of different locks whose neighbours are joined by edges, tried one by one.
     fn cycles_by_trying(edges: &BTreeSet<(LockId, LockId)>, locks: usize) -> Vec<Vec<LockId>> {
         let mut found = Vec::new();
-        for length in 2..=LONGEST_CYCLE {
+        for length in 2..=locks {
             for code in 0..locks.pow(length as u32) {
                 let sequence: Vec<LockId> =
                     (0..length).map(|at| lock(code / locks.pow(at as u32) % locks)).collect();
                 let different: BTreeSet<&LockId> = sequence.iter().collect();
                 let is_closed = (0..length)
                     .all(|at| edges.contains(&(sequence[at], sequence[(at + 1) % length])));
+                let is_chord = |(from, to): &(usize, usize)| {
+                    from != to
+                        && (from + 1) % length != *to
+                        && edges.contains(&(sequence[*from], sequence[*to]))
+                };
+                let mut pairs = (0..length * length).map(|pair| (pair / length, pair % length));
+                let is_listed = length <= LONGEST_WITH_CHORDS || !pairs.any(|it| is_chord(&it));
                 if different.len() == length
                     && is_closed
+                    && is_listed
                     && sequence.iter().min() == sequence.first()
                 {
                     found.push(sequence);
@@ -253,7 +322,7 @@ mod tests {
     fn cycles_are_those_that_trying_all_sequences_finds() {
         let mut random = Random::new(1);
         for _ in 0..600 {
-            let locks = 2 + random.below(5);
+            let locks = 2 + random.below(4);
             let edges: BTreeSet<(LockId, LockId)> = (0..random.below(14))
                 .map(|_| (lock(random.below(locks)), lock(random.below(locks))))
                 .collect();
@@ -263,6 +332,18 @@ mod tests {
             found.sort();
             assert_eq!(found, cycles_by_trying(&edges, locks), "{edges:?}");
         }
+    }
+
+    #[test]
+    fn long_cycles_are_found_and_longer_ones_mentioned() {
+        let ring = |length: usize| -> BTreeSet<(LockId, LockId)> {
+            (0..length).map(|at| (lock(at), lock((at + 1) % length))).collect()
+        };
+        assert_eq!(
+            cycles(&ring(LONGEST_CYCLE)),
+            (vec![(0..LONGEST_CYCLE).map(lock).collect()], false)
+        );
+        assert_eq!(cycles(&ring(LONGEST_CYCLE + 1)), (Vec::new(), true));
     }
 
     /// What a thread of a small program does next.

@@ -10,17 +10,18 @@
 //! without holding a lock in common. `cycles.rs` is compared with trying all interleavings of small programs: no
 //! deadlock is missed there.
 //!
-//! Misses cycles of more than four locks; deadlocks through joins, latches, queues and class initialisers; locks
+//! Misses cycles of more than twelve locks, and says so; deadlocks through joins, latches, queues and class initialisers; locks
 //! behind native or reflective code; objects that the heap analysis took for known to one thread only. May report
 //! cycles of paths that cannot happen, and of abstract locks that are different objects at run time.
 //!
 //! Deviations from the dissertation, with the reason:
 //! 1. An edge leads from every lock that is held to the wanted one, not only from the last: the locks in between may be
 //!    different ones elsewhere.
-//! 2. Cycles are listed, up to four locks, instead of strongly connected components: a component of a hundred locks
+//! 2. Cycles are listed, up to twelve locks, instead of strongly connected components: a component of a hundred locks
 //!    tells nobody what to change, and only for a cycle can be asked who takes its edges.
 //! 3. Gate locks, threads that start and join keep apart, readers of read-write locks and acquisitions that give up
 //!    after a while are taken into account (6.4.2 calls for the first two).
+//!    So are phases that a latch, a barrier or a single publisher separates (`phases.rs`).
 //! 4. Locks of one abstract object may be two at run time; see `instances.rs`.
 //! 5. An abstract object that stands for objects of many classes is as many locks as the classes it is locked as; see
 //!    `kinds.rs`. Section 6.3 names false aliasing as the main source of spurious reports.
@@ -35,16 +36,20 @@ mod edge_paths;
 mod instances;
 mod kinds;
 mod lock_order;
+mod phases;
 mod report;
 mod waits;
 
 pub use describe::{LockOrderGraph, LockOrderWriter};
 
-use crate::execution::{Acquisition, Client, ExecutionFacts, Invocation, Listener, Signal};
+use crate::execution::{
+    Acquisition, Client, ExecutionFacts, Invocation, Listener, Publication, Signal,
+};
 use crate::heap::Heap;
 use crate::{Context, Outcome};
 use edge_paths::Callers;
 use lock_order::LockOrder;
+use phases::Phases;
 use waits::Waits;
 
 /// Its entry in the list of clients.
@@ -69,6 +74,7 @@ struct Deadlock {
     order: LockOrder,
     waits: Waits,
     callers: Callers,
+    phases: Phases,
 }
 
 impl Listener for Deadlock {
@@ -84,7 +90,11 @@ impl Listener for Deadlock {
         self.callers.add(invocation);
     }
 
+    fn publication(&mut self, publication: Publication) {
+        self.phases.add(publication);
+    }
+
     fn finish(self: Box<Self>, execution: &ExecutionFacts<'_>) -> Outcome {
-        report::outcome(execution, &self.order, &self.callers, &self.waits)
+        report::outcome(execution, &self.order, &self.callers, &self.waits, &self.phases)
     }
 }

@@ -13,6 +13,7 @@ use super::edge_paths::{Callers, EdgePath, Holder};
 use super::instances::{InstanceOrder, MutualReferences, instance_order};
 use super::kinds::{LockId, Locks};
 use super::lock_order::{EdgeInstance, GateLock, LockOrder};
+use super::phases::{Phases, Publishers};
 use super::waits::{CriticalWait, IndefiniteWait, Waits};
 use super::{CLIENT, CRITICAL_WAIT, INDEFINITE_WAIT, LOCK_ORDER_CYCLE};
 use crate::execution::{ContextId, ExecutionFacts, LockMode};
@@ -27,11 +28,31 @@ const ROLES: [(&str, &str); cycles::LONGEST_CYCLE] = [
     ("holds.2", "wants.2"),
     ("holds.3", "wants.3"),
     ("holds.4", "wants.4"),
+    ("holds.5", "wants.5"),
+    ("holds.6", "wants.6"),
+    ("holds.7", "wants.7"),
+    ("holds.8", "wants.8"),
+    ("holds.9", "wants.9"),
+    ("holds.10", "wants.10"),
+    ("holds.11", "wants.11"),
+    ("holds.12", "wants.12"),
 ];
 
 /// The names of the locks in messages, two for each edge: what is held, and what is wanted.
-const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] =
-    [("held1", "wanted1"), ("held2", "wanted2"), ("held3", "wanted3"), ("held4", "wanted4")];
+const SUBJECTS: [(&str, &str); cycles::LONGEST_CYCLE] = [
+    ("held1", "wanted1"),
+    ("held2", "wanted2"),
+    ("held3", "wanted3"),
+    ("held4", "wanted4"),
+    ("held5", "wanted5"),
+    ("held6", "wanted6"),
+    ("held7", "wanted7"),
+    ("held8", "wanted8"),
+    ("held9", "wanted9"),
+    ("held10", "wanted10"),
+    ("held11", "wanted11"),
+    ("held12", "wanted12"),
+];
 
 /// Threads that are looked at for one way to take an edge; a cycle needs [`cycles::LONGEST_CYCLE`] different ones.
 const MOST_THREADS: usize = 16;
@@ -52,11 +73,13 @@ pub(super) fn outcome(
     order: &LockOrder,
     callers: &Callers,
     waits: &Waits,
+    phases: &Phases,
 ) -> Outcome {
+    let publishers = phases.publishers(execution);
     let locks = Locks::of(execution, order);
     let known_holders = RefCell::default();
     let scope = Scope::of(execution.context);
-    let report = Report { execution, order, callers, known_holders, locks, scope };
+    let report = Report { execution, order, callers, known_holders, locks, scope, publishers };
     let config = execution.context.config;
     let mut outcome = Outcome::default();
     if config.wants(LOCK_ORDER_CYCLE) {
@@ -66,8 +89,8 @@ pub(super) fn outcome(
         outcome.findings.extend(report.instances(&edges));
         deduplicate(&mut outcome.findings);
         if is_cut {
-            let detail = "so many locks depend on each other that not all cycles of three and four \
-                          locks were searched for";
+            let detail = "so many locks depend on each other that not all long cycles of locks \
+                          were searched for";
             outcome.gaps.push(Gap::new(GapKind::Limit, "the order of locks".to_string(), detail));
         }
     }
@@ -135,6 +158,7 @@ struct Report<'a> {
     known_holders: RefCell<KnownHolders>,
     locks: Locks,
     scope: Scope<'a>,
+    publishers: Publishers<'a>,
 }
 
 /// What the search for cycles asks, for one cycle.
@@ -157,6 +181,8 @@ impl ConcurrencyFacts for CycleFacts<'_> {
         heap.can_interleave(one.2, other.2)
             && order(one).may_run_concurrently(heap, other.2)
             && order(other).may_run_concurrently(heap, one.2)
+            && !self.report.publishers.are_separated(order(one), other.2, order(other))
+            && !self.report.publishers.are_separated(order(other), one.2, order(one))
     }
 
     fn is_single_object(&self, gate_lock: LockId) -> bool {

@@ -424,6 +424,9 @@ impl Checker for Atomizer {
             | Action::Holds(_)
             | Action::Blocked(_)
             | Action::BlockedByThread(_)
+            | Action::Stalled(..)
+            | Action::Hung
+            | Action::Starved(_)
             | Action::Missed => {}
         }
     }

@@ -1,10 +1,10 @@
-//! Threads that the agent has found blocked, and the cycles among them.
+//! Threads that the agent has found blocked, the cycles among them, and those that wait while nobody is left to wake them.
 
-use events::{ObjectId, SiteId, ThreadId};
+use events::{ClassId, ObjectId, SiteId, ThreadId};
 use findings::Evidence;
 use rustc_hash::FxHashMap;
 
-use super::{Deadlock, Waiter, Wanted};
+use super::{Deadlock, Grade, Waiter, Wanted};
 
 /// What blocked threads hold and want.
 #[derive(Debug, Default)]
@@ -13,7 +13,31 @@ pub(super) struct BlockedThreads {
     holders: FxHashMap<ObjectId, Vec<(ThreadId, SiteId)>>,
     wants: FxHashMap<ThreadId, (Wanted, SiteId)>,
     deadlocks: Vec<Deadlock>,
+    /// Threads that wait without a limit, of which the next event says what that means.
+    stalled: Vec<Stalled>,
+    standstills: Vec<Standstill>,
     has_new: bool,
+}
+
+/// A thread that waits without a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stalled {
+    pub(super) thread: ThreadId,
+    pub(super) site: SiteId,
+    /// What it waits for, if that is known.
+    pub(super) object: Option<ObjectId>,
+    /// The method that it waits in.
+    pub(super) call: ClassId,
+}
+
+/// Threads that wait without a limit, and nobody can wake them.
+#[derive(Debug)]
+pub(super) struct Standstill {
+    /// The pool that they are all threads of; all threads of the program otherwise.
+    pub(super) pool: Option<ObjectId>,
+    pub(super) stalled: Vec<Stalled>,
+    /// What they hold, and where they have acquired it.
+    pub(super) held: Vec<(ThreadId, ObjectId, SiteId)>,
 }
 
 impl BlockedThreads {
@@ -31,7 +55,11 @@ impl BlockedThreads {
             // The first one holds what the last one wants.
             let wanted = waiters.last().map(|last| last.wanted);
             waiters[0].held = wanted.and_then(|wanted| self.held_by(thread, wanted));
-            self.deadlocks.push(Deadlock { evidence: Evidence::Observed, waiters });
+            self.deadlocks.push(Deadlock {
+                evidence: Evidence::Observed,
+                grade: Grade::Proven,
+                waiters,
+            });
             self.has_new = true;
         }
     }
@@ -74,6 +102,37 @@ impl BlockedThreads {
         let Wanted::Lock(lock) = wanted else { return None };
         let mut holders = self.holders.get(&lock).into_iter().flatten();
         holders.find(|(holder, _)| *holder == thread).map(|(_, site)| (lock, *site))
+    }
+
+    pub(super) fn stalls(
+        &mut self,
+        thread: ThreadId,
+        site: SiteId,
+        object: ObjectId,
+        call: ClassId,
+    ) {
+        let object = (object.0 != 0).then_some(object);
+        self.stalled.push(Stalled { thread, site, object, call });
+    }
+
+    /// The threads that were last said to be stalled are all threads of a pool, or of the program.
+    pub(super) fn stands_still(&mut self, pool: Option<ObjectId>) {
+        let stalled = std::mem::take(&mut self.stalled);
+        let is_stalled = |thread: ThreadId| stalled.iter().any(|it| it.thread == thread);
+        let mut held: Vec<(ThreadId, ObjectId, SiteId)> = Vec::new();
+        for (lock, holders) in &self.holders {
+            let holders = holders.iter().filter(|(thread, _)| is_stalled(*thread));
+            held.extend(holders.map(|(thread, site)| (*thread, *lock, *site)));
+        }
+        held.sort_unstable();
+        if !stalled.is_empty() {
+            self.standstills.push(Standstill { pool, stalled, held });
+            self.has_new = true;
+        }
+    }
+
+    pub(super) fn standstills(&self) -> &[Standstill] {
+        &self.standstills
     }
 
     pub(super) fn deadlocks(&self) -> &[Deadlock] {

@@ -11,8 +11,8 @@ use events::{Mode, ObjectId, SiteId, ThreadId};
 use findings::Evidence;
 use rustc_hash::FxHashMap;
 
-use super::predictor::{HeldLock, Section, Stamp};
-use super::{Deadlock, Waiter, Wanted};
+use super::predictor::{HeldLock, Section, Stamp, count_of};
+use super::{Deadlock, Grade, Waiter, Wanted};
 
 /// How many acquisitions of a node are kept. Later ones hardly differ.
 const MOST_OF_NODE: usize = 256;
@@ -21,6 +21,9 @@ const MOST_NODES: usize = 1 << 17;
 /// How many steps the search for cycles takes at most, and how many critical sections are looked at.
 const MOST_STEPS: u64 = 1 << 21;
 const MOST_SECTIONS: u64 = 1 << 26;
+/// How many cycles are kept that no reordering leads to, and how many acquisitions of each are compared.
+const MOST_UNPROVEN: usize = 1 << 12;
+const MOST_COMPARED: u32 = 1 << 14;
 
 /// An acquisition that could be pending.
 #[derive(Debug)]
@@ -125,10 +128,12 @@ impl LockGraph {
             looked_at: Cell::new(0),
             known: BTreeSet::new(),
             found: Vec::new(),
+            unproven: Vec::new(),
         };
         for start in 0..self.nodes.len() {
             search.extend(&mut vec![start]);
         }
+        search.judge_unproven();
         let was_cut_short = self.is_full || search.is_exhausted();
         search.found.sort();
         Predicted { found: search.found, was_cut_short }
@@ -147,6 +152,8 @@ struct Search<'a> {
     /// The places of the deadlocks that were found: where each thread waits, and where it acquired what the one before it wants.
     known: BTreeSet<Vec<(SiteId, SiteId)>>,
     found: Vec<Deadlock>,
+    /// Cycles that no reordering leads to.
+    unproven: Vec<Vec<usize>>,
 }
 
 impl Search<'_> {
@@ -191,13 +198,39 @@ impl Search<'_> {
 
     /// Reports a cycle of nodes if acquisitions of theirs can be pending at the same time.
     fn judge(&mut self, cycle: &[usize]) {
-        let nodes: Vec<&Node> = cycle.iter().map(|node| &self.graph.nodes[*node]).collect();
+        let graph = self.graph;
+        let nodes: Vec<&Node> = cycle.iter().map(|node| &graph.nodes[*node]).collect();
         let firsts: Vec<&Acquisition> = nodes.iter().map(|node| &node.acquisitions[0]).collect();
         if self.known.contains(&places(&nodes, &firsts)) {
             return;
         }
-        let Some(pending) = self.pending_together(&nodes) else { return };
-        if self.known.insert(places(&nodes, &pending)) {
+        match self.pending_together(&nodes) {
+            Some(pending) => self.add(&nodes, &pending, Grade::Proven),
+            None if self.unproven.len() < MOST_UNPROVEN => self.unproven.push(cycle.to_vec()),
+            None => {}
+        }
+    }
+
+    /// Adds the cycles that no reordering leads to, where nothing orders the acquisitions and no other cycle is at the same
+    /// places.
+    fn judge_unproven(&mut self) {
+        let graph = self.graph;
+        let unproven = std::mem::take(&mut self.unproven);
+        for (grade, knows) in
+            [(Grade::Unordered, depends_on as Knows), (Grade::SeenInOrder, follows)]
+        {
+            for cycle in &unproven {
+                let nodes: Vec<&Node> = cycle.iter().map(|node| &graph.nodes[*node]).collect();
+                let (mut chosen, mut compared) = (Vec::new(), 0);
+                if choose_unordered(&nodes, knows, &mut chosen, &mut compared) {
+                    self.add(&nodes, &chosen, grade);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, nodes: &[&Node], pending: &[&Acquisition], grade: Grade) {
+        if self.known.insert(places(nodes, pending)) {
             let waiters = (0..nodes.len()).map(|at| {
                 let before = nodes[(at + nodes.len() - 1) % nodes.len()];
                 let site = pending[at].held.iter().find(|held| held.lock == before.lock);
@@ -209,7 +242,7 @@ impl Search<'_> {
                 }
             });
             let waiters = waiters.collect();
-            self.found.push(Deadlock { evidence: Evidence::Predicted, waiters });
+            self.found.push(Deadlock { evidence: Evidence::Predicted, grade, waiters });
         }
     }
 
@@ -276,6 +309,46 @@ impl Search<'_> {
             }
         }
     }
+}
+
+/// How many events of a thread have come before.
+type Knows = fn(&Stamp, u32) -> u32;
+
+/// As far as reads saw what they saw.
+fn depends_on(stamp: &Stamp, thread: u32) -> u32 {
+    count_of(&stamp.others, thread)
+}
+
+/// As far as synchronisation orders them.
+fn follows(stamp: &Stamp, thread: u32) -> u32 {
+    count_of(&stamp.ordered, thread)
+}
+
+/// Chooses one acquisition of each node so that none of them must have happened before another.
+fn choose_unordered<'n>(
+    nodes: &[&'n Node],
+    knows: Knows,
+    chosen: &mut Vec<&'n Acquisition>,
+    compared: &mut u32,
+) -> bool {
+    let Some(node) = nodes.get(chosen.len()) else { return true };
+    for acquisition in &node.acquisitions {
+        *compared += 1;
+        if *compared > MOST_COMPARED {
+            return false;
+        }
+        let is_before = |one: &Stamp, other: &Stamp| knows(other, one.thread) > one.count;
+        let (before, others) = (&acquisition.before, chosen.iter().map(|other| &other.before));
+        if others.clone().any(|other| is_before(before, other) || is_before(other, before)) {
+            continue;
+        }
+        chosen.push(acquisition);
+        if choose_unordered(nodes, knows, chosen, compared) {
+            return true;
+        }
+        chosen.pop();
+    }
+    false
 }
 
 /// Whether the one waits for a lock while the other holds it.

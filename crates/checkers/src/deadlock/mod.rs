@@ -1,14 +1,24 @@
-//! Rule `deadlock`: threads that wait for each other, observed in a run or predicted from one that went well.
+//! Rule `deadlock`: threads that wait for each other, observed in a run or predicted from one that went well; and rule
+//! `hang`: threads that wait while nobody is left to wake them.
 //!
 //! **Observed.** The agent says which threads are blocked, on what, and what they hold (`blocked.rs`). It does so only for
 //! threads that it has found waiting for each other twice in a row, without any of them having moved. A cycle of such
 //! reports is a deadlock that has happened.
+//!
+//! **Hangs and starved pools.** The agent says that all threads of the program, or of a pool, wait without a limit, and
+//! where (`standstill.rs`). `ScissionHang` and `ScissionPools` have the argument why nobody can wake them.
 //!
 //! **Predicted.** Tunç, Mathur, Pavlogiannis, Viswanathan: *Sound Dynamic Deadlock Prediction in Linear Time*, PLDI 2023,
 //! sections 3 and 4 (`predictor.rs`, `lock_graph.rs`). A pattern is a cycle of acquisitions of different threads, each of a
 //! lock that the next thread holds, without a lock that two of them hold. It is reported if a sync-preserving correct
 //! reordering of the run leads to it: every thread does what it did, every read sees the write that it saw, and the
 //! critical sections of each lock come in the order of the run.
+//!
+//! **Lock-order cycles.** Patterns for which there is no such reordering are a weaker grade, and called so: the locks are acquired in
+//! a cycle, without a common lock, and neither start, join nor other synchronisation orders the
+//! acquisitions; still weaker if what was read does (Havelund: *Using Runtime Analysis to Guide Model Checking of Java Programs*, SPIN 2000, with gate locks and order).
+//! Threads can wait for each other there if critical sections of another lock come in another order, unless the program
+//! does something else then.
 //!
 //! Soundness: a predicted deadlock can happen in an execution of the same code with the same inputs, as far as the
 //! events tell what threads depend on: accesses in code that is not watched are not seen, and of two accesses that race the
@@ -31,6 +41,7 @@ mod blocked;
 mod lock_graph;
 mod predictor;
 mod report;
+mod standstill;
 
 use events::{Action, Event, Mode, ObjectId, SiteId, Tables, ThreadId};
 use findings::{Evidence, Finding};
@@ -41,11 +52,13 @@ use crate::{Checker, Needs, Registration, Settings};
 
 /// The rule of this checker.
 pub(crate) const RULE: &str = "deadlock";
+/// The rule for threads that wait, and not for each other.
+const HANG_RULE: &str = "hang";
 
 /// The entry in the list of checkers.
 pub(crate) const CHECKER: Registration = Registration {
     name: "deadlock",
-    rules: &[RULE],
+    rules: &[RULE, HANG_RULE],
     on_by_default: true,
     needs: Needs {
         accesses: crate::NeededAccesses::InOrder,
@@ -76,10 +89,23 @@ struct Waiter {
     wanted_at: SiteId,
 }
 
+/// How certain it is that threads can wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Grade {
+    /// They do, or a reordering of the run leads to it.
+    Proven,
+    /// The locks are acquired in a cycle, and nothing that threads saw of each other orders the acquisitions.
+    Unordered,
+    /// The locks are acquired in a cycle that synchronisation does not order; but a thread has read what another wrote after it had
+    /// acquired them.
+    SeenInOrder,
+}
+
 /// Threads of which each waits for what the next one holds, and the last one for what the first one holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Deadlock {
     evidence: Evidence,
+    grade: Grade,
     waiters: Vec<Waiter>,
 }
 
@@ -98,7 +124,8 @@ impl Deadlocks {
     pub fn predicted_acquisitions(&self) -> Vec<Vec<(ThreadId, SiteId)>> {
         let acquisition = |waiter: &Waiter| (waiter.thread, waiter.wanted_at);
         let deadlocks = self.predictor.deadlocks();
-        deadlocks.found.iter().map(|it| it.waiters.iter().map(acquisition).collect()).collect()
+        let proven = deadlocks.found.iter().filter(|it| it.grade == Grade::Proven);
+        proven.map(|it| it.waiters.iter().map(acquisition).collect()).collect()
     }
 }
 
@@ -164,6 +191,9 @@ impl Checker for Deadlocks {
             Action::BlockedByThread(awaited) => {
                 self.blocked.waits(thread, Wanted::End(awaited), site);
             }
+            Action::Stalled(object, call) => self.blocked.stalls(thread, site, object, call),
+            Action::Hung => self.blocked.stands_still(None),
+            Action::Starved(pool) => self.blocked.stands_still(Some(pool)),
             // What did not happen waits for nothing.
             Action::ThreadBegin
             | Action::ThreadEnd
@@ -188,7 +218,10 @@ impl Checker for Deadlocks {
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
         let predicted = self.predictor.deadlocks();
-        report::findings(self.blocked.deadlocks().iter().chain(&predicted.found), tables)
+        let deadlocks = self.blocked.deadlocks().iter().chain(&predicted.found);
+        let mut findings = report::findings(deadlocks, tables);
+        findings.extend(standstill::findings(self.blocked.standstills(), tables));
+        findings
     }
 
     fn limits(&self) -> Vec<(&'static str, u64)> {

@@ -36,6 +36,27 @@ pub(super) struct Stamp {
     pub(super) count: u32,
     /// What it depends on of the other threads.
     pub(super) others: Arc<Clock>,
+    /// The same, but for what it has read of ordinary variables: what synchronisation orders before it.
+    pub(super) ordered: Arc<Clock>,
+}
+
+/// What threads receive that depend on something: what they depend on, and what of that synchronisation orders.
+#[derive(Clone, Debug, Default)]
+struct Clocks {
+    all: Times,
+    ordered: Times,
+}
+
+impl Clocks {
+    fn of(stamp: &Stamp) -> Clocks {
+        let own = [(stamp.thread, stamp.count)];
+        Clocks { all: joined(&stamp.others, &own), ordered: joined(&stamp.ordered, &own) }
+    }
+
+    fn join(&mut self, other: &Clocks) {
+        self.all = joined(&self.all, &other.all);
+        self.ordered = joined(&self.ordered, &other.ordered);
+    }
 }
 
 /// A time in which a thread holds a lock.
@@ -61,6 +82,7 @@ struct ThreadState {
     /// How many events it has done.
     count: u32,
     others: Arc<Clock>,
+    ordered: Arc<Clock>,
     held: Vec<HeldLock>,
     /// Where the lock graph has the last acquisition, if it was one under another lock.
     last_nested: Option<(ObjectId, usize)>,
@@ -76,7 +98,7 @@ type Times = Vec<(u32, u32)>;
 /// What was released to a place in memory inside the library, by the lock that was released with it, if it was one.
 #[derive(Debug, Default)]
 struct Place {
-    by_lock: Vec<(Option<ObjectId>, Times)>,
+    by_lock: Vec<(Option<ObjectId>, Clocks)>,
     /// Releases of which it is not known yet whether they are those of a lock.
     unjudged: Vec<(Epoch, Stamp)>,
 }
@@ -86,7 +108,7 @@ struct Place {
 pub(super) struct Predictor {
     numbers: FxHashMap<ThreadId, u32>,
     threads: Vec<ThreadState>,
-    published: FxHashMap<Key, Vec<(u32, u32)>>,
+    published: FxHashMap<Key, Clocks>,
     written: FxHashMap<Variable, Stamp>,
     places: FxHashMap<ObjectId, Place>,
     /// In which epoch each release was made. What the library releases with it has the epoch before or after.
@@ -121,6 +143,7 @@ impl Predictor {
             self.threads.push(ThreadState {
                 count: 0,
                 others: Arc::from([]),
+                ordered: Arc::from([]),
                 held: Vec::new(),
                 last_nested: None,
                 just_acquired: None,
@@ -138,7 +161,7 @@ impl Predictor {
         state.count += 1;
         state.last_nested = None;
         state.just_acquired = None;
-        Stamp { thread: thread as u32, count: state.count, others: Arc::clone(&state.others) }
+        state.stamp(thread)
     }
 
     pub(super) fn read(&mut self, thread: ThreadId, variable: Variable) {
@@ -148,7 +171,11 @@ impl Predictor {
         let Some(stamp) = self.written.get(&variable).cloned() else { return };
         let thread = self.number(thread);
         self.step(thread);
-        self.receive_stamp(thread, &stamp);
+        let state = &mut self.threads[thread];
+        // Who knows of an event knows of all that it depends on.
+        if stamp.thread != thread as u32 && count_of(&state.others, stamp.thread) < stamp.count {
+            receive(&mut state.others, thread as u32, &Clocks::of(&stamp).all);
+        }
     }
 
     pub(super) fn write(&mut self, thread: ThreadId, variable: Variable) {
@@ -166,8 +193,7 @@ impl Predictor {
         }
         let thread = self.number(thread);
         let stamp = self.step(thread);
-        let clock = self.published.entry(key).or_default();
-        *clock = joined(&joined(clock, &stamp.others), &[(stamp.thread, stamp.count)]);
+        self.published.entry(key).or_default().join(&Clocks::of(&stamp));
     }
 
     pub(super) fn receive(&mut self, thread: ThreadId, key: Key) {
@@ -213,10 +239,10 @@ impl Predictor {
                 // The event of a monitor's release follows that of its place, and that of other locks precedes it.
                 let beside = [epoch.0.wrapping_sub(1), epoch.0, epoch.0 + 1];
                 let with = beside.iter().find_map(|it| self.released.get(&Epoch(*it)).copied());
-                let stamp = joined(&stamp.others, &[(stamp.thread, stamp.count)]);
+                let clocks = Clocks::of(&stamp);
                 match place.by_lock.iter_mut().find(|(known, _)| *known == with) {
-                    Some((_, clock)) => *clock = joined(clock, &stamp),
-                    None => place.by_lock.push((with, stamp)),
+                    Some((_, known)) => known.join(&clocks),
+                    None => place.by_lock.push((with, clocks)),
                 }
             }
             for (with, clock) in &place.by_lock {
@@ -235,6 +261,7 @@ impl Predictor {
         self.step(thread);
         let all: Vec<(u32, u32)> =
             self.threads.iter().zip(0..).map(|(state, number)| (number, state.count)).collect();
+        let all = Clocks { all: all.clone(), ordered: all };
         self.threads[thread].receive(thread as u32, &all);
     }
 
@@ -252,9 +279,7 @@ impl Predictor {
             return;
         }
         let (thread, child) = (self.number(thread), self.number(child));
-        let state = &self.threads[child];
-        let stamp =
-            Stamp { thread: child as u32, count: state.count, others: Arc::clone(&state.others) };
+        let stamp = self.threads[child].stamp(child);
         self.step(thread);
         self.receive_stamp(thread, &stamp);
     }
@@ -271,8 +296,7 @@ impl Predictor {
         if state.held.iter().any(|held| (held.lock, held.mode) == (lock, mode)) {
             return;
         }
-        let before =
-            Stamp { thread: thread as u32, count: state.count, others: Arc::clone(&state.others) };
+        let before = state.stamp(thread);
         let nested = (!state.held.is_empty())
             .then(|| self.graph.add(before.clone(), lock, mode, &state.held, site))
             .flatten();
@@ -324,9 +348,8 @@ impl Predictor {
     fn receive_stamp(&mut self, thread: usize, stamp: &Stamp) {
         let state = &mut self.threads[thread];
         // Who knows of an event knows of all that it depends on.
-        if stamp.thread != thread as u32 && count_of(&state.others, stamp.thread) < stamp.count {
-            let clock = joined(&stamp.others, &[(stamp.thread, stamp.count)]);
-            state.receive(thread as u32, &clock);
+        if stamp.thread != thread as u32 && count_of(&state.ordered, stamp.thread) < stamp.count {
+            state.receive(thread as u32, &Clocks::of(stamp));
         }
     }
 
@@ -339,15 +362,29 @@ impl Predictor {
 }
 
 impl ThreadState {
-    fn receive(&mut self, own: u32, clock: &Clock) {
-        let is_news = |(thread, count): &(u32, u32)| {
-            *thread != own && count_of(&self.others, *thread) < *count
-        };
-        if clock.iter().any(is_news) {
-            let mut others = joined(&self.others, clock);
-            others.retain(|(thread, _)| *thread != own);
-            self.others = others.into();
+    fn stamp(&self, thread: usize) -> Stamp {
+        Stamp {
+            thread: thread as u32,
+            count: self.count,
+            others: Arc::clone(&self.others),
+            ordered: Arc::clone(&self.ordered),
         }
+    }
+
+    fn receive(&mut self, own: u32, clocks: &Clocks) {
+        receive(&mut self.others, own, &clocks.all);
+        receive(&mut self.ordered, own, &clocks.ordered);
+    }
+}
+
+/// A thread depends on more than before.
+fn receive(known: &mut Arc<Clock>, own: u32, clock: &Clock) {
+    let is_news =
+        |(thread, count): &(u32, u32)| *thread != own && count_of(known, *thread) < *count;
+    if clock.iter().any(is_news) {
+        let mut others = joined(known, clock);
+        others.retain(|(thread, _)| *thread != own);
+        *known = others.into();
     }
 }
 

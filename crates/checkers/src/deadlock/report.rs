@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use events::{Context, SiteId, Tables, ThreadId};
 use findings::{Evidence, Finding, Severity, Site, Stack, Step, ThreadAction, Witness};
 
-use super::{Deadlock, RULE, Waiter, Wanted};
+use super::{Deadlock, Grade, RULE, Waiter, Wanted};
 use crate::stacks::Stacks;
 use crate::subject::{Subject, ThreadNames, site_of};
 
@@ -38,16 +38,27 @@ fn finding(deadlock: &Deadlock, tables: &Tables, stacks: &Stacks<'_>) -> Finding
     let locks: Vec<String> = distinct(steps.iter().filter(|step| step.role == WANTS));
     let classes: Vec<String> =
         locks.iter().map(|lock| lock.split('#').next().unwrap_or(lock).to_string()).collect();
-    let is_certain = deadlock.evidence == Evidence::Observed;
-    let cause = match (waiters.len(), is_certain) {
-        (1, _) => "the thread waits for what it holds itself".to_string(),
-        (count, true) => format!("{} threads wait for each other", number(count)),
-        (count, false) => format!("{} threads can come to wait for each other", number(count)),
+    let has_happened = deadlock.evidence == Evidence::Observed;
+    let is_proven = deadlock.grade == Grade::Proven;
+    let cause = match (waiters.len(), has_happened, is_proven) {
+        (1, ..) => "the thread waits for what it holds itself".to_string(),
+        (count, true, _) => format!("{} threads wait for each other", number(count)),
+        (count, false, true) => {
+            format!("{} threads can come to wait for each other", number(count))
+        }
+        (count, false, false) => format!(
+            "{} threads acquire locks in different orders; that they can wait for each other is not proven",
+            number(count)
+        ),
     };
     Finding {
         rule: RULE,
         evidence: deadlock.evidence,
-        severity: Severity::High,
+        severity: match deadlock.grade {
+            Grade::Proven => Severity::High,
+            Grade::Unordered => Severity::Medium,
+            Grade::SeenInOrder => Severity::Low,
+        },
         blame: blame.unwrap_or_else(|| site_of(tables, SiteId(0))),
         subjects: BTreeMap::from([
             ("cause", cause),
@@ -103,7 +114,7 @@ fn steps_of(
 }
 
 /// The part of a blocked thread's stack from the method of a site outwards, if that is open.
-fn still_open(site: &Site, stack: Stack) -> Option<Stack> {
+pub(super) fn still_open(site: &Site, stack: Stack) -> Option<Stack> {
     let is_method = |frame: &Site| (&frame.class, &frame.method) == (&site.class, &site.method);
     let at = stack.frames.iter().position(is_method)?;
     let mut frames = stack.frames[at..].to_vec();
@@ -129,6 +140,11 @@ fn distinct<'a>(steps: impl Iterator<Item = &'a Step>) -> Vec<String> {
 /// What to do about it.
 fn remedy(waiters: &[Waiter], locks: &[String]) -> String {
     let waits_for_end = waiters.iter().any(|waiter| matches!(waiter.wanted, Wanted::End(_)));
+    if locks.iter().any(|lock| lock.starts_with("initialiser of ")) {
+        return "let no static initialiser use a class whose initialiser, or that of a subclass, uses its own class: move that code to a method \
+                or a class of its own"
+            .to_string();
+    }
     match waiters.len() {
         1 => format!(
             "release {} before acquiring it again: it cannot be acquired while the thread itself holds it in this mode",
@@ -145,7 +161,7 @@ fn remedy(waiters: &[Waiter], locks: &[String]) -> String {
 }
 
 /// "`A`, `B` and `C`".
-fn enumerated(names: &[String]) -> String {
+pub(super) fn enumerated(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
@@ -154,7 +170,7 @@ fn enumerated(names: &[String]) -> String {
     }
 }
 
-fn number(count: usize) -> String {
+pub(super) fn number(count: usize) -> String {
     match count {
         2 => "two".to_string(),
         3 => "three".to_string(),

@@ -293,6 +293,9 @@ impl Checker for Eraser {
             | Action::Holds(_)
             | Action::Blocked(_)
             | Action::BlockedByThread(_)
+            | Action::Stalled(..)
+            | Action::Hung
+            | Action::Starved(_)
             | Action::Missed => {}
         }
     }

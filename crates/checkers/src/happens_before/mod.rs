@@ -673,7 +673,10 @@ fn is_made_by_library(action: Action) -> bool {
         | Action::Tried(_)
         | Action::Holds(_)
         | Action::Blocked(_)
-        | Action::BlockedByThread(_) => false,
+        | Action::BlockedByThread(_)
+        | Action::Stalled(..)
+        | Action::Hung
+        | Action::Starved(_) => false,
     }
 }
 
@@ -771,7 +774,10 @@ impl Checker for HappensBefore {
             | Action::Tried(_)
             | Action::Holds(_)
             | Action::Blocked(_)
-            | Action::BlockedByThread(_) => {}
+            | Action::BlockedByThread(_)
+            | Action::Stalled(..)
+            | Action::Hung
+            | Action::Starved(_) => {}
         }
     }
 

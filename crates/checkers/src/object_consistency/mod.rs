@@ -389,6 +389,9 @@ impl Checker for ObjectConsistency {
             | Action::Holds(_)
             | Action::Blocked(_)
             | Action::BlockedByThread(_)
+            | Action::Stalled(..)
+            | Action::Hung
+            | Action::Starved(_)
             | Action::Missed => {}
         }
         self.order.event(event);

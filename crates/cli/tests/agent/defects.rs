@@ -27,6 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
             [Requirement::Program("log4j")],
             appender_deadlock_in_code,
         ),
+        Case::new("defects/log4j-41214", [Requirement::Program("log4j")], appender_deadlock),
         Case::new("defects/dbcp-369/check", [Requirement::Program("dbcp")], data_sources_in_code),
     ]
 }
@@ -49,6 +50,19 @@ fn appender_deadlock_in_code(setup: &Setup) -> Result<(), Failed> {
     let class_path = driver(setup, "log4j", "Greeting")?;
     let found = check(&class_path, &[])?;
     require_any(&found, "lock-order-cycle", |finding| {
+        let takes_part = |class: &str, method: &str| {
+            let place = format!("org.apache.log4j.{class}.{method}");
+            finding.steps.iter().any(|(_, at)| *at == place)
+        };
+        takes_part("Category", "callAppenders") && takes_part("AppenderSkeleton", "doAppend")
+    })
+}
+
+/// The same in a run in which the threads meet.
+fn appender_deadlock(setup: &Setup) -> Result<(), Failed> {
+    let flags = ["--monitor", "deadlock", "--on-deadlock", "exit"];
+    let found = observe(setup, "log4j", "SharedAppender", "1", &flags)?;
+    require_any(&found, "deadlock", |finding| {
         let takes_part = |class: &str, method: &str| {
             let place = format!("org.apache.log4j.{class}.{method}");
             finding.steps.iter().any(|(_, at)| *at == place)

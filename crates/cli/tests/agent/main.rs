@@ -20,6 +20,7 @@ mod setup;
 mod sharing;
 mod splits;
 mod stacks;
+mod standstills;
 mod suspended;
 mod torture;
 
@@ -87,6 +88,7 @@ fn main() -> ExitCode {
         elements::cases(),
         suspended::cases(),
         splits::cases(),
+        standstills::cases(),
     ];
     for case in all.into_iter().flatten() {
         let missing = case.missing();

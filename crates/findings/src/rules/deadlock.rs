@@ -38,26 +38,32 @@ super::rule! {
     /// ## Evidence
     ///
     /// - `observed`: the agent found the threads waiting for each other, looked again some time later, and nothing had
-    ///   moved. Monitors, locks of `java.util.concurrent` with an owner, locks that are held shared, `Thread.join` and
-    ///   `FutureTask.get` are known, for threads of the platform and virtual ones; `Thread.join` not on Java 25, and not of
-    ///   virtual threads. The finding is on disk
+    ///   moved. Monitors, locks of `java.util.concurrent` with an owner, locks that are held shared, `StampedLock`,
+    ///   `Thread.join`, `FutureTask.get` and the initialisation of classes are known, for threads of the platform and
+    ///   virtual ones. So are pools (`ThreadPoolExecutor`) all of whose threads wait for tasks that are queued in the
+    ///   pool; the finding says how many threads that are. The finding is on disk
     ///   when it is made, within two seconds: killing the program loses nothing. With `--on-deadlock exit` the JVM
     ///   ends then.
     /// - `predicted`: the run went well, and another order of it does not: every thread does what it did, every read sees
     ///   what it saw, and the critical sections of each lock come in the same order, up to the point where each thread
     ///   waits for a lock that the next one holds. Acquisitions that were only tried (`tryLock`) do not count, nor do cycles
     ///   under a common lock, in one thread, or between threads of which one has ended before the other began.
+    /// - `predicted`, and called not proven: the locks were acquired in a cycle (Goodlock, with gate locks and the order that
+    ///   start, join and other synchronisation make), but no such order of the run leads to the deadlock. It can still
+    ///   happen if critical sections of other locks come in another order. Severity `medium`; `low`, shown with `--level low`
+    ///   only, if a thread has read what another one wrote after it had acquired the locks.
     ///
     /// ## Limitations
     ///
     /// Observed are only cycles of which every thread has run code that is watched. A thread that waits for a
-    /// notification, a permit, a latch or an element of a queue is not known to wait for any thread in particular.
+    /// notification, a permit, a latch or an element of a queue is not known to wait for any thread in particular: that is a
+    /// [`hang`](hang.md), if nobody is left. A pool whose factory wraps what its threads execute is not known.
     /// Predicted are only deadlocks for which no critical section has to change places with another of the same lock. What
     /// threads depend on in code that is not watched is not seen.
     static RULE = {
         name: "deadlock",
         on_by_default: true,
-        default_level: Severity::Low,
+        default_level: Severity::Medium,
         summary: "threads wait for each other, in an observed run or in another order of it",
         message: "deadlock in `{blame}`: {cause}",
         roles: &[

@@ -58,8 +58,8 @@ super::rule! {
     ///
     /// ## Limitations
     ///
-    /// Cycles of more than four locks, and those through joins, latches, queues and class initialisers, are not
-    /// found. Paths are not compared: a cycle whose parts never happen in one execution is reported, and so are objects that
+    /// Cycles of more than twelve locks are not listed; the report says so where there are some. Those through joins,
+    /// latches, queues and class initialisers are not found. Paths are not compared: a cycle whose parts never happen in one execution is reported, and so are objects that
     /// the analysis cannot distinguish although no two threads share them.
     static RULE = {
         name: "lock-order-cycle",
@@ -76,6 +76,22 @@ super::rule! {
             ("wants.3", "and needs `{wanted3}` here, while it holds `{held3}`"),
             ("holds.4", "a fourth thread acquires `{held4}` here"),
             ("wants.4", "and needs `{wanted4}` here, while it holds `{held4}`"),
+            ("holds.5", "a fifth thread acquires `{held5}` here"),
+            ("wants.5", "and needs `{wanted5}` here, while it holds `{held5}`"),
+            ("holds.6", "a sixth thread acquires `{held6}` here"),
+            ("wants.6", "and needs `{wanted6}` here, while it holds `{held6}`"),
+            ("holds.7", "a seventh thread acquires `{held7}` here"),
+            ("wants.7", "and needs `{wanted7}` here, while it holds `{held7}`"),
+            ("holds.8", "an eighth thread acquires `{held8}` here"),
+            ("wants.8", "and needs `{wanted8}` here, while it holds `{held8}`"),
+            ("holds.9", "a ninth thread acquires `{held9}` here"),
+            ("wants.9", "and needs `{wanted9}` here, while it holds `{held9}`"),
+            ("holds.10", "a tenth thread acquires `{held10}` here"),
+            ("wants.10", "and needs `{wanted10}` here, while it holds `{held10}`"),
+            ("holds.11", "an eleventh thread acquires `{held11}` here"),
+            ("wants.11", "and needs `{wanted11}` here, while it holds `{held11}`"),
+            ("holds.12", "a twelfth thread acquires `{held12}` here"),
+            ("wants.12", "and needs `{wanted12}` here, while it holds `{held12}`"),
         ],
         advice: "acquire {locks} in one order everywhere, or release the first before acquiring the second",
     }

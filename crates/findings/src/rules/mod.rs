@@ -12,6 +12,7 @@ mod critical_wait;
 mod data_race;
 mod deadlock;
 mod double_checked_locking;
+mod hang;
 mod happens_before_race;
 mod inconsistent_method;
 mod inconsistent_synchronization;
@@ -80,6 +81,7 @@ pub static ALL: &[&Rule] = &[
     &irreducible_block::RULE,
     &breakable_block::RULE,
     &deadlock::RULE,
+    &hang::RULE,
 ];
 
 /// Whether a rule is the one about accesses that race in a run.

@@ -1,0 +1,286 @@
+package java.lang;
+
+import static java.lang.ScissionNatives.configuration;
+import static java.lang.ScissionProtocol.*;
+
+import java.util.Collection;
+import java.util.Map;
+
+/**
+ * Finds out that a program cannot go on at all: all its threads wait without a limit, and nobody is left to wake one of them.
+ *
+ * <p><b>Why no report is false.</b> Threads are woken by threads. All threads of the JVM are looked at, those without hooks too: each
+ * waits to enter a monitor, or waits without a limit, and has done so for the whole time that the user grants. One that runs, reads
+ * from a socket or a file, or waits for some time only, could wake the others: then there is no report. So a server that waits for
+ * requests is none: a thread of it is in the operating system, which the JVM calls running. Left out are the threads that cannot
+ * wake anybody: those of the JVM itself, threads of a pool that wait for a task and will only end if none comes, and those by which a
+ * test runner talks to the build. What comes from outside of the JVM, a signal, can wake threads by shutdown hooks and
+ * handlers of the program; where there are such, there is no report, unless the user has chosen the time. A virtual
+ * thread that is ready to run does not count where all threads that could carry it wait with another one on them.
+ *
+ * <p>Everything is asked of the JVM when nothing has moved for long, so that hooks pay nothing.
+ */
+final class ScissionHang {
+    private static final long AFTER = configuration(WORD_HANG_AFTER);
+    private static final boolean IS_TIME_CHOSEN = configuration(WORD_IS_HANG_TIME_CHOSEN) != 0;
+
+    /** In how many looks nothing has moved when all threads are asked. */
+    private static final int QUIET_LOOKS = (int) Math.max(3, AFTER / ScissionNatives.lookInterval() - 1);
+    /** In how many looks, one after the other, all must be found waiting. */
+    private static final int CONFIRMATIONS = 2;
+    /** While all wait, and one of them not for good, they are asked once in so many looks. */
+    private static final int PATIENCE = 8;
+
+    /** Threads and shutdown hooks of these packages talk to the build, and know no objects of the program. */
+    private static final String[] TEST_RUNNERS = {
+        "org.apache.maven.surefire.", "org.gradle.", "worker.org.gradle.", "com.intellij.rt.", "org.eclipse.jdt.internal.junit.",
+    };
+
+    /** The threads of a test runner whose calls do not show it: they wait for the next time to ask whether the build is alive. */
+    private static final String TEST_RUNNER_THREADS = "surefire-forkedjvm-";
+
+    /** What a thread is said to wait in when it wants a monitor, and when it is virtual and has nothing to run on. */
+    private static final String IN_SYNCHRONIZED = "synchronized";
+    private static final String WITHOUT_CARRIER = "carrier";
+
+    private int quietLooks;
+    private int confirmations;
+    private boolean isReported;
+
+    // What the last reading found.
+    private Thread[] waiting = new Thread[16];
+    private int count;
+    private boolean hasReadyVirtual;
+    private boolean hasIdleCarrier;
+
+    /** Called in each look, with the threads that hooks know. Whether a hang was reported. */
+    boolean look(ScissionWatchdog watchdog, ScissionThread[] known, boolean hasMoved) {
+        if (isReported || hasMoved) {
+            quietLooks = 0;
+            confirmations = 0;
+            return false;
+        }
+        quietLooks++;
+        if (quietLooks < QUIET_LOOKS || confirmations == 0 && (quietLooks - QUIET_LOOKS) % PATIENCE != 0) {
+            return false;
+        }
+        if (!isHung(known)) {
+            confirmations = 0;
+            return false;
+        }
+        return ++confirmations > CONFIRMATIONS && report(watchdog);
+    }
+
+    // ------------------------------------------------------------------ who waits
+
+    private boolean isHung(ScissionThread[] known) {
+        count = 0;
+        hasReadyVirtual = false;
+        hasIdleCarrier = false;
+        boolean isSure = IS_TIME_CHOSEN || !canBeEndedFromOutside();
+        for (Thread thread : platformThreads()) {
+            isSure = isSure && (thread == null || thread == Thread.currentThread() || cannotGoOn(thread));
+        }
+        for (ScissionThread s : known) {
+            Thread thread = s.thread.get();
+            if (isSure && thread != null && isVirtual(thread)) {
+                isSure = virtualCannotGoOn(thread);
+            }
+        }
+        boolean hasLiving = false;
+        for (int i = 0; i < count; i++) {
+            hasLiving |= !waiting[i].isDaemon();
+        }
+        return isSure && hasLiving && !(hasReadyVirtual && hasIdleCarrier);
+    }
+
+    private static Thread[] platformThreads() {
+        ThreadGroup group = Thread.currentThread().getThreadGroup();
+        while (group.getParent() != null) {
+            group = group.getParent();
+        }
+        Thread[] threads = new Thread[64];
+        int found = group.enumerate(threads, true);
+        while (found == threads.length) {
+            threads = new Thread[found * 2];
+            found = group.enumerate(threads, true);
+        }
+        return threads;
+    }
+
+    private boolean cannotGoOn(Thread thread) {
+        Thread.State state = ScissionWatchdog.stateOf(thread);
+        boolean isCarrier = thread.getClass().getName().equals("jdk.internal.misc.CarrierThread");
+        if (state == Thread.State.BLOCKED || state == Thread.State.WAITING) {
+            String calls = ScissionNatives.calls(thread);
+            hasIdleCarrier |= isCarrier && isIdle(calls);
+            if (calls != null && calls.indexOf('+') >= 0 && !isOfTestRunner(calls)) {
+                add(thread);
+            }
+            return calls != null;
+        }
+        if (state == Thread.State.TERMINATED || state == Thread.State.NEW) {
+            return true;
+        }
+        String calls = ScissionNatives.calls(thread);
+        hasIdleCarrier |= isCarrier && isIdle(calls);
+        return calls != null
+            && (isOfJvm(thread, calls) || isIdle(calls) || isOfTestRunner(calls)
+                || calls.indexOf('+') < 0 && talksToBuild(thread));
+    }
+
+    private void add(Thread thread) {
+        if (count == waiting.length) {
+            waiting = java.util.Arrays.copyOf(waiting, count * 2);
+        }
+        waiting[count++] = thread;
+    }
+
+    private boolean virtualCannotGoOn(Thread thread) {
+        Thread.State state = thread.getState();
+        if (state == Thread.State.RUNNABLE && ScissionWatchdog.carrier(thread) == null) {
+            hasReadyVirtual = true;
+            add(thread);
+            return true;
+        }
+        if (state == Thread.State.BLOCKED || state == Thread.State.WAITING) {
+            add(thread);
+            return true;
+        }
+        return state == Thread.State.TERMINATED || state == Thread.State.NEW;
+    }
+
+    static boolean isVirtual(Thread thread) {
+        return thread.getClass().getName().equals("java.lang.VirtualThread");
+    }
+
+    /** Whether a thread belongs to the JVM and runs nothing of the program that could wake a thread. */
+    private static boolean isOfJvm(Thread thread, String calls) {
+        if (calls.isEmpty()) {
+            ThreadGroup group = thread.getThreadGroup();
+            return group == null || group.getParent() == null && thread.isDaemon() || thread.getName().equals("DestroyJavaVM");
+        }
+        return calls.indexOf('+') < 0
+            && (thread.getClass().getName().startsWith("java.lang.ref.") || calls.contains("jdk.internal.ref.CleanerImpl.run"));
+    }
+
+    /** Whether a thread of a pool waits for a task, and will end if none comes. */
+    private static boolean isIdle(String calls) {
+        return calls != null && calls.indexOf('+') < 0
+            && (calls.contains("java.util.concurrent.ForkJoinPool.awaitWork")
+                || calls.contains("java.util.concurrent.ThreadPoolExecutor.getTask") && !calls.contains("DelayedWorkQueue"));
+    }
+
+    /** Whether all that is not library code belongs to a test runner, and there is some. */
+    private static boolean isOfTestRunner(String calls) {
+        boolean isThere = false;
+        for (String call : calls.split(" ")) {
+            boolean isWatched = call.startsWith("+");
+            boolean isOfRunner = isOfTestRunnerByName(isWatched ? call.substring(1) : call);
+            if (isWatched && !isOfRunner) {
+                return false;
+            }
+            isThere |= isOfRunner;
+        }
+        return isThere;
+    }
+
+    /** Whether a thread does nothing but talk to the build, by its name: what it does is no progress. */
+    static boolean talksToBuild(Thread thread) {
+        return thread.getName().startsWith(TEST_RUNNER_THREADS);
+    }
+
+    private static boolean isOfTestRunnerByName(String name) {
+        for (String prefix : TEST_RUNNERS) {
+            if (name.startsWith(prefix)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ------------------------------------------------------------------ from outside
+
+    /** Whether a signal would run code of the program. */
+    private static boolean canBeEndedFromOutside() {
+        try {
+            Map<?, ?> hooks = (Map<?, ?>) ScissionWatchdog.staticValue(Class.forName("java.lang.ApplicationShutdownHooks"), "hooks");
+            for (Object hook : hooks == null ? new Object[0] : hooks.keySet().toArray()) {
+                Object task = ScissionWatchdog.task((Thread) hook);
+                if (isOfProgram(hook) || task != null && isOfProgram(task)) {
+                    return true;
+                }
+            }
+            Map<?, ?> handlers = (Map<?, ?>) ScissionWatchdog.staticValue(Class.forName("jdk.internal.misc.Signal"), "handlers");
+            Collection<?> all = handlers == null ? java.util.Collections.emptyList() : handlers.values();
+            for (Object handler : all.toArray()) {
+                String name = handler.getClass().getName();
+                if (!name.startsWith("java.lang.") && !name.startsWith("jdk.internal.misc.")) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (ReflectiveOperationException | RuntimeException unknown) {
+            return true;
+        }
+    }
+
+    private static boolean isOfProgram(Object object) {
+        Class<?> type = object.getClass();
+        return type.getClassLoader() != null && !isOfTestRunnerByName(type.getName());
+    }
+
+    // ------------------------------------------------------------------ the report
+
+    private boolean report(ScissionWatchdog watchdog) {
+        ScissionThread last = null;
+        for (int i = 0; i < count; i++) {
+            ScissionThread s = waiting[i].$scission;
+            if (s != null && !s.isOfJvm) {
+                watchdog.reportHeld(s, waiting[i]);
+                last = s;
+            }
+        }
+        if (last == null) {
+            return false;
+        }
+        isReported = true;
+        for (int i = 0; i < count; i++) {
+            ScissionThread s = waiting[i].$scission;
+            if (s != null && !s.isOfJvm) {
+                stalled(s, waiting[i]);
+            }
+        }
+        ScissionEvents.onBehalf(last, EVENT_HUNG, 0, 0, 0);
+        return true;
+    }
+
+    /** Reports what a thread waits for. */
+    static void stalled(ScissionThread s, Thread thread) {
+        Thread.State state = ScissionWatchdog.stateOf(thread);
+        Object object = null;
+        String call = IN_SYNCHRONIZED;
+        if (state == Thread.State.BLOCKED) {
+            object = ScissionNatives.contendedMonitor(thread);
+        } else if (state == Thread.State.RUNNABLE) {
+            call = WITHOUT_CARRIER;
+        } else {
+            call = libraryCall(ScissionNatives.calls(thread));
+        }
+        long id = object != null ? ScissionWatchdog.id(s, object) : s.waiting;
+        int site = ScissionNatives.currentSite(thread, s.number);
+        ScissionEvents.onBehalf(s, EVENT_STALLED, site, id, ScissionNatives.classNumber(call));
+    }
+
+    /** The method of the library that code of the program has called. */
+    private static String libraryCall(String calls) {
+        String last = IN_SYNCHRONIZED;
+        for (String call : calls == null ? new String[0] : calls.split(" ")) {
+            if (call.startsWith("+")) {
+                break;
+            }
+            last = call;
+        }
+        return last;
+    }
+}
