@@ -128,6 +128,9 @@ const CREDIT_OF_UNIT: u64 = 100;
 /// How many epochs of a thread are remembered.
 const MOST_EPOCHS: usize = 4096;
 
+/// How many accesses that were reported late wait at most until they are put into the trees of their units.
+const MOST_LATE: usize = 64;
+
 /// Beyond this many units it is not worth finding out whether a situation is known.
 const LARGE_SITUATION: usize = 256;
 
@@ -174,6 +177,17 @@ struct EpochAt {
     position: u32,
 }
 
+/// An access that was reported late, and the unit in which it happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LateAccess {
+    unit: Option<UnitId>,
+    thread: ThreadId,
+    /// The number of the unit in its thread.
+    number: u64,
+    position: u32,
+    access: AccessToken,
+}
+
 #[derive(Debug, Default)]
 struct Thread {
     held: Vec<LockToken>,
@@ -195,6 +209,8 @@ pub struct Hybrid {
     forest: Forest,
     violations: Violations,
     situations: FxHashSet<u64>,
+    /// Accesses that were reported late, since the last unit ended.
+    late: Vec<LateAccess>,
     /// How many steps searches may take.
     credit: u64,
     limits: Limits,
@@ -216,6 +232,7 @@ impl Hybrid {
             forest: Forest::new(forest),
             violations: Violations::default(),
             situations: FxHashSet::default(),
+            late: Vec::new(),
             credit: FIRST_CREDIT,
             limits: Limits::default(),
         }
@@ -245,6 +262,8 @@ impl Hybrid {
         let mut ended = Hybrid::new(self.config);
         ended.forest = self.forest.clone();
         ended.violations = self.violations.clone();
+        ended.late.clone_from(&self.late);
+        ended.insert_late_accesses();
         for (_, thread) in running {
             let Some(builder) = thread.builder.clone() else { continue };
             let built = builder.finish();
@@ -376,26 +395,74 @@ impl Hybrid {
         // The same code may have done it in another epoch, and may do it on a side that was not taken.
         let next = thread.epochs.get(after).filter(|it| it.number == at.number);
         let end = next.map_or(u32::MAX, |it| it.position);
-        let is_known = unit.tree.leaves.iter().any(|leaf| {
-            let is_there = (at.position..end).contains(&leaf.position);
-            leaf.access == access && leaf.untaken.is_none() && is_there
-        });
+        let leaves = &unit.tree.leaves;
+        let first = leaves.partition_point(|leaf| leaf.position < at.position);
+        let is_known = leaves[first..]
+            .iter()
+            .take_while(|leaf| leaf.position < end)
+            .any(|leaf| leaf.access == access && leaf.untaken.is_none());
         if is_known {
             return;
         }
-        let mut tokens = unit.tree.tokens.to_vec();
-        let position = (at.position as usize).min(tokens.len());
-        tokens.insert(position, Token::Access(access));
+        let late = LateAccess {
+            unit: at.unit,
+            thread: event.thread,
+            number: at.number,
+            position: at.position,
+            access,
+        };
+        if !self.late.contains(&late) {
+            self.late.push(late);
+            if self.late.len() >= MOST_LATE {
+                self.insert_late_accesses();
+            }
+        }
+    }
+
+    /// Puts the accesses that were reported late into the trees of their units, and looks at these again.
+    fn insert_late_accesses(&mut self) {
+        if self.late.is_empty() {
+            return;
+        }
+        let mut late = std::mem::take(&mut self.late);
+        // Those of one position stay in the order in which they were reported.
+        late.sort_by_key(|it| (it.thread, it.number, it.position));
+        for of_unit in
+            late.chunk_by(|one, other| (one.thread, one.number) == (other.thread, other.number))
+        {
+            self.insert_into_unit(of_unit);
+        }
+    }
+
+    /// Puts accesses of one unit, in the order of their positions, into its tree.
+    fn insert_into_unit(&mut self, late: &[LateAccess]) {
+        let Some(&LateAccess { unit: id, thread, number, .. }) = late.first() else { return };
+        let Some(unit) = id.and_then(|id| self.forest.get(id)) else {
+            self.limits.late_accesses += late.len() as u64;
+            return;
+        };
+        let mut tokens = Vec::with_capacity(unit.tree.tokens.len() + late.len());
+        let mut rest = late.iter().peekable();
+        for (position, token) in (0..).zip(&unit.tree.tokens) {
+            while let Some(it) = rest.next_if(|it| it.position <= position) {
+                tokens.push(Token::Access(it.access));
+            }
+            tokens.push(*token);
+        }
+        tokens.extend(rest.map(|it| Token::Access(it.access)));
         let (block, places) = (unit.tree.block, unit.places.clone());
         if unit.first == unit.last
-            && let Some(old) = at.unit
+            && let Some(old) = id
         {
             self.forest.remove(old);
         }
-        let added = self.forest.add(block, tokens.into(), at.number, places);
-        for it in thread.epochs.iter_mut().filter(|it| it.number == at.number) {
-            it.unit = added.map(|added| added.unit);
-            it.position += u32::from(it.position > at.position);
+        let added = self.forest.add(block, tokens.into(), number, places);
+        if let Some(thread) = self.threads.get_mut(&thread) {
+            for it in thread.epochs.iter_mut().filter(|it| it.number == number) {
+                it.unit = added.map(|added| added.unit);
+                it.position +=
+                    late.iter().filter(|late| late.position < it.position).count() as u32;
+            }
         }
         self.analyse(added);
     }
@@ -432,6 +499,7 @@ impl Hybrid {
     }
 
     fn end_unit(&mut self, id: ThreadId) {
+        self.insert_late_accesses();
         let Some(thread) = self.threads.get_mut(&id) else { return };
         let Some(builder) = thread.builder.take() else { return };
         let number = thread.units;
