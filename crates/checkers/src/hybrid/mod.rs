@@ -126,7 +126,7 @@ const FIRST_CREDIT: u64 = 20_000_000;
 const CREDIT_OF_UNIT: u64 = 100;
 
 /// How many epochs of a thread are remembered.
-const MOST_EPOCHS: usize = 4096;
+const MOST_EPOCHS: usize = 1 << 14;
 
 /// How many accesses that were reported late wait at most until they are put into the trees of their units.
 const MOST_LATE: usize = 64;
@@ -425,8 +425,8 @@ impl Hybrid {
             return;
         }
         let mut late = std::mem::take(&mut self.late);
-        // Those of one position stay in the order in which they were reported.
-        late.sort_by_key(|it| (it.thread, it.number, it.position));
+        // Of those in one epoch it is not known which came first; mostly it is the one that comes first in the code.
+        late.sort_by_key(|it| (it.thread, it.number, it.position, it.access.site));
         for of_unit in
             late.chunk_by(|one, other| (one.thread, one.number) == (other.thread, other.number))
         {
@@ -441,15 +441,8 @@ impl Hybrid {
             self.limits.late_accesses += late.len() as u64;
             return;
         };
-        let mut tokens = Vec::with_capacity(unit.tree.tokens.len() + late.len());
-        let mut rest = late.iter().peekable();
-        for (position, token) in (0..).zip(&unit.tree.tokens) {
-            while let Some(it) = rest.next_if(|it| it.position <= position) {
-                tokens.push(Token::Access(it.access));
-            }
-            tokens.push(*token);
-        }
-        tokens.extend(rest.map(|it| Token::Access(it.access)));
+        let accesses: Vec<_> = late.iter().map(|it| (it.position as usize, it.access)).collect();
+        let tokens = builder::with_accesses(&unit.tree.tokens, &accesses);
         let (block, places) = (unit.tree.block, unit.places.clone());
         if unit.first == unit.last
             && let Some(old) = id
@@ -484,10 +477,11 @@ impl Hybrid {
         let thread = self.threads.entry(event.thread).or_default();
         if thread.depth == 1 {
             self.end_unit(event.thread);
-            // What comes later is in no unit that is known, until one begins.
+            // What comes in later epochs is in no unit that is known, until one begins.
             if event.epoch != Epoch(0) {
                 let thread = self.threads.entry(event.thread).or_default();
-                let end = EpochAt { epoch: event.epoch, number: 0, unit: None, position: 0 };
+                let epoch = Epoch(event.epoch.0 + 1);
+                let end = EpochAt { epoch, number: 0, unit: None, position: 0 };
                 thread.epochs.push_back(end);
             }
         }
@@ -507,13 +501,18 @@ impl Hybrid {
         let built = builder.finish();
         self.limits.long_units += u64::from(built.is_cut_off);
         self.credit = self.credit.saturating_add(CREDIT_OF_UNIT);
-        let added = if built.tokens.is_empty() {
+        // Nothing may be known of a block but that it was executed: what it did is reported late.
+        let added = if built.tokens.is_empty() && block.is_none() {
             None
         } else {
             self.forest.add(block, built.tokens, number, built.places)
         };
         let unit = added.map(|added| added.unit);
         for (epoch, position) in built.epochs {
+            // A block that was cut goes on in the epoch in which its first part ended.
+            while thread.epochs.back().is_some_and(|it| it.unit.is_none() && it.epoch >= epoch) {
+                thread.epochs.pop_back();
+            }
             thread.epochs.push_back(EpochAt { epoch, number, unit, position });
         }
         while thread.epochs.len() > MOST_EPOCHS {
@@ -959,6 +958,26 @@ mod tests {
             event(1, 14, Action::EarlierRead(variable(0))),
         ]);
         assert_eq!(checker.bounds_reached().late_accesses, 1);
+    }
+
+    #[test]
+    fn a_block_of_which_nothing_was_known_is_split_by_what_is_reported_late() {
+        let run = |end| {
+            run(&[
+                event(1, 11, Action::Begin),
+                event(1, end, Action::End),
+                event(2, 100, Action::Begin),
+                event(1, 11, Action::EarlierRead(variable(0))),
+                event(2, 101, Action::Write(variable(0))),
+                event(1, 11, Action::EarlierWrite(variable(0))),
+                event(2, 102, Action::Write(variable(0))),
+                event(2, 103, Action::End),
+            ])
+        };
+        for end in [11, 12] {
+            assert_eq!(run(end).broken_blocks().len(), 1);
+            assert_eq!(run(end).bounds_reached(), Limits::default());
+        }
     }
 
     #[test]
