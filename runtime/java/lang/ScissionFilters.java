@@ -170,15 +170,10 @@ final class ScissionFilters {
      * Notes an access to a variable of an object that no other thread can know yet. What its words hold is this thread's
      * own, if they hold anything, so that all ways through {@link #noteRead} and {@link #noteWrite} end in this store; but
      * for accesses in the same epoch, of which the last site is kept here and the first one there.
-     *
-     * <p>Where only matters what blocks do it is not noted: nobody can come before it, and whoever comes after it comes after
-     * the access that made the object known, too.
      */
     @ForceInline
     static void noteNew(ScissionThread s, Object base, long word, int site) {
-        if (!LEAVES_OUT) {
-            U.putLong(base, word, s.epoch | site);
-        }
+        U.putLong(base, word, s.epoch | siteToNote(s, site));
     }
 
     /**

@@ -19,7 +19,7 @@
 //! of a third thread. No cycle of conflicts shows that. They are counted and printed. Cycles in which more than two blocks split each other and none is split
 //! alone are beyond the checker; they are counted and printed.
 //!
-//! `FOREST_RUNS` sets the number of forests. A million take a quarter of an hour.
+//! `FOREST_RUNS` sets the number of forests. A million take half an hour.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
