@@ -136,11 +136,12 @@ pub(crate) fn measure(length: Length, names: &[&str]) -> Result<()> {
 }
 
 /// The runs on which it is measured how much memory hybrid trees take.
-const TREE_RUNS: [(&str, Work, u32); 4] = [
+const TREE_RUNS: [(&str, Work, u32); 5] = [
     ("tsp", Work::Tsp, 8),
     ("jbb", Work::Jbb, 64),
     ("pool", Work::Pool, 8),
     ("spread", Work::Spread(1_000_000), 8),
+    ("sides", Work::Sides(1_000_000), 8),
 ];
 
 /// How many hybrid trees are alive in long runs of which every event is reported, and how much memory the checker takes; over

@@ -6,7 +6,7 @@
 //! transaction, or handed over at barriers, so that there is contention and nothing to report.
 
 use events::{
-    Access, Action, ClassId, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable,
+    Access, Action, Branch, ClassId, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable,
 };
 
 /// How much of a run is reported.
@@ -45,6 +45,8 @@ pub(crate) enum Work {
     Pool,
     /// Transactions over this many variables.
     Spread(u32),
+    /// The same, each with a branch whose other side would use others of them.
+    Sides(u32),
     /// As many transactions, and this many threads of the run are in one that does not end.
     Open(u32),
 }
@@ -75,8 +77,23 @@ enum Op {
     JoinTask(u32),
     Begin,
     End,
+    /// What a thread tells of a side that it does not take.
+    Tell(Told),
     /// Does nothing more.
     Rest,
+}
+
+/// A branch, and what would have happened on its other side.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Choice,
+    Untaken,
+    Read(u32),
+    Write(u32),
+    Acquire(u32),
+    Release(u32),
+    UntakenEnd,
+    Rejoin,
 }
 
 /// The fields of one object, in a row.
@@ -161,7 +178,9 @@ pub(crate) struct GeneratedRun {
 impl GeneratedRun {
     pub(crate) fn new(shape: Shape) -> GeneratedRun {
         let records = match shape.work {
-            Work::Spread(variables) => variables.div_ceil(RECORD) + shape.threads * OWN_RECORDS,
+            Work::Spread(variables) | Work::Sides(variables) => {
+                variables.div_ceil(RECORD) + shape.threads * OWN_RECORDS
+            }
             _ => SHARED_RECORDS + shape.threads * OWN_RECORDS,
         };
         let elements = shape.threads * OWN_ELEMENTS + 2 * ARRAY;
@@ -252,7 +271,13 @@ impl GeneratedRun {
                     self.notes[notes].fill(Notes::default());
                 }
             }
-            Op::Pass | Op::Read(_) | Op::Write(_) | Op::TakeTask(_) | Op::Begin | Op::End => {}
+            Op::Pass
+            | Op::Read(_)
+            | Op::Write(_)
+            | Op::TakeTask(_)
+            | Op::Begin
+            | Op::End
+            | Op::Tell(_) => {}
             Op::Submit(_) => self.submitted += 1,
             Op::EndTask(task) => self.ended[(task % MOST_TASKS) as usize] = true,
             Op::JoinTask(task) => {
@@ -314,6 +339,14 @@ impl GeneratedRun {
             Op::JoinTask(number) => Action::TaskJoin(task(number)),
             Op::Begin => Action::Begin,
             Op::End => Action::End,
+            Op::Tell(Told::Choice) => Action::Choice,
+            Op::Tell(Told::Untaken) => Action::Untaken(Branch::Taken),
+            Op::Tell(Told::Read(variable)) => Action::WouldRead(self.variable(variable)),
+            Op::Tell(Told::Write(variable)) => Action::WouldWrite(self.variable(variable)),
+            Op::Tell(Told::Acquire(number)) => Action::WouldAcquire(lock(number)),
+            Op::Tell(Told::Release(number)) => Action::WouldRelease(lock(number)),
+            Op::Tell(Told::UntakenEnd) => Action::UntakenEnd,
+            Op::Tell(Told::Rejoin) => Action::Rejoin,
             Op::Rest => return None,
         })
     }
@@ -358,6 +391,7 @@ impl GeneratedRun {
             Work::Multiset => self.write_slots(operations),
             Work::Pool => self.write_task(me, round, operations),
             Work::Spread(variables) => self.write_spread(variables, operations),
+            Work::Sides(variables) => self.write_sides(variables, operations),
             Work::Open(open) => {
                 // They are the last threads of the run, and each has a lock and a record of its own
                 // that the others use too.
@@ -380,7 +414,7 @@ impl GeneratedRun {
                 let elements = self.shape.threads * OWN_ELEMENTS;
                 operations.extend((0..elements).map(|number| Op::Write(self.element(number))));
             }
-            Work::Spread(_) => {}
+            Work::Spread(_) | Work::Sides(_) => {}
             _ => {
                 let variables = SHARED_RECORDS * RECORD;
                 operations.extend((0..variables).map(Op::Write));
@@ -556,15 +590,42 @@ impl GeneratedRun {
 
     /// Each of 64 locks guards the records that leave its number when divided by 64.
     fn write_spread(&mut self, variables: u32, operations: &mut Vec<Op>) {
-        let records = variables.div_ceil(RECORD);
-        let lock = self.random.below(u64::from(records.min(64))) as u32;
+        let lock = self.any_lock(variables);
         operations.extend([Op::Begin, Op::Acquire(lock)]);
         for _ in 0..4 {
-            let row = self.random.below(u64::from((records - lock).div_ceil(64))) as u32;
-            let record = (lock + 64 * row) * RECORD;
+            let record = self.any_record(variables, lock);
             operations.extend([Op::Read(record), Op::Write(record + 1)]);
         }
         operations.extend([Op::Release(lock), Op::End]);
+    }
+
+    fn write_sides(&mut self, variables: u32, operations: &mut Vec<Op>) {
+        let (lock, other) = (self.any_lock(variables), self.any_lock(variables));
+        operations.extend([Op::Begin, Op::Tell(Told::Choice)]);
+        operations.extend([Told::Untaken, Told::Acquire(other)].map(Op::Tell));
+        for _ in 0..2 {
+            let record = self.any_record(variables, other);
+            operations.extend([Told::Read(record), Told::Write(record + 1)].map(Op::Tell));
+        }
+        operations.extend([Told::Release(other), Told::UntakenEnd].map(Op::Tell));
+        operations.push(Op::Acquire(lock));
+        for _ in 0..2 {
+            let record = self.any_record(variables, lock);
+            operations.extend([Op::Read(record), Op::Write(record + 1)]);
+        }
+        operations.extend([Op::Release(lock), Op::Tell(Told::Rejoin), Op::End]);
+    }
+
+    /// One of 64 locks, or of as many as there are records.
+    fn any_lock(&mut self, variables: u32) -> u32 {
+        self.random.below(u64::from(variables.div_ceil(RECORD).min(64))) as u32
+    }
+
+    /// A record that a lock guards.
+    fn any_record(&mut self, variables: u32, lock: u32) -> u32 {
+        let records = variables.div_ceil(RECORD);
+        let row = self.random.below(u64::from((records - lock).div_ceil(64))) as u32;
+        (lock + 64 * row) * RECORD
     }
 }
 
@@ -628,6 +689,7 @@ impl GeneratedRun {
             }
             // An object is met when something of it is reported.
             Op::New(_) | Op::Rest => {}
+            Op::Tell(_) => self.emit_op(me, site, op, events),
             Op::Acquire(_) | Op::Pass | Op::TakeTask(_) | Op::JoinTask(_) => {
                 self.begin_epoch(me);
                 self.emit_op(me, site, op, events);

@@ -38,6 +38,7 @@ pub use gap::GapReason;
 pub use summary::{
     BranchGap, BranchSummaries, BranchSummary, Config, FieldFacts, Fields, Landing, LandingKind,
     LoopBranch, MethodSummary, Root, RootKind, summarize_branches, summarize_method,
+    summarize_some_branches,
 };
 pub use tree::{
     FieldRef, Guard, Index, LeaveReason, MethodRef, Operand, Register, Side, Step, StepKind, Term,

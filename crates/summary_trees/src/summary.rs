@@ -21,8 +21,6 @@ pub struct FieldFacts {
     pub is_final: bool,
     /// Every read sees the latest write; accesses to it are accesses all the same.
     pub is_volatile: bool,
-    /// It belongs to the class.
-    pub is_static: bool,
 }
 
 /// Answers for fields of any class.
@@ -44,7 +42,6 @@ impl Fields for ClassFile {
         Some(FieldFacts {
             is_final: found.has_access(access::FINAL),
             is_volatile: found.has_access(access::VOLATILE),
-            is_static: found.has_access(access::STATIC),
         })
     }
 }
@@ -233,6 +230,17 @@ pub fn summarize_branches(
     fields: &dyn Fields,
     config: &Config,
 ) -> BranchSummaries {
+    summarize_some_branches(class, method, fields, config, &mut |_| true)
+}
+
+/// What those branches of a method do that are wanted. Choices of others do not begin, so that nothing has to end them.
+pub fn summarize_some_branches(
+    class: &ClassFile,
+    method: &MethodInfo,
+    fields: &dyn Fields,
+    config: &Config,
+    is_wanted: &mut dyn FnMut(&mut BranchSummary) -> bool,
+) -> BranchSummaries {
     let Some(code) = &method.code else { return BranchSummaries::default() };
     let everything = |reason: GapReason| BranchSummaries {
         gaps: gaps_everywhere(class, code, reason),
@@ -261,9 +269,11 @@ pub fn summarize_branches(
             continue;
         }
         match method.branch(block, &stacks[block]) {
-            Ok(branch) if branch.sides.iter().any(|side| has_visible(&side.steps)) => {
-                summarized.push(block);
-                summaries.branches.push(branch);
+            Ok(mut branch) if branch.sides.iter().any(|side| has_visible(&side.steps)) => {
+                if is_wanted(&mut branch) {
+                    summarized.push(block);
+                    summaries.branches.push(branch);
+                }
             }
             Ok(_) => summaries.without_effect += 1,
             Err(reason) => {

@@ -745,7 +745,10 @@ public final class Scission {
     public static void rejoin(int depth, int site) {
         try {
             if (!ScissionSides.isRetired(site)) {
-                ScissionSides.rejoin(current(), depth, site);
+                ScissionThread s = current();
+                if (ScissionSides.hasOpenChoices(s)) {
+                    ScissionSides.rejoin(s, depth, site);
+                }
             }
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
             ScissionFailures.hooks++;

@@ -34,12 +34,17 @@ final class ScissionBlocks {
         }
     }
 
-    /** How often a block is executed by a thread until some executions are left out, and until most are. */
+    /** How often a block is executed by a thread until some executions are left out, until most are, and nearly all. */
     private static final int OFTEN = 1 << 8;
     private static final int VERY_OFTEN = 1 << 12;
+    private static final int ALWAYS = 1 << 16;
     private static final int EXECUTED = 1 << 10;
 
-    /** Whether an execution of a block is left out: first seven of eight, then 63 of 64, in no rhythm. */
+    /**
+     * Whether an execution of a block is left out: first seven of eight, then 63 of 64, then 1023 of 1024, in no rhythm. One
+     * that is not is reported at once: what it does to its thread's own variables is reported late, when others use
+     * them, and belongs to a block that is known.
+     */
     @DontInline
     private static boolean isLeftOut(ScissionThread s, int site) {
         int[] executed = s.executed;
@@ -47,10 +52,12 @@ final class ScissionBlocks {
             s.executed = executed = new int[EXECUTED];
         }
         int count = ++executed[site & EXECUTED - 1];
-        int others = count >= 0 && count < VERY_OFTEN ? 7 : 63;
+        int others = count < 0 || count >= ALWAYS ? 1023 : count < VERY_OFTEN ? 7 : 63;
         boolean isLeftOut = (count < 0 || count > OFTEN) && (count * 0x9e3779b1 >>> 16 & others) != 0;
         if (isLeftOut) {
             leftOut++;
+        } else if (ScissionEpochs.hasThreads) {
+            ScissionEvents.reportBlocks(s);
         }
         return isLeftOut;
     }

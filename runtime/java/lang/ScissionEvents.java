@@ -96,6 +96,13 @@ final class ScissionEvents {
         }
     }
 
+    /** Reports that the blocks have begun that are open, without waiting for the next event. */
+    static void reportBlocks(ScissionThread s) {
+        if (EMITS) {
+            prepare(s, EVENT_BEGIN, 0);
+        }
+    }
+
     /** Reports that a block was cut. What waits for the next event, such as the beginnings of other blocks, still waits. */
     static void endOfUnit(ScissionThread s, int site) {
         if (EMITS) {

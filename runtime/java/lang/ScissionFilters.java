@@ -93,7 +93,9 @@ final class ScissionFilters {
             return true;
         }
         if (OWNERSHIP && isNear(read, epoch)) {
-            U.putLong(base, r, epoch | (LEAVES_OUT ? siteToNote(s, site) : site));
+            if (!LEAVES_OUT || !s.isLeftOut) {
+                U.putLong(base, r, epoch | site);
+            }
             return true;
         }
         return read < 0 && isQuietSharedRead(s, read, site);
@@ -108,7 +110,9 @@ final class ScissionFilters {
             return true;
         }
         if (OWNERSHIP && isNear(noted, epoch) && (!LOCKSETS || isQuietAgain(s, read, noted, site))) {
-            U.putLong(null, note, epoch | (LEAVES_OUT ? siteToNote(s, site) : site));
+            if (!LEAVES_OUT || !s.isLeftOut) {
+                U.putLong(null, note, epoch | site);
+            }
             return true;
         }
         return false;
@@ -141,7 +145,9 @@ final class ScissionFilters {
             long read = U.getLong(base, r);
             if (read == 0 || isNear(read, epoch)
                 || LOCKSETS && write != 0 && repeats(s, write, siteToNote(s, site))) {
-                U.putLong(base, w, epoch | (LEAVES_OUT ? siteToNote(s, site) : site));
+                if (!LEAVES_OUT || !s.isLeftOut || write == 0) {
+                    U.putLong(base, w, epoch | (LEAVES_OUT ? siteToNote(s, site) : site));
+                }
                 return true;
             }
         }
@@ -170,7 +176,10 @@ final class ScissionFilters {
         U.putLong(base, word, s.epoch | siteToNote(s, site));
     }
 
-    /** What is noted in a block that is left out has no site, so that nobody reports it. */
+    /**
+     * What is noted in a block that is left out has no site, so that nobody reports it; and nothing is noted where the thread
+     * has noted something before.
+     */
     private static int siteToNote(ScissionThread s, int site) {
         return LEAVES_OUT && s.isLeftOut ? 0 : site;
     }
@@ -190,7 +199,7 @@ final class ScissionFilters {
         boolean isOwn = (write ^ word) >>> SITE_BITS == 0
             || OWNERSHIP && (read != 0 ? owner(read) == s.number : write == 0 || owner(write) == s.number)
             || KNOWS_PAST && isKnown(s, read) && isKnown(s, write);
-        if (isOwn) {
+        if (isOwn && (!LEAVES_OUT || read == 0 || site != 0)) {
             U.putLong(base, r, word);
         }
         return isOwn;
@@ -206,7 +215,7 @@ final class ScissionFilters {
         boolean isOwn = noted != 0
             ? owner(noted) == s.number
             : write << 1 == 0 || owner(write) == s.number;
-        if (isOwn) {
+        if (isOwn && (!LEAVES_OUT || noted == 0 || ScissionEpochs.site(word) != 0)) {
             U.putLong(null, note, word);
         }
         return isOwn;
@@ -229,7 +238,7 @@ final class ScissionFilters {
             }
             isOwn = true;
         }
-        if (isOwn) {
+        if (isOwn && (!LEAVES_OUT || write == 0 || site != 0)) {
             U.putLong(base, w, s.epoch | site);
         }
         return isOwn;

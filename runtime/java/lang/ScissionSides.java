@@ -367,6 +367,7 @@ final class ScissionSides {
     }
 
     /** A method begins that has branches with trees. */
+    @DontInline
     static void enter(ScissionThread s, int site) {
         Choices choices = choices(s);
         if ((++choices.entries & ENTRIES - 1) == 0) {
@@ -391,6 +392,7 @@ final class ScissionSides {
      * Such a method ends. Frames above its own are of methods that were retired before they ended. It may have none
      * itself: then it was retired when it began, or meanwhile, and what it left open stays so until a caller ends.
      */
+    @DontInline
     static void leave(ScissionThread s, int site) {
         Choices choices = choices(s);
         long key = key(site);
@@ -421,7 +423,15 @@ final class ScissionSides {
         return choices.frame > 0;
     }
 
+    /** Whether a thread is on a side of a branch that was told. */
+    @ForceInline
+    static boolean hasOpenChoices(ScissionThread s) {
+        Choices choices = s.choices;
+        return choices != null && choices.open > 0;
+    }
+
     /** The thread has come to a place where sides meet. */
+    @DontInline
     static void rejoin(ScissionThread s, int depth, int site) {
         Choices choices = choices(s);
         if (isInnermost(choices, site) && choices.open > choices.frames[choices.frame - 1]) {
@@ -441,6 +451,7 @@ final class ScissionSides {
     }
 
     /** A root that does not fit into the operands of {@link #decide}. */
+    @DontInline
     static void root(ScissionThread s, Object value, int register) {
         if (register >= 0 && register < 64) {
             Choices choices = choices(s);
@@ -456,6 +467,7 @@ final class ScissionSides {
     // ------------------------------------------------------------------ branches
 
     /** A branch is decided: the way that it goes, and the roots in the order of their registers. */
+    @DontInline
     static void decide(
             ScissionThread s, int way, int value, Class<?> from, Object first, Object second, Object third, int site) {
         Branch branch = branch(site);

@@ -456,12 +456,8 @@ impl Builder {
     pub(super) fn finish(mut self) -> BuiltTree {
         self.close_from(1);
         self.compact();
-        let mut tokens = self.tokens;
-        // From the end, so that the positions before stay what they are.
-        self.late.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
-        for (position, access) in &self.late {
-            tokens.insert(*position, Token::Access(*access));
-        }
+        self.late.sort_by_key(|(position, access)| (*position, access.site));
+        let tokens = with_accesses(&self.tokens, &self.late);
         let moved = |position: usize| {
             position + self.late.iter().filter(|(late, _)| *late < position).count()
         };
@@ -473,4 +469,18 @@ impl Builder {
             is_cut_off: self.is_cut_off,
         }
     }
+}
+
+/// The tokens, with accesses before those that are at their positions now. Accesses are in the order of positions.
+pub(super) fn with_accesses(tokens: &[Token], accesses: &[(usize, AccessToken)]) -> Vec<Token> {
+    let mut all = Vec::with_capacity(tokens.len() + accesses.len());
+    let mut rest = accesses.iter().peekable();
+    for (position, token) in tokens.iter().enumerate() {
+        while let Some((_, access)) = rest.next_if(|(at, _)| *at <= position) {
+            all.push(Token::Access(*access));
+        }
+        all.push(*token);
+    }
+    all.extend(rest.map(|(_, access)| Token::Access(*access)));
+    all
 }

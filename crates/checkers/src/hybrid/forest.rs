@@ -312,9 +312,12 @@ impl Forest {
     }
 }
 
+/// Removes a unit from a list. Units are entered in the order of their numbers.
 fn remove_from<K: Eq + Hash>(units: &mut FxHashMap<K, Vec<UnitId>>, key: K, id: UnitId) {
     if let Some(known) = units.get_mut(&key) {
-        known.retain(|it| *it != id);
+        if let Ok(at) = known.binary_search(&id) {
+            known.remove(at);
+        }
         if known.is_empty() {
             units.remove(&key);
         }

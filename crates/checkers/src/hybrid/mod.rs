@@ -42,6 +42,7 @@
 mod builder;
 mod cycles;
 mod forest;
+mod late;
 mod order;
 mod report;
 mod schedule;
@@ -59,6 +60,7 @@ use crate::{Checker, NeededAccesses, Needs, Registration, Settings};
 use builder::{Builder, BuilderConfig};
 use cycles::{Access, CycleSearch, Passage, Visit};
 use forest::{Added, Forest, ForestConfig, UnitId};
+use late::LateAccess;
 use order::{Order, OrderKey};
 use report::{ReportedAccess, ReportedVisit, Violation, Violations};
 use schedule::Feasibility;
@@ -126,7 +128,7 @@ const FIRST_CREDIT: u64 = 20_000_000;
 const CREDIT_OF_UNIT: u64 = 100;
 
 /// How many epochs of a thread are remembered.
-const MOST_EPOCHS: usize = 4096;
+const MOST_EPOCHS: usize = 1 << 14;
 
 /// Beyond this many units it is not worth finding out whether a situation is known.
 const LARGE_SITUATION: usize = 256;
@@ -195,6 +197,8 @@ pub struct Hybrid {
     forest: Forest,
     violations: Violations,
     situations: FxHashSet<u64>,
+    /// Accesses that were reported late, since the last unit ended.
+    late: Vec<LateAccess>,
     /// How many steps searches may take.
     credit: u64,
     limits: Limits,
@@ -216,6 +220,7 @@ impl Hybrid {
             forest: Forest::new(forest),
             violations: Violations::default(),
             situations: FxHashSet::default(),
+            late: Vec::new(),
             credit: FIRST_CREDIT,
             limits: Limits::default(),
         }
@@ -245,6 +250,8 @@ impl Hybrid {
         let mut ended = Hybrid::new(self.config);
         ended.forest = self.forest.clone();
         ended.violations = self.violations.clone();
+        ended.late.clone_from(&self.late);
+        ended.insert_late_accesses();
         for (_, thread) in running {
             let Some(builder) = thread.builder.clone() else { continue };
             let built = builder.finish();
@@ -352,54 +359,6 @@ impl Hybrid {
         }
     }
 
-    /// An access that is reported late belongs to the unit in which its epoch was.
-    fn earlier(&mut self, event: &Event, variable: Variable, is_write: bool) {
-        let access = AccessToken { variable, is_write, is_volatile: false, site: event.site };
-        let thread = self.threads.entry(event.thread).or_default();
-        if event.epoch == Epoch(0) {
-            self.access(event, variable, is_write, false);
-            return;
-        }
-        if let Some(builder) = &mut thread.builder
-            && let Some(position) = builder.position_of(event.epoch)
-        {
-            builder.late_access(position, access);
-            return;
-        }
-        let after = thread.epochs.partition_point(|it| it.epoch <= event.epoch);
-        let known = after.checked_sub(1).map(|at| thread.epochs[at]);
-        let stored = known.and_then(|at| Some((at, self.forest.get(at.unit?)?)));
-        let Some((at, unit)) = stored else {
-            self.limits.late_accesses += 1;
-            return;
-        };
-        // The same code may have done it in another epoch, and may do it on a side that was not taken.
-        let next = thread.epochs.get(after).filter(|it| it.number == at.number);
-        let end = next.map_or(u32::MAX, |it| it.position);
-        let is_known = unit.tree.leaves.iter().any(|leaf| {
-            let is_there = (at.position..end).contains(&leaf.position);
-            leaf.access == access && leaf.untaken.is_none() && is_there
-        });
-        if is_known {
-            return;
-        }
-        let mut tokens = unit.tree.tokens.to_vec();
-        let position = (at.position as usize).min(tokens.len());
-        tokens.insert(position, Token::Access(access));
-        let (block, places) = (unit.tree.block, unit.places.clone());
-        if unit.first == unit.last
-            && let Some(old) = at.unit
-        {
-            self.forest.remove(old);
-        }
-        let added = self.forest.add(block, tokens.into(), at.number, places);
-        for it in thread.epochs.iter_mut().filter(|it| it.number == at.number) {
-            it.unit = added.map(|added| added.unit);
-            it.position += u32::from(it.position > at.position);
-        }
-        self.analyse(added);
-    }
-
     fn begin(&mut self, event: &Event) {
         let thread = self.threads.entry(event.thread).or_default();
         if thread.depth == 0 {
@@ -417,10 +376,11 @@ impl Hybrid {
         let thread = self.threads.entry(event.thread).or_default();
         if thread.depth == 1 {
             self.end_unit(event.thread);
-            // What comes later is in no unit that is known, until one begins.
+            // What comes in later epochs is in no unit that is known, until one begins.
             if event.epoch != Epoch(0) {
                 let thread = self.threads.entry(event.thread).or_default();
-                let end = EpochAt { epoch: event.epoch, number: 0, unit: None, position: 0 };
+                let epoch = Epoch(event.epoch.0 + 1);
+                let end = EpochAt { epoch, number: 0, unit: None, position: 0 };
                 thread.epochs.push_back(end);
             }
         }
@@ -432,6 +392,7 @@ impl Hybrid {
     }
 
     fn end_unit(&mut self, id: ThreadId) {
+        self.insert_late_accesses();
         let Some(thread) = self.threads.get_mut(&id) else { return };
         let Some(builder) = thread.builder.take() else { return };
         let number = thread.units;
@@ -439,13 +400,18 @@ impl Hybrid {
         let built = builder.finish();
         self.limits.long_units += u64::from(built.is_cut_off);
         self.credit = self.credit.saturating_add(CREDIT_OF_UNIT);
-        let added = if built.tokens.is_empty() {
+        // Nothing may be known of a block but that it was executed: what it did is reported late.
+        let added = if built.tokens.is_empty() && block.is_none() {
             None
         } else {
             self.forest.add(block, built.tokens, number, built.places)
         };
         let unit = added.map(|added| added.unit);
         for (epoch, position) in built.epochs {
+            // A block that was cut goes on in the epoch in which its first part ended.
+            while thread.epochs.back().is_some_and(|it| it.unit.is_none() && it.epoch >= epoch) {
+                thread.epochs.pop_back();
+            }
             thread.epochs.push_back(EpochAt { epoch, number, unit, position });
         }
         while thread.epochs.len() > MOST_EPOCHS {
@@ -897,6 +863,26 @@ mod tests {
             event(1, 14, Action::EarlierRead(variable(0))),
         ]);
         assert_eq!(checker.bounds_reached().late_accesses, 1);
+    }
+
+    #[test]
+    fn a_block_of_which_nothing_was_known_is_split_by_what_is_reported_late() {
+        let run = |end| {
+            run(&[
+                event(1, 11, Action::Begin),
+                event(1, end, Action::End),
+                event(2, 100, Action::Begin),
+                event(1, 11, Action::EarlierRead(variable(0))),
+                event(2, 101, Action::Write(variable(0))),
+                event(1, 11, Action::EarlierWrite(variable(0))),
+                event(2, 102, Action::Write(variable(0))),
+                event(2, 103, Action::End),
+            ])
+        };
+        for end in [11, 12] {
+            assert_eq!(run(end).broken_blocks().len(), 1);
+            assert_eq!(run(end).bounds_reached(), Limits::default());
+        }
     }
 
     #[test]

@@ -37,8 +37,9 @@ pub(super) enum Feasibility {
     Unknown,
 }
 
-/// Beyond this many locks that several threads use, the answer is unknown.
+/// Beyond this many locks that several threads use, and conditions of one thread, the answer is unknown.
 const MOST_LOCKS: usize = 64;
+const MOST_CONDITIONS: usize = 32;
 
 #[derive(Clone, Debug)]
 enum Operation {
@@ -52,6 +53,11 @@ enum Operation {
     /// Continues at any of these positions.
     Branch(Vec<usize>),
     Jump(usize),
+    /// The side that begins needs a condition of the thread, which may not be the opposite already.
+    Given {
+        condition: usize,
+        holds: bool,
+    },
     /// A place begins: other programs must have come this far.
     Begin {
         required: Vec<usize>,
@@ -67,6 +73,31 @@ struct Program {
     held: Vec<(u64, u64)>,
     /// The positions of the accesses, by number.
     accesses: Vec<(usize, usize)>,
+    /// The conditions that sides need: which part, and the number there.
+    conditions: Vec<(usize, u32)>,
+    /// What the accesses that matter need, by condition.
+    needed: KnownConditions,
+}
+
+/// Conditions of a thread, as sets of bits: those that hold, and those that do not.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownConditions {
+    holding: u32,
+    failing: u32,
+}
+
+impl KnownConditions {
+    /// With one more; nothing if it is the opposite of what is known.
+    fn with(self, condition: usize, holds: bool) -> Option<KnownConditions> {
+        let bit = 1 << condition;
+        let KnownConditions { mut holding, mut failing } = self;
+        if holds {
+            holding |= bit;
+        } else {
+            failing |= bit;
+        }
+        (holding & failing == 0).then_some(KnownConditions { holding, failing })
+    }
 }
 
 /// Whether the threads can execute the accesses such that the first of each pair of `order` comes before the second, and
@@ -79,6 +110,9 @@ pub(super) fn feasibility(
     let Some(locks) = shared_locks(threads) else { return (Feasibility::Unknown, 0) };
     let mut programs: Vec<Program> =
         threads.iter().map(|thread| Compiler::new(&locks).program(thread)).collect();
+    if programs.iter().any(|program| program.conditions.len() > MOST_CONDITIONS) {
+        return (Feasibility::Unknown, 0);
+    }
     resolve_places(&mut programs, threads);
     let mut search = Search::new(&programs, order, most_states);
     (search.run(), search.seen.len())
@@ -130,7 +164,7 @@ impl<'a> Compiler<'a> {
     fn program(mut self, thread: &ThreadParts<'_>) -> Program {
         for (number, part) in thread.parts.iter().enumerate() {
             let next = thread.parts.get(number + 1).map(|part| part.tree);
-            self.part(part, next);
+            self.part(number, part, next);
         }
         let end = self.here();
         if let Some(last) = self.program.places.last_mut() {
@@ -150,24 +184,31 @@ impl<'a> Compiler<'a> {
         self.push(Operation::Begin { required: Vec::new() });
     }
 
-    fn part(&mut self, part: &Part<'_>, next: Option<&Tree>) {
+    fn part(&mut self, number: usize, part: &Part<'_>, next: Option<&Tree>) {
         let mut places = part.places.iter();
         if let Some(place) = places.next() {
             self.begin_place(place);
         }
         let tokens = &part.tree.tokens;
         let conditions = conditions_of(part);
+        for needed in &conditions {
+            let known = self.program.needed;
+            let condition = self.condition(number, needed.number);
+            if condition < MOST_CONDITIONS {
+                self.program.needed = known.with(condition, needed.holds).unwrap_or(known);
+            }
+        }
         let mut wanted = part.accesses.iter().peekable();
         let mut choices: Vec<OpenChoice> = Vec::new();
         let mut position = 0;
         while position < tokens.len() {
             match tokens[position] {
                 Token::Access(_) => {
-                    while let Some((_, number)) = wanted.next_if(|(at, _)| *at as usize <= position)
+                    while let Some((_, access)) = wanted.next_if(|(at, _)| *at as usize <= position)
                     {
                         let here = self.here();
-                        self.program.accesses.push((*number, here));
-                        self.push(Operation::Access(*number));
+                        self.program.accesses.push((*access, here));
+                        self.push(Operation::Access(*access));
                     }
                 }
                 Token::Acquire(lock) => self.acquire(lock),
@@ -196,6 +237,7 @@ impl<'a> Compiler<'a> {
                         at: here,
                         has_wanted,
                         needs_empty: happened,
+                        needs: None,
                         jumps: Vec::new(),
                     });
                 }
@@ -203,6 +245,7 @@ impl<'a> Compiler<'a> {
                     let end = side_end_of(tokens, position);
                     let here = self.here();
                     if let Some(choice) = choices.last_mut() {
+                        choice.needs_empty &= untaken.is_some();
                         let is_wanted = part
                             .accesses
                             .iter()
@@ -213,7 +256,7 @@ impl<'a> Compiler<'a> {
                             position = end;
                             continue;
                         }
-                        choice.needs_empty &= untaken.is_some();
+                        choice.needs = conditions_after(tokens, position).next();
                         if let Operation::Branch(targets) = &mut self.program.operations[choice.at]
                         {
                             targets.push(here);
@@ -229,15 +272,20 @@ impl<'a> Compiler<'a> {
                 }
                 Token::Rejoin => {
                     if let Some(choice) = choices.pop() {
+                        let empty = self.here();
+                        let may_pass = choice.needs_empty && !choice.has_wanted;
+                        // Where nothing is done the condition is the opposite of what the other side needs.
+                        if let Some(condition) = choice.needs.filter(|_| may_pass) {
+                            self.given(number, Condition { holds: !condition.holds, ..condition });
+                        }
                         let here = self.here();
                         for jump in &choice.jumps {
                             self.program.operations[*jump] = Operation::Jump(here);
                         }
-                        let may_pass = choice.needs_empty && !choice.has_wanted;
                         if let Operation::Branch(targets) = &mut self.program.operations[choice.at]
                             && (may_pass || targets.is_empty())
                         {
-                            targets.push(here);
+                            targets.push(if may_pass { empty } else { here });
                         }
                     }
                 }
@@ -246,10 +294,26 @@ impl<'a> Compiler<'a> {
                         self.begin_place(place);
                     }
                 }
-                Token::Given(_) | Token::Removed => {}
+                Token::Given(condition) => self.given(number, condition),
+                Token::Removed => {}
             }
             position += 1;
         }
+    }
+
+    /// The number of a condition of a part.
+    fn condition(&mut self, part: usize, number: u32) -> usize {
+        let conditions = &mut self.program.conditions;
+        let known = conditions.iter().position(|it| *it == (part, number));
+        known.unwrap_or_else(|| {
+            conditions.push((part, number));
+            conditions.len() - 1
+        })
+    }
+
+    fn given(&mut self, part: usize, Condition { number, holds }: Condition) {
+        let condition = self.condition(part, number);
+        self.push(Operation::Given { condition, holds });
     }
 
     fn acquire(&mut self, lock: LockToken) {
@@ -295,6 +359,8 @@ struct OpenChoice {
     has_wanted: bool,
     /// Whether one can pass it without doing anything.
     needs_empty: bool,
+    /// What the last of its sides needs.
+    needs: Option<Condition>,
     jumps: Vec<usize>,
 }
 
@@ -362,8 +428,11 @@ struct Search<'a> {
     location: FxHashMap<usize, (usize, usize)>,
     order: &'a [(usize, usize)],
     most_states: usize,
-    seen: FxHashSet<Box<[u32]>>,
+    seen: FxHashSet<State>,
 }
+
+/// The positions of all programs, and then the conditions that are known of each.
+type State = Box<[u32]>;
 
 impl<'a> Search<'a> {
     fn new(programs: &'a [Program], order: &'a [(usize, usize)], most_states: usize) -> Search<'a> {
@@ -381,7 +450,11 @@ impl<'a> Search<'a> {
     }
 
     fn run(&mut self) -> Feasibility {
-        let mut open: Vec<Box<[u32]>> = vec![vec![0; self.programs.len()].into()];
+        let mut first = vec![0; self.programs.len()];
+        for Program { needed, .. } in self.programs {
+            first.extend([needed.holding, needed.failing]);
+        }
+        let mut open: Vec<State> = vec![first.into()];
         while let Some(mut positions) = open.pop() {
             self.settle(&mut positions);
             if self.order.iter().all(|(_, second)| self.is_done(*second, &positions)) {
@@ -394,9 +467,13 @@ impl<'a> Search<'a> {
                 continue;
             }
             for program in 0..self.programs.len() {
-                self.moves(program, &positions, |next| {
+                self.moves(program, &positions, |next, known| {
                     let mut after = positions.clone();
                     after[program] = next as u32;
+                    if let Some(KnownConditions { holding, failing }) = known {
+                        let at = self.programs.len() + 2 * program;
+                        after[at..at + 2].copy_from_slice(&[holding, failing]);
+                    }
                     open.push(after);
                 });
             }
@@ -417,7 +494,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn moves(&self, program: usize, positions: &[u32], mut push: impl FnMut(usize)) {
+    fn known(&self, program: usize, state: &[u32]) -> KnownConditions {
+        let at = self.programs.len() + 2 * program;
+        KnownConditions { holding: state[at], failing: state[at + 1] }
+    }
+
+    /// Where a program can go from here, and what it then knows if that is more than before.
+    fn moves(
+        &self,
+        program: usize,
+        positions: &[u32],
+        mut push: impl FnMut(usize, Option<KnownConditions>),
+    ) {
         let at = positions[program] as usize;
         let Some(operation) = self.programs[program].operations.get(at) else { return };
         let is_possible = match operation {
@@ -437,13 +525,19 @@ impl<'a> Search<'a> {
                 required.iter().zip(positions).all(|(required, at)| *at as usize >= *required)
             }
             Operation::Branch(targets) => {
-                targets.iter().for_each(|target| push(*target));
+                targets.iter().for_each(|target| push(*target, None));
+                false
+            }
+            Operation::Given { condition, holds } => {
+                if let Some(known) = self.known(program, positions).with(*condition, *holds) {
+                    push(at + 1, Some(known));
+                }
                 false
             }
             Operation::Release | Operation::Jump(_) => true,
         };
         if is_possible {
-            push(at + 1);
+            push(at + 1, None);
         }
     }
 }

@@ -5,16 +5,18 @@
 //! meet, another one ends the choices that are over. Methods have trees too, so that calls on a side can be followed.
 
 use agent_protocol::{Hook, TreeOperation};
-use classes::MemberRef;
 use classes::bytecode::{Against, Instruction, Kind};
+use classes::{ClassFile, MemberRef};
 use events::SiteId;
 use models::{Effect, Operand};
 use rustc_hash::FxHashMap;
 use summary_trees::{
-    BranchSummary, Config, FieldRef, MethodRef, Names, RepeatedCondition, RootKind, Step, StepKind,
-    encode, encode_operand, repeated_conditions, summarize_branches, summarize_method,
+    BranchSummary, Config, FieldFacts, FieldRef, Fields, MethodRef, Names, RepeatedCondition,
+    RootKind, Step, StepKind, encode, encode_operand, repeated_conditions, summarize_method,
+    summarize_some_branches,
 };
 
+use crate::class_hierarchy::ClassHierarchy;
 use crate::error::InstrumentError;
 use crate::plan::MethodPlan;
 use crate::sites::{SiteTarget, TreeMethod};
@@ -22,6 +24,21 @@ use crate::surgery::Snippet;
 
 /// How many references the hook of a branch takes as operands; the others are given before.
 const REFERENCES: usize = 3;
+
+/// The fields of the class itself and of those that were seen before: what a side reads of final fields is nothing to tell.
+struct KnownFields<'a> {
+    file: &'a ClassFile,
+    hierarchy: &'a ClassHierarchy,
+}
+
+impl Fields for KnownFields<'_> {
+    fn facts(&self, field: &FieldRef) -> Option<FieldFacts> {
+        self.file.facts(field).or_else(|| {
+            let flags = self.hierarchy.field(&field.owner, &field.name, &field.descriptor)?;
+            Some(FieldFacts { is_final: flags.is_final, is_volatile: flags.is_volatile })
+        })
+    }
+}
 
 /// Gives the numbers of a tree.
 struct TreeNames<'n, 'p, 'a> {
@@ -95,18 +112,19 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         }
         let mut sites = std::mem::take(&mut self.field_sites);
         let (file, method) = (self.planner.file, self.method);
-        let mut summaries = summarize_branches(file, method, file, &Config::default());
-        for branch in &mut summaries.branches {
-            for side in &mut branch.sides {
-                self.drop_unshared(&mut side.steps);
-            }
-            for side in branch.sides.iter_mut().filter(|side| !self.tells(&side.steps)) {
-                side.steps.clear();
-            }
-        }
-        summaries.branches.retain(|branch| branch.sides.iter().any(|it| !it.steps.is_empty()));
+        let fields = KnownFields { file, hierarchy: &self.planner.config.hierarchy };
+        let summaries =
+            summarize_some_branches(file, method, &fields, &Config::default(), &mut |branch| {
+                for side in &mut branch.sides {
+                    self.drop_unshared(&mut side.steps);
+                    if !self.tells(&side.steps) {
+                        side.steps.clear();
+                    }
+                }
+                branch.sides.iter().any(|side| !side.steps.is_empty())
+            });
         let offsets: Vec<u32> = summaries.branches.iter().map(|branch| branch.offset).collect();
-        let conditions = repeated_conditions(file, method, file, &offsets);
+        let conditions = repeated_conditions(file, method, &fields, &offsets);
         self.keep_method_tree(&mut sites, &conditions);
         let mut trees = Vec::new();
         for branch in &summaries.branches {
@@ -180,7 +198,8 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         conditions: &FxHashMap<u32, RepeatedCondition>,
     ) {
         let (file, method) = (self.planner.file, self.method);
-        let summary = summarize_method(file, method, file, &Config::default());
+        let fields = KnownFields { file, hierarchy: &self.planner.config.hierarchy };
+        let summary = summarize_method(file, method, &fields, &Config::default());
         let mut tree = Vec::new();
         if let Ok(Some(mut summary)) = summary {
             self.drop_unshared(&mut summary.steps);

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use classes::ClassFile;
 use summary_trees::{
     BranchSummaries, BranchSummary, Config, LandingKind, Operand, Register, summarize_method,
+    summarize_some_branches,
 };
 
 use crate::java::{Compiled, method_named};
@@ -132,4 +133,28 @@ fn bounds_leave_gaps() {
     assert_eq!(gaps(Config { max_steps: 3, ..Config::default() }), [TooManySteps]);
     assert_eq!(gaps(Config { max_levels: 1, ..Config::default() }), [TooDeep]);
     assert_eq!(gaps(Config::default()), []);
+}
+
+/// A loop whose branch nobody wants to hear of is not stopped in each iteration; the choice around it ends behind it.
+#[test]
+fn only_choices_that_begin_are_ended() {
+    let source = "class Rows {\n\
+        int sum;\n\
+        void add(boolean wanted, int[] row) {\n\
+            if (wanted) { for (int i = 0; i < row.length; i++) { row[i]++; } sum++; }\n\
+        }\n\
+    }\n";
+    let compiled = Compiled::new("Rows.java", source);
+    let class = compiled.class("Rows");
+    let method = method_named(class, "add");
+    let config = Config::default();
+    let kinds = |is_wanted: &dyn Fn(&BranchSummary) -> bool| -> Vec<LandingKind> {
+        let found = summarize_some_branches(class, method, &compiled, &config, &mut |branch| {
+            is_wanted(branch)
+        });
+        found.landings.iter().map(|landing| landing.kind).collect()
+    };
+    assert_eq!(kinds(&|_| true), [LandingKind::LoopHeader, LandingKind::Join, LandingKind::Join]);
+    assert_eq!(kinds(&|branch| branch.loop_branch.is_none()), [LandingKind::Join]);
+    assert_eq!(kinds(&|_| false), []);
 }
