@@ -3,7 +3,7 @@
 //! Every finding passes through here, whichever analysis made it. Annotations are recognised by their
 //! simple name, whatever library they come from: `@ThreadSafe` raises the severity of what is found in
 //! a class; `@NotThreadSafe`, `@ThreadConfined` and `@SuppressFindings` on a method, its class or a
-//! class around that silence it.
+//! class around that silence it, and so do they on a field that is the variable or the lock of a finding.
 
 use classes::{Annotation, AnnotationValue};
 use findings::{Finding, Site, rules};
@@ -31,7 +31,9 @@ pub fn raise(program: &Program, findings: &mut [Finding]) {
 /// Why the code wants a finding not to be shown, if it does.
 #[must_use]
 pub fn suppression_reason(program: &Program, finding: &Finding) -> Option<String> {
-    annotated_elements(program, &finding.blame).iter().find_map(|place| {
+    let mut elements = annotated_elements(program, &finding.blame);
+    elements.extend(annotated_fields(program, finding));
+    elements.iter().find_map(|place| {
         place.annotations.iter().find_map(|annotation| {
             let name = annotation.simple_name();
             let applies = CONFINED.contains(&name)
@@ -107,6 +109,42 @@ fn annotated_elements<'a>(program: &'a Program, blame: &Site) -> Vec<AnnotatedEl
         }
     }
     annotated_elements
+}
+
+/// The fields that a finding is about, as variables or as locks: those of the blamed class and the classes around it, and
+/// of the classes beside it that the finding names.
+fn annotated_fields<'a>(program: &'a Program, finding: &Finding) -> Vec<AnnotatedElement<'a>> {
+    let internal = classes::internal_name(&finding.blame.class);
+    let outermost = internal.split('$').next().unwrap_or(&internal).to_string();
+    let package = outermost.rsplit_once('/').map_or("", |(package, _)| package);
+    let mut found = Vec::new();
+    for name in finding.variable_names().chain(finding.lock_names()) {
+        let (owner, field) = name.rsplit_once('.').unwrap_or(("", name));
+        let owner = owner.rsplit('.').next().unwrap_or(owner);
+        let candidates = [
+            internal.to_string(),
+            outermost.clone(),
+            format!("{internal}${owner}"),
+            format!("{outermost}${owner}"),
+            format!("{package}/{owner}"),
+            owner.to_string(),
+        ];
+        let is_named = |candidate: &&String| {
+            let simple = candidate.rsplit(['/', '$']).next().unwrap_or(candidate);
+            owner.is_empty() || owner == simple || owner == "this"
+        };
+        let classes = candidates.iter().filter(is_named);
+        for class in classes.filter_map(|candidate| program.class_named(candidate)) {
+            let declared = &program.classes[class];
+            let mut fields = declared.fields.iter().copied();
+            if let Some(id) = fields.find(|id| *program.fields[*id].name == *field) {
+                let name = format!("{}.{field}", declared.dotted_name());
+                let annotations = program.annotations_of_field(id);
+                found.push(AnnotatedElement { name, annotations });
+            }
+        }
+    }
+    found
 }
 
 /// The methods of a class whose name and descriptor are wanted.

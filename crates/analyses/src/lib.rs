@@ -16,6 +16,7 @@ pub mod races;
 #[path = "../tests/random/generator.rs"]
 mod random;
 mod sorted;
+mod source_names;
 pub mod stale_value;
 pub mod whole_program;
 

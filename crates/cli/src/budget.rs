@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A limit on one of the two.
@@ -36,16 +36,24 @@ impl FromStr for Budget {
     }
 }
 
-/// Tells when a budget is used up. What is used up stays so.
+/// Tells when a budget is nearly used up, and when it is. What is used up stays so.
 pub(crate) struct BudgetMeter {
-    deadline: Option<Instant>,
+    started: Instant,
+    most_time: Option<Duration>,
     most_memory: Option<u64>,
-    is_exhausted: AtomicBool,
+    state: AtomicU8,
     calls: AtomicU32,
 }
 
 /// Asking the system how much memory is in use costs more than most of the work in between.
 const CALLS_PER_MEASUREMENT: u32 = 64;
+
+/// Of a budget, so much is spent on the best work; the rest is for less precise work and for the report.
+const PERCENT_FOR_BEST_WORK: u32 = 75;
+
+/// States of a meter.
+const NEARLY_USED_UP: u8 = 1;
+const USED_UP: u8 = 2;
 
 impl BudgetMeter {
     /// Time counts from now on.
@@ -59,30 +67,49 @@ impl BudgetMeter {
             Budget::Time(_) => None,
         });
         BudgetMeter {
-            deadline: times.min().map(|time| Instant::now() + time),
+            started: Instant::now(),
+            most_time: times.min(),
             most_memory: sizes.min(),
-            is_exhausted: AtomicBool::new(false),
+            state: AtomicU8::new(0),
             calls: AtomicU32::new(0),
         }
     }
 
+    /// Whether analyses must go on with less context.
     pub(crate) fn is_exhausted(&self) -> bool {
-        if self.deadline.is_none() && self.most_memory.is_none() {
-            return false;
+        self.state() >= NEARLY_USED_UP
+    }
+
+    /// Whether analyses must stop.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.state() >= USED_UP
+    }
+
+    fn state(&self) -> u8 {
+        if self.most_time.is_none() && self.most_memory.is_none() {
+            return 0;
         }
-        if self.is_exhausted.load(Ordering::Relaxed) {
-            return true;
+        let known = self.state.load(Ordering::Relaxed);
+        let is_asked = self.calls.fetch_add(1, Ordering::Relaxed);
+        if known == USED_UP || !is_asked.is_multiple_of(CALLS_PER_MEASUREMENT) {
+            return known;
         }
-        if !self.calls.fetch_add(1, Ordering::Relaxed).is_multiple_of(CALLS_PER_MEASUREMENT) {
-            return false;
-        }
-        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let is_large =
-            self.most_memory.is_some_and(|most| memory_in_use().is_some_and(|it| it > most));
-        if is_late || is_large {
-            self.is_exhausted.store(true, Ordering::Relaxed);
-        }
-        is_late || is_large
+        let memory = self.most_memory.and_then(|_| memory_in_use());
+        let exceeds = |percent: u32| {
+            let of_time = self.most_time.is_some_and(|most| {
+                self.started.elapsed().saturating_mul(100) >= most.saturating_mul(percent)
+            });
+            let of_memory = self.most_memory.zip(memory).is_some_and(|(most, used)| {
+                u128::from(used) * 100 > u128::from(most) * u128::from(percent)
+            });
+            of_time || of_memory
+        };
+        let now = match (exceeds(100), exceeds(PERCENT_FOR_BEST_WORK)) {
+            (true, _) => USED_UP,
+            (false, true) => NEARLY_USED_UP,
+            (false, false) => 0,
+        };
+        self.state.fetch_max(now, Ordering::Relaxed).max(now)
     }
 }
 
@@ -113,6 +140,8 @@ mod tests {
     fn a_budget_of_nothing_is_used_up_at_once_and_no_budget_never() {
         assert!(BudgetMeter::new(&[Budget::Time(Duration::ZERO)]).is_exhausted());
         assert!(BudgetMeter::new(&[Budget::Memory(1)]).is_exhausted());
+        assert!(BudgetMeter::new(&[Budget::Memory(1)]).is_used_up());
+        assert!(!BudgetMeter::new(&[]).is_used_up());
         assert!(!BudgetMeter::new(&[]).is_exhausted());
     }
 }

@@ -30,6 +30,11 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let settings = CheckSettings::new(flags)?;
     let sources = open_sources(&settings.triage)?;
     let baseline = read_baseline(&settings.triage)?;
+    let outputs =
+        [flags.output.as_ref(), settings.triage.write_baseline.as_ref(), flags.watch_list.as_ref()];
+    for output in outputs.into_iter().flatten().filter(|path| *path != Path::new("-")) {
+        output::refuse_unwritable(output)?;
+    }
     let cancel = Cancel::on_interrupt();
     let progress = Progress::new(!flags.presentation.quiet && !flags.no_progress);
     let results = analyse(flags, &settings, baseline.as_ref(), &cancel, &progress);
@@ -100,11 +105,13 @@ fn analyse(
     }
     results.gaps.extend(graph.gaps.iter().cloned());
     let meter = BudgetMeter::new(&flags.budget);
+    // A list of what is safe to leave unwatched must be whole, whatever that takes.
+    let is_used_up = || config.watch_list.is_none() && meter.is_used_up();
     let context = Context {
         program: &program,
         graph: &graph,
         config,
-        cancelled: &|| cancel.is_requested(),
+        cancelled: &|| cancel.is_requested() || is_used_up(),
         exhausted: &|| meter.is_exhausted(),
     };
     let (mut found, mut watch_list) = (Vec::new(), WatchList::default());
@@ -116,6 +123,11 @@ fn analyse(
         if !lists && !analysis.rules.iter().any(|rule| config.wants(rule)) {
             continue;
         }
+        if is_used_up() {
+            let detail = "was not begun: the budget was used up before";
+            results.gaps.push(Gap::new(GapKind::Limit, analysis.name.to_string(), detail));
+            continue;
+        }
         progress.phase(analysis.name);
         let stopwatch = Stopwatch::start();
         let outcome = (analysis.run)(&context);
@@ -124,13 +136,17 @@ fn analyse(
         watch_list.accesses.extend(sites);
         results.gaps.extend(outcome.gaps);
         results.threads.extend(outcome.threads);
+        if is_used_up() {
+            let detail = "was cut short: the budget was used up";
+            results.gaps.push(Gap::new(GapKind::Limit, analysis.name.to_string(), detail));
+        }
         results.stats.push((analysis.time_counter, stopwatch.lap()));
     }
     if flags.bench_fraction.is_none() {
         // The same input gives the same report; times are for the benchmark alone.
         results.stats.retain(|(name, _)| !name.ends_with("_ms"));
     }
-    let looked = (!cancel.is_requested()).then_some(settings);
+    let looked = (!cancel.is_requested() && !is_used_up()).then_some(settings);
     triage(found, Some(&program), &settings.triage, baseline, looked, &mut results);
     results.remarks.extend(unmatched_patterns(&program, flags));
     if !settings.has_other_paths {

@@ -59,8 +59,13 @@ pub(crate) struct RunTable {
 /// Findings that the project suppresses.
 #[derive(Clone, Debug)]
 pub(crate) struct Suppression {
-    pub(crate) pattern: Pattern,
-    /// The pattern as it was written.
+    /// The classes and methods; all when absent.
+    pub(crate) pattern: Option<Pattern>,
+    /// The variables that findings are about; all when absent.
+    pub(crate) field: Option<Pattern>,
+    /// The locks that findings are about; all when absent.
+    pub(crate) lock: Option<Pattern>,
+    /// The patterns as they were written.
     pub(crate) text: String,
     /// All rules when absent.
     pub(crate) rule: Option<&'static Rule>,
@@ -73,6 +78,8 @@ pub(crate) struct Suppression {
 #[derive(Default)]
 struct SuppressionDraft {
     pattern: Option<(Pattern, String)>,
+    field: Option<(Pattern, String)>,
+    lock: Option<(Pattern, String)>,
     rule: Option<&'static Rule>,
     reason: Option<String>,
 }
@@ -243,7 +250,21 @@ static SUPPRESS: &[Key<SuppressionDraft>] = &[
         key_kind: KeyKind::Pattern(|draft, pattern, text| {
             draft.pattern = Some((pattern, text.to_string()))
         }),
-        meaning: "the classes and methods whose findings are suppressed; required",
+        meaning: "the classes and methods whose findings are suppressed; required unless `field` or `lock` is there",
+    },
+    Key {
+        name: "field",
+        key_kind: KeyKind::Pattern(|draft, pattern, text| {
+            draft.field = Some((pattern, text.to_string()))
+        }),
+        meaning: "only findings about this field, such as `Account.balance`",
+    },
+    Key {
+        name: "lock",
+        key_kind: KeyKind::Pattern(|draft, pattern, text| {
+            draft.lock = Some((pattern, text.to_string()))
+        }),
+        meaning: "only findings about this lock, as the report names it, or with its class: `bank.Account.lock`",
     },
     Key {
         name: "rule",
@@ -391,9 +412,18 @@ impl Reader<'_> {
             anyhow!("the `[[suppress]]` at {} has no `{key}`, and needs one", self.place(&span))
         };
         let name = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy();
-        let (pattern, text) = draft.pattern.ok_or_else(|| missing("pattern"))?;
+        let given = [&draft.pattern, &draft.field, &draft.lock];
+        let texts: Vec<&str> =
+            given.iter().copied().flatten().map(|(_, text)| text.as_str()).collect();
+        if texts.is_empty() {
+            return Err(missing("pattern"));
+        }
+        let text = texts.join("`, `");
+        let pattern = |given: Option<(Pattern, String)>| given.map(|(pattern, _)| pattern);
         Ok(Suppression {
-            pattern,
+            pattern: pattern(draft.pattern),
+            field: pattern(draft.field),
+            lock: pattern(draft.lock),
             text,
             rule: draft.rule,
             reason: draft.reason.ok_or_else(|| missing("reason"))?,

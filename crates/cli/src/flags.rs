@@ -52,6 +52,10 @@ pub(crate) struct CheckFlags {
     #[arg(long = "rule", value_name = "RULE", value_parser = static_rule(), value_delimiter = ',')]
     pub(crate) rules: Vec<&'static Rule>,
 
+    /// Report this rule besides the others; may be repeated, or several with commas
+    #[arg(long = "extend-rule", value_name = "RULE", value_parser = static_rule(), value_delimiter = ',')]
+    pub(crate) extend_rules: Vec<&'static Rule>,
+
     /// Report only on classes and methods that match, such as `com.acme.*`; a pattern that matches
     /// a library class also enables findings about its locks, which are off by default; may be
     /// repeated
@@ -99,8 +103,8 @@ pub(crate) struct CheckFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Time or memory that the whole-program analysis may use, such as `20s` or `3GiB`, before it
-    /// continues with less context; may be repeated
+    /// Time or memory that the analyses may use, such as `20s` or `3GiB`; may be repeated. From three quarters of it on the
+    /// whole-program analysis continues with less context; when it is used up, what is known is reported
     #[arg(long, value_name = "BUDGET")]
     pub(crate) budget: Vec<Budget>,
 

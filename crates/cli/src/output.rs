@@ -149,6 +149,12 @@ pub(crate) fn write_page(
     write_file(path, |writer| report::render_page(results, sources, writer))
 }
 
+/// Refuses an output that could not be written, before long work is done for it.
+pub(crate) fn refuse_unwritable(path: &Path) -> anyhow::Result<()> {
+    output_file::check(path)
+        .map_err(|error| anyhow!("cannot write `{}`: {}", path.display(), reason(&error, path)))
+}
+
 /// Makes a directory for outputs, unless it is there.
 pub(crate) fn make_directory(path: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(path).map_err(|error| {

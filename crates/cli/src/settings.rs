@@ -102,7 +102,12 @@ impl CheckSettings {
     }
 
     fn merged(flags: &CheckFlags, models: Models, mut file: ConfigFile) -> CheckSettings {
-        let rules = chosen_rules(&flags.rules, file.rules.as_deref(), analyses::reports);
+        let chosen = chosen_rules(&flags.rules, file.rules.as_deref(), analyses::reports);
+        let is_wanted = |rule: &&'static Rule| {
+            let is_it = |other: &&'static Rule| other.name == rule.name;
+            chosen.iter().any(is_it) || flags.extend_rules.iter().any(is_it)
+        };
+        let rules: Vec<&'static Rule> = rules::ALL.iter().copied().filter(is_wanted).collect();
         let has_other_paths = !flags.paths.is_empty() && file.paths.is_some();
         let is_narrowed = has_other_paths
             || !flags.rules.is_empty()
@@ -404,6 +409,9 @@ mod tests {
         assert_eq!(names(&pair), ["reacquired-lock-pair"]);
         let both = ["--rule", "reacquired-lock-pair", "--rule=reacquired-lock", "a.jar"];
         assert_eq!(names(&both), ["reacquired-lock", "reacquired-lock-pair"]);
+        let more = names(&["a.jar", "--extend-rule", "reacquired-lock-pair,unsafe-publication"]);
+        assert_eq!(more.len(), by_default.len() + 2);
+        assert!(by_default.iter().all(|rule| more.contains(rule)));
     }
 
     #[test]

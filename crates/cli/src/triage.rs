@@ -3,8 +3,10 @@
 
 use anyhow::Context;
 use findings::{
-    BaselineEntry, Comparison, Finding, Results, Suppressed, Suppressor, merge_and_rank,
+    BaselineEntry, Comparison, Finding, Results, Suppressed, Suppressor, gather_alike,
+    merge_and_rank,
 };
+use models::Pattern;
 use program::Program;
 use report::{Baseline, Sources};
 
@@ -61,6 +63,10 @@ pub(crate) fn triage(
             }
         }
     }
+    results.findings = gather_alike(std::mem::take(&mut results.findings));
+    if let Some(comparison) = &mut results.baseline {
+        comparison.known = gather_alike(std::mem::take(&mut comparison.known));
+    }
     results.remarks.sort();
     results.remarks.dedup();
     if let Some(looked) = looked.filter(|looked| !looked.is_narrowed) {
@@ -86,7 +92,7 @@ fn suppressed(
     let name = finding.blame.method_name();
     let mut first = None;
     for (suppression, has_matched) in suppressions.iter().zip(has_matched) {
-        if !suppression.pattern.matches(&name) {
+        if !covers(suppression, finding, &name) {
             continue;
         }
         let is_of =
@@ -103,6 +109,31 @@ fn suppressed(
             Some((Suppressor::Annotation, reason))
         }
     }
+}
+
+/// Whether a suppression is about what a finding is about: where it is, and which variables and locks it names.
+fn covers(suppression: &Suppression, finding: &Finding, method: &str) -> bool {
+    let Suppression { pattern, field, lock, .. } = suppression;
+    let class = &finding.blame.class;
+    let (package, simple) = class.rsplit_once('.').unwrap_or(("", class.as_str()));
+    // Reports name a field with its class or as the method does, and so a lock.
+    let names_one = |pattern: &Pattern, name: &str| {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        [
+            name.to_string(),
+            format!("{class}.{name}"),
+            format!("{package}.{name}"),
+            format!("{class}.{last}"),
+            format!("{simple}.{last}"),
+        ]
+        .iter()
+        .any(|name| pattern.matches(name))
+    };
+    pattern.as_ref().is_none_or(|pattern| pattern.matches(method))
+        && field
+            .as_ref()
+            .is_none_or(|field| finding.variable_names().any(|name| names_one(field, name)))
+        && lock.as_ref().is_none_or(|lock| finding.lock_names().any(|name| names_one(lock, name)))
 }
 
 /// Whether this run would have found a finding of the baseline, if it were still there.

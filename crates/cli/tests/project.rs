@@ -671,7 +671,7 @@ fn a_baseline_that_cannot_be_used_is_one_sentence() {
 }
 
 #[test]
-fn a_baseline_that_cannot_be_written_costs_no_findings() {
+fn a_baseline_that_cannot_be_written_is_refused_before_the_work() {
     let project = Project::new(SHOP);
     for (file, said) in [
         (
@@ -681,10 +681,26 @@ fn a_baseline_that_cannot_be_written_costs_no_findings() {
         ("classes", "cannot write `classes`: it is a directory"),
     ] {
         let run = project.check(&["classes", "--write-baseline", file]);
-        run.assert(2, &[SELL, GUESS, "2 findings"], &[]);
+        run.assert(2, &[], &[SELL, GUESS, "2 findings"]);
         assert!(run.stderr().contains(said), "{}", run.stderr());
         assert_eq!(run.stderr().trim_end().lines().count(), 1, "{}", run.stderr());
     }
+}
+
+#[test]
+fn findings_are_suppressed_by_the_lock_or_the_field_that_they_are_about() {
+    let project = Project::new(SHOP);
+    let suppress = |what: &str| format!("[[suppress]]\n{what}\nreason = \"r\"\n");
+    project.write("scission.toml", &suppress("lock = \"stock\""));
+    project.check(&["classes"]).assert(1, &[GUESS, "1 suppressed"], &[SELL]);
+    project.write("scission.toml", &suppress("lock = \"shelf\"\npattern = \"shop.Shop.sell\""));
+    project.check(&["classes"]).assert(1, &[SELL, GUESS, "scission.toml:1"], &["suppressed,"]);
+    project.compile(COUNTER);
+    let stale = "relies on a stale value";
+    project.write("scission.toml", &suppress("field = \"Counter.other\""));
+    project.check(&["classes"]).assert(1, &[stale], &["suppressed,"]);
+    project.write("scission.toml", &suppress("field = \"shop.Counter.count\""));
+    project.check(&["classes"]).assert(0, &["1 suppressed"], &[stale]);
 }
 
 /// The whole of the other rule in one method.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Fingerprint, Gap, Site, observed_defect, rules, same_defect};
+use crate::{Fingerprint, GRADE, Gap, Site, observed_defect, rules, same_defect};
 
 /// How sure we are of a finding; the order is from weakest to strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -236,7 +236,21 @@ pub struct Finding {
     pub also: Vec<Finding>,
 }
 
+/// The subjects that name variables, and those that name locks.
+const VARIABLE_SUBJECTS: [&str; 3] = ["variable", "value", "fields"];
+const LOCK_SUBJECTS: [&str; 6] = ["lock", "context", "witness", "object", "first", "second"];
+
 impl Finding {
+    /// The variables that it is about, as `Account.balance`, or as the blamed method names them.
+    pub fn variable_names(&self) -> impl Iterator<Item = &str> {
+        names_among(&self.subjects, &VARIABLE_SUBJECTS)
+    }
+
+    /// The locks that it is about, as the blamed method names them.
+    pub fn lock_names(&self) -> impl Iterator<Item = &str> {
+        names_among(&self.subjects, &LOCK_SUBJECTS)
+    }
+
     /// The finding, and those of other rules that stand under it.
     pub fn with_also(&self) -> impl Iterator<Item = &Finding> {
         std::iter::once(self).chain(&self.also)
@@ -265,6 +279,19 @@ impl Finding {
             None => self.witnesses.push(witness),
         }
     }
+}
+
+/// The names in some subjects, without the words around them: what is in an object is named after the object.
+fn names_among<'a>(
+    subjects: &'a BTreeMap<&'static str, String>,
+    wanted: &'static [&'static str],
+) -> impl Iterator<Item = &'a str> {
+    let texts = subjects.iter().filter(move |(name, _)| wanted.contains(name));
+    texts.flat_map(|(_, text)| text.split(" and ")).map(|name| {
+        let around = ["the contents of ", "the elements of "];
+        let inner = around.iter().find_map(|words| name.strip_prefix(words)).unwrap_or(name);
+        inner.trim_matches('`').trim_end_matches("[]")
+    })
 }
 
 /// What suppresses a finding.
@@ -429,6 +456,7 @@ fn position_key(finding: &Finding) -> PositionKey<'_> {
         finding
             .subjects
             .iter()
+            .filter(|(name, _)| **name != GRADE)
             .map(|(name, subject)| finding.stable_subjects.get(name).unwrap_or(subject))
             .collect(),
     )

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Site, observed_defect};
+use crate::{Finding, GRADE, Site, observed_defect};
 
 /// Identity of a finding across runs: rule, blamed method, the methods and roles of the steps, and
 /// the subjects. Lines, bytecode offsets and call chains do not count, nor what local variables and
@@ -35,7 +35,7 @@ impl Fingerprint {
             return Fingerprint(hash.0);
         }
         hash.method(&finding.blame);
-        for (key, name) in &finding.subjects {
+        for (key, name) in finding.subjects.iter().filter(|(key, _)| **key != GRADE) {
             hash.text(key);
             hash.text(finding.stable_subjects.get(key).unwrap_or(name));
         }

@@ -4,9 +4,11 @@
 //! Nothing here computes a verdict and nothing here formats a report. Static analyses and run-time
 //! checkers fill these types in; the `report` crate chooses the words.
 
+mod alike;
 mod finding;
 mod fingerprint;
 mod gap;
+pub mod grade;
 mod graph;
 mod kept_name;
 mod nearest;
@@ -15,6 +17,7 @@ pub mod rules;
 mod same_defect;
 mod site;
 
+pub use alike::gather_alike;
 pub use finding::{
     BaselineEntry, BenignCycle, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding,
     HeldLock, Operation, Results, Severity, Stack, Step, Suppressed, Suppressor, ThreadAction,
@@ -22,6 +25,7 @@ pub use finding::{
 };
 pub use fingerprint::Fingerprint;
 pub use gap::{Gap, GapKind, merge_gaps};
+pub use grade::{GRADE, GRADE_RULES, GradeRule};
 pub use graph::{
     Description, DescriptionForm, EdgeStyle, Graph, GraphEdge, GraphFont, GraphItem, GraphNode,
     Outline,

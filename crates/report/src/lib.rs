@@ -97,6 +97,6 @@ pub fn render(
     match format {
         Format::Text => text::render(results, options, writer),
         Format::Json => json::render(results, writer),
-        Format::Sarif => sarif::render(results, writer),
+        Format::Sarif => sarif::render(results, options.sources, writer),
     }
 }

@@ -14,12 +14,12 @@
 use std::io::{self, Write};
 
 use findings::{
-    BaselineEntry, Cycle, CycleEdge, Finding, Gap, Operation, Results, Rule, Severity, Site, Stack,
-    Step, Suppressed, Suppressor, Witness, rules,
+    BaselineEntry, Cycle, CycleEdge, Finding, GRADE, Gap, Operation, Results, Rule, Severity, Site,
+    Stack, Step, Suppressed, Suppressor, Witness, rules,
 };
 use serde_json::{Map, Value, json};
 
-use crate::{TOOL_VERSION, words};
+use crate::{Sources, TOOL_VERSION, words};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -35,10 +35,14 @@ const NEW: &str = "new";
 const UNCHANGED: &str = "unchanged";
 const ABSENT: &str = "absent";
 
-pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(
+    results: &Results,
+    sources: &Sources,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
     let stats: Map<String, Value> =
         results.stats.iter().map(|(name, number)| ((*name).into(), (*number).into())).collect();
-    let log = json!({
+    let mut log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [{
@@ -56,13 +60,34 @@ pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()
                 "toolConfigurationNotifications":
                     results.remarks.iter().map(|remark| remark_notification(remark)).collect::<Vec<_>>(),
             }],
+            "originalUriBaseIds": { (SOURCE_ROOT): { "description": {
+                "text": "The root of the repository, or the directory of sources that the files were found in",
+            } } },
             "columnKind": "utf16CodeUnits",
             "results": all_results(results),
             "properties": { "stats": stats, "interrupted": results.interrupted },
         }],
     });
+    place_below_root(&mut log, sources);
     serde_json::to_writer_pretty(&mut *writer, &log)?;
     writeln!(writer)
+}
+
+/// Class files name sources below their package; services that show results want them below the root of the repository,
+/// which is where the command is run, as far as it is known where the sources lie.
+fn place_below_root(value: &mut Value, sources: &Sources) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| place_below_root(item, sources)),
+        Value::Object(members) => {
+            if let Some(Value::String(uri)) = members.get_mut("uri")
+                && let Some(path) = sources.path_below_root(uri)
+            {
+                *uri = path;
+            }
+            members.values_mut().for_each(|member| place_below_root(member, sources));
+        }
+        _ => {}
+    }
 }
 
 fn descriptor(rule: &Rule) -> Value {
@@ -164,13 +189,16 @@ fn result(finding: &Finding) -> Value {
             result["occurrenceCount"] = cycle.count.into();
         }
     }
+    if let Some(grade) = finding.subjects.get(GRADE) {
+        result["properties"]["gradeRule"] = grade.as_str().into();
+    }
     if !finding.also.is_empty() {
         result["properties"]["also"] = finding.also.iter().map(also).collect();
     }
     result
 }
 
-/// A finding of another rule about the same defect.
+/// Another finding about the same defect.
 fn also(finding: &Finding) -> Value {
     json!({
         "ruleId": finding.rule,
@@ -398,7 +426,7 @@ mod tests {
 
     fn sarif(results: &Results) -> Value {
         let mut bytes = Vec::new();
-        render(results, &mut bytes).unwrap();
+        render(results, &Sources::default(), &mut bytes).unwrap();
         serde_json::from_slice(&bytes).unwrap()
     }
 
@@ -407,6 +435,7 @@ mod tests {
         let log = sarif(&samples::results());
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
+        assert!(run["originalUriBaseIds"][SOURCE_ROOT].is_object());
         let result = &run["results"][1];
         let index = result["ruleIndex"].as_u64().unwrap() as usize;
         assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);

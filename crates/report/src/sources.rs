@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use zip::ZipArchive;
@@ -67,6 +67,26 @@ impl Sources {
             self.roots.iter().find_map(|root| root.read(file)).map(Into::into);
         self.texts.borrow_mut().insert(file.to_string(), text.clone());
         text
+    }
+
+    /// Where `geometry/Line.java` lies below the working directory: `core/src/main/java/geometry/Line.java`, if a root that
+    /// was given as a relative path has it.
+    pub(crate) fn path_below_root(&self, file: &str) -> Option<String> {
+        let directories = self.roots.iter().filter_map(|root| match root {
+            Root::Directory(directory) if directory.is_relative() => Some(directory),
+            Root::Directory(_) | Root::Archive(..) => None,
+        });
+        let path = directories.map(|root| root.join(file)).find(|path| path.is_file())?;
+        let mut below = Vec::new();
+        for component in path.components() {
+            match component {
+                Component::CurDir => {}
+                Component::Normal(name) => below.push(name.to_str()?),
+                // Outside of the repository.
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+            }
+        }
+        Some(below.join("/"))
     }
 }
 

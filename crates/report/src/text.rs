@@ -6,7 +6,7 @@
 //! know of the configuration, and one line that sums up.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -108,7 +108,14 @@ fn diagnostic<'a>(finding: &'a Finding, alike: &[&Finding], options: &Options<'_
     notes.extend(other_analyses.map(other_witness_note));
     notes.extend(other_ways_note(finding, options.detail));
     notes.extend(also_notes(finding, options.detail));
-    notes.extend(similar_findings_note(primary, alike));
+    // Verbose text names each place of what the same change mends.
+    let is_similar =
+        |also: &&Finding| also.rule == finding.rule && options.detail != Detail::Verbose;
+    let similar = finding.also.iter().filter(is_similar);
+    let similar: Vec<&Finding> = alike.iter().copied().chain(similar).collect();
+    notes.extend(similar_variables_note(finding, &similar));
+    notes.extend(similar_findings_note(primary, &similar));
+    notes.extend(words::grade(finding));
     if finding.evidence == Evidence::Predicted || options.detail == Detail::Verbose {
         notes.push(format!("evidence: {}", words::name(finding.evidence)));
     }
@@ -371,9 +378,25 @@ fn also_notes(finding: &Finding, detail: Detail) -> Vec<String> {
         let more = if more > 0 { format!(" and {more} more blocks") } else { String::new() };
         notes.push(format!("this also splits {}{more} (`not-serializable`)", shown.join(", ")));
     }
-    let others = finding.also.iter().filter(|also| detail == Detail::Verbose || !is_split(also));
+    let is_similar = |also: &&Finding| also.rule == finding.rule;
+    let others = finding
+        .also
+        .iter()
+        .filter(|also| detail == Detail::Verbose || !is_split(also) && !is_similar(also));
     notes.extend(others.map(|also| also_note(also, detail)));
     notes
+}
+
+/// The other variables that similar findings are about.
+fn similar_variables_note(finding: &Finding, similar: &[&Finding]) -> Option<String> {
+    let own = finding.subjects.get("variable")?;
+    let names: BTreeSet<&String> = similar
+        .iter()
+        .filter_map(|it| it.subjects.get("variable"))
+        .filter(|it| *it != own)
+        .collect();
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| format!("the same for {}", names.join(", ")))
 }
 
 fn other_witness_note(witness: &Witness) -> String {

@@ -5,8 +5,8 @@
 //! absolute path, because it is stored, diffed and sent to other machines.
 
 use findings::{
-    BenignCycle, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, Gap, Rule, Site, Step,
-    rules,
+    BenignCycle, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, GRADE, Gap, GradeRule,
+    Rule, Site, Step, rules,
 };
 use serde::Serialize;
 
@@ -87,7 +87,14 @@ pub(crate) fn distinguishing_subjects(finding: &Finding) -> Vec<&str> {
             finding.stable_subjects.get(name).unwrap_or(subject)
         }
     };
-    finding.subjects.iter().map(|subject| name(subject).as_str()).collect()
+    let about = finding.subjects.iter().filter(|(name, _)| **name != GRADE);
+    about.map(|subject| name(subject).as_str()).collect()
+}
+
+/// Which grade rule decided how severe a finding is, and why.
+pub(crate) fn grade(finding: &Finding) -> Option<String> {
+    let rule = GradeRule::named(finding.subjects.get(GRADE)?)?;
+    Some(format!("graded by `{}`: {}", rule.name, rule.why))
 }
 
 /// Puts the names of a finding, and of one of its steps, into a template. An unknown placeholder

@@ -19,6 +19,8 @@ use program::models::{Effect, Operand};
 use program::{Method, Program, summaries};
 use rustc_hash::FxHashMap;
 
+use crate::source_names::{captured_name, class_name, field_name};
+
 /// Fields and array elements in an expression, at most.
 pub const MOST_STEPS: usize = 4;
 
@@ -413,6 +415,9 @@ enum LocalNaming {
     ByPosition,
 }
 
+/// A local variable of which nothing more is known.
+const LOCAL_VARIABLE: &str = "a local variable";
+
 impl LocalNaming {
     fn of(self, body: &Body, value: ValueId) -> Option<String> {
         match self {
@@ -618,6 +623,8 @@ impl<'a> Expressions<'a> {
 
     fn describe_with(&self, expression: LockExpression, names: LocalNaming) -> String {
         let method = &self.program.methods[self.body.method];
+        let unnamed = self.unnamed_root(method, expression.root, names);
+        let is_first_field = |at: usize| at == 0 && unnamed.is_some();
         let mut text = match expression.root {
             ExpressionRoot::Parameter(number) => self.parameter_name(method, number, names),
             ExpressionRoot::Static(field) => {
@@ -627,13 +634,16 @@ impl<'a> Expressions<'a> {
             ExpressionRoot::Class(class) => format!("{}.class", self.simple_name(class)),
             ExpressionRoot::Local(value) => self.local_name(value, names),
         };
-        for step in expression.steps() {
+        for (at, step) in expression.steps().iter().enumerate() {
             match *step {
                 PathElement::None | PathElement::View => {}
                 PathElement::Field(field)
                     if names == LocalNaming::ByPosition && self.is_capture(field) =>
                 {
                     text = format!("{text} captured {}", self.position_in_class(field));
+                }
+                PathElement::Field(field) if is_first_field(at) => {
+                    text = field_name(self.program, field);
                 }
                 PathElement::Field(field) => {
                     let field = &self.program.fields[field];
@@ -643,9 +653,10 @@ impl<'a> Expressions<'a> {
                         let outer = outer.rsplit(['/', '$']).next().unwrap_or(outer);
                         text = format!("{outer}.this");
                     } else if text == "this" {
-                        text = field.name.to_string();
+                        text = captured_name(&field.name).unwrap_or(&field.name).to_string();
                     } else {
-                        text = format!("{text}.{}", field.name.trim_start_matches("val$"));
+                        let name = captured_name(&field.name).unwrap_or(&field.name);
+                        text = format!("{text}.{name}");
                     }
                 }
                 PathElement::Element(ElementIndex::Constant(index)) => {
@@ -662,12 +673,41 @@ impl<'a> Expressions<'a> {
                 }
             }
         }
-        text
+        match (unnamed, expression.steps().first()) {
+            (Some(root), Some(PathElement::Field(_))) => format!("{text} of {root}"),
+            _ => text,
+        }
+    }
+
+    /// What a root is in words, where the class file does not say what the source calls it.
+    fn unnamed_root(
+        &self,
+        method: &Method,
+        root: ExpressionRoot,
+        names: LocalNaming,
+    ) -> Option<String> {
+        if names == LocalNaming::ByPosition {
+            return None;
+        }
+        let is_this = |number: u16| number == 0 && !method.is_static();
+        match root {
+            ExpressionRoot::Parameter(number) if !is_this(number) => {
+                let value = self.body.parameters.get(usize::from(number));
+                let is_named = value.is_some_and(|value| names.of(self.body, *value).is_some());
+                (!is_named).then(|| self.parameter_name(method, number, names))
+            }
+            ExpressionRoot::Local(value) => {
+                let name = self.local_name(value, names);
+                (name == LOCAL_VARIABLE).then_some(name)
+            }
+            ExpressionRoot::Parameter(_) | ExpressionRoot::Static(_) | ExpressionRoot::Class(_) => {
+                None
+            }
+        }
     }
 
     fn simple_name(&self, class: ClassId) -> String {
-        let name = &self.program.classes[class].name;
-        name.rsplit('/').next().unwrap_or(name).replace('$', ".")
+        class_name(self.program, class)
     }
 
     /// Whether a field holds a local variable that a local or anonymous class captured, under its
@@ -704,7 +744,7 @@ impl<'a> Expressions<'a> {
                 format!("{}()", self.program.methods[call.method].name)
             }
             Some(Operation::New(class)) => format!("new {}", self.simple_name(*class)),
-            _ => "a local variable".to_string(),
+            _ => LOCAL_VARIABLE.to_string(),
         }
     }
 

@@ -13,14 +13,14 @@ use std::rc::Rc;
 use findings::Severity;
 use program::ids::{BlockId, ClassId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, ControlDependence, Operation};
-use program::models::ClassProperty;
+use program::models::{ClassProperty, EntryThread};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::chain::{View, break_in_chain};
 use super::scopes::Scopes;
 use super::views::{SectionEntry, SectionId, VariableId, Views};
 use crate::execution::{ContextId, ExecutionFacts};
-use crate::heap::{ObjectId, Place, Slot, ThreadSet};
+use crate::heap::{ObjectId, Place, Slot, TaskSharing, ThreadId, ThreadKind, ThreadSet};
 use crate::locks::expression::LockExpression;
 use crate::locks::{in_caller, taken_at};
 
@@ -348,7 +348,8 @@ impl<'a> ConsistencyChecker<'a> {
         };
         let first = part(first, interference.first, scope.at_first)?;
         let second = part(second, interference.second, scope.at_second)?;
-        let severity = self.grade(scope, interference.severity, &first, &second)?;
+        let severity =
+            self.grade(scope, interference.severity, (&first, &second), interference.between)?;
         let (context, between) = (scope.context, interference.between);
         Some(Violation { context, first, second, between, severity, owner })
     }
@@ -448,8 +449,8 @@ impl<'a> ConsistencyChecker<'a> {
         &self,
         scope: &PairScope<'_>,
         severity: Severity,
-        first: &SectionUse,
-        second: &SectionUse,
+        (first, second): (&SectionUse, &SectionUse),
+        between: SectionId,
     ) -> Option<Severity> {
         let object = self.views.sections[first.section].object;
         let properties = &self.execution.heap.objects[object].properties;
@@ -463,6 +464,11 @@ impl<'a> ConsistencyChecker<'a> {
         if self.waits_inside(scope.context, object) {
             severity = Severity::Low;
         }
+        // Threads of one kind may have an object each: nobody else is seen to use this one.
+        let threads = &self.execution.threads[scope.context];
+        if !is_one && threads.iter().all(|thread| self.is_of_one_kind(thread, between)) {
+            severity = severity.min(Severity::Medium);
+        }
         // Who comes back to one thing, and does not use what was seen before, was mostly done with it.
         if severity == Severity::High && !self.depends(scope, first, second) {
             severity = Severity::Low;
@@ -472,6 +478,18 @@ impl<'a> ConsistencyChecker<'a> {
             severity = Severity::Low;
         }
         Some(severity)
+    }
+
+    /// Whether a thread that is not started by anything that is seen is the only one that gets to a section: several such
+    /// threads seldom run on one object.
+    fn is_of_one_kind(&self, thread: ThreadId, section: SectionId) -> bool {
+        let known = &self.execution.heap.threads[thread];
+        let mut entered = self.views.entered(section);
+        matches!(known.kind, ThreadKind::Entry(EntryThread::Own | EntryThread::Pool))
+            && known.root_sharing != TaskSharing::Several
+            && entered.all(|entered| {
+                self.execution.threads[entered.context].iter().all(|other| other == thread)
+            })
     }
 
     /// What the method calls the lock of a section.

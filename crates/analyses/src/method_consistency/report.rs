@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use findings::{Evidence, Finding, HeldLock, Site, Step, Witness};
-use program::Program;
-use program::ids::{ClassId, FieldId, MethodId};
+use program::ids::{ClassId, MethodId};
 
 use super::atomic::Atomicity;
 use super::checker::{ConsistencyChecker, SectionUse, Violation};
 use super::views::VariableId;
 use super::{CLIENT, INCONSISTENT_METHOD};
 use crate::heap::{Place, Slot};
+use crate::source_names::field_name;
 use crate::{Outcome, Scope};
 
 /// One finding for each blamed method and class of variables: the worst one.
@@ -132,11 +132,4 @@ fn name_of(checker: &ConsistencyChecker<'_>, variable: VariableId) -> String {
             format!("the contents of `{}`", holder())
         }
     }
-}
-
-fn field_name(program: &Program, field: FieldId) -> String {
-    let field = &program.fields[field];
-    let class = program.classes[field.class].dotted_name();
-    let class = class.rsplit(['.', '$']).next().unwrap_or(&class);
-    format!("{class}.{}", field.name)
 }

@@ -4,7 +4,7 @@
 //! beyond it idioms that are in the code on purpose or do little harm ([`idiom`]); strict mode knows no idioms.
 
 use classes::access;
-use findings::Severity;
+use findings::{GradeRule, grade};
 use program::Program;
 use program::models::{self, ClassContext};
 
@@ -95,23 +95,23 @@ fn has_common_lock<'e>(
 }
 
 /// How much the conflicts of a variable matter.
-pub(super) fn severity(
+pub(super) fn grade(
     race_facts: &RaceFacts<'_>,
     variable: &Variable,
     conflicting: &[&Event],
     category: Category,
     idiom: Option<Idiom>,
-) -> Severity {
+) -> GradeRule {
     let by_category = match category {
         // What is read at the end, when all is over, is read all the same.
-        Category::NoRead if is_read(variable) => Severity::Medium,
-        Category::NoRead => Severity::Low,
+        Category::NoRead if is_read(variable) => grade::WRITES_ALONE,
+        Category::NoRead => grade::NEVER_READ,
         Category::LockNotUnique => of_lock_not_unique(race_facts, variable, conflicting),
-        Category::AllWritesLocked => Severity::Medium,
-        Category::Other => Severity::High,
+        Category::AllWritesLocked => grade::ALL_WRITES_LOCKED,
+        Category::Other => grade::NO_COMMON_LOCK,
     };
     match idiom {
-        Some(idiom) => by_category.min(idiom.at_most()),
+        Some(idiom) => by_category.or_lower(idiom.grade()),
         None => by_category,
     }
 }
@@ -127,7 +127,7 @@ fn of_lock_not_unique(
     race_facts: &RaceFacts<'_>,
     variable: &Variable,
     conflicting: &[&Event],
-) -> Severity {
+) -> GradeRule {
     let is_one_variable = race_facts.conflict_facts.is_unique_object(variable.object);
     let common = common_locks(race_facts, conflicting.iter().copied());
     let is_own = |lock: &ObjectId| {
@@ -143,9 +143,9 @@ fn of_lock_not_unique(
             && conflicting.iter().all(is_unrelated)
     };
     match (is_one_variable, common.iter().all(is_own)) {
-        (true, true) => Severity::High,
-        (true, false) => Severity::Medium,
-        (false, _) => Severity::Low,
+        (true, true) => grade::OWN_LOCKS,
+        (true, false) => grade::ONE_OF_SEVERAL_LOCKS,
+        (false, _) => grade::LOCK_BESIDE_DATA,
     }
 }
 

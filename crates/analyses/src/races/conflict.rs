@@ -226,7 +226,8 @@ pub(super) fn without_threads(
     None
 }
 
-/// Goes through the pairs of threads until two are found in which nothing orders the accesses.
+/// Goes through the pairs of threads until two are found in which nothing orders the accesses, of different kinds if
+/// there are such: threads of one kind more often have an object each.
 pub(super) fn between_threads(
     conflict_facts: &dyn ConflictFacts,
     accepted: AcceptedReasons,
@@ -235,6 +236,7 @@ pub(super) fn between_threads(
     second: &ComparedAccess<'_>,
 ) -> Verdict {
     let mut reason = SafetyReason::OneThread;
+    let mut of_one_kind = None;
     let before = |first, second| before(conflict_facts, accepted, object, first, second);
     for one in first.threads.iter() {
         for other in
@@ -244,11 +246,15 @@ pub(super) fn between_threads(
                 .or_else(|| before((other, second.order), (one, first.order)));
             match ordered {
                 Some(found) => reason = reason.max(found),
+                None if one == other => of_one_kind = of_one_kind.or(Some(one)),
                 None => return Verdict::Conflict(one, other),
             }
         }
     }
-    Verdict::Safe(reason)
+    match of_one_kind {
+        Some(thread) => Verdict::Conflict(thread, thread),
+        None => Verdict::Safe(reason),
+    }
 }
 
 /// A lock that both hold and that is certainly one object at run time.

@@ -2,7 +2,7 @@
 //! around the accesses.
 
 use classes::bytecode::{Against, Literal};
-use findings::Severity;
+use findings::{GradeRule, grade};
 use program::ir::{Body, Constant, Instruction, Operation, Terminator};
 use program::models::Sharing;
 use program::{FieldId, Program, ValueId};
@@ -24,10 +24,11 @@ pub(super) enum Idiom {
 
 impl Idiom {
     /// How much a conflict in such code matters at most.
-    pub(super) fn at_most(self) -> Severity {
+    pub(super) fn grade(self) -> GradeRule {
         match self {
-            Idiom::RacyCache => Severity::Low,
-            Idiom::OneWayFlag | Idiom::Counter => Severity::Medium,
+            Idiom::RacyCache => grade::RACY_CACHE,
+            Idiom::OneWayFlag => grade::ONE_WAY_FLAG,
+            Idiom::Counter => grade::COUNTER,
         }
     }
 

@@ -71,7 +71,7 @@ pub(super) fn findings(
     let mut findings = BTreeMap::new();
     for one in graded {
         // Where the race itself is harmless, so is what it makes known.
-        let is_harmless = one.severity == Severity::Low && !context.config.strict;
+        let is_harmless = one.severity() == Severity::Low && !context.config.strict;
         let Slot::Field(field) = one.variable.slot else { continue };
         if is_harmless || findings.contains_key(&field) {
             continue;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use classes::access;
 use findings::{
-    Evidence, Finding, Gap, GapKind, HeldLock, Severity, Stack, Step, ThreadAction, Witness,
+    Evidence, Finding, Gap, GapKind, GradeRule, HeldLock, Severity, Stack, Step, ThreadAction,
+    Witness,
 };
 use program::{Components, FieldId};
 
@@ -18,6 +19,7 @@ use super::{CLIENT, DATA_RACE};
 use crate::Scope;
 use crate::execution::AccessKind;
 use crate::heap::{ObjectId, Place, Slot, ThreadId};
+use crate::source_names::field_name;
 
 /// What a finding is about. Several abstract objects have the same fields; a fix of one fixes all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,7 +36,15 @@ pub(super) struct GradedVariable<'a> {
     pub(super) variable: &'a Variable,
     pub(super) conflicts: Conflicts,
     pub(super) category: Category,
-    pub(super) severity: Severity,
+    pub(super) grade: GradeRule,
+    /// For each pair of the conflicts whether it is one that the grade is about.
+    at_worst: Vec<bool>,
+}
+
+impl GradedVariable<'_> {
+    pub(super) fn severity(&self) -> Severity {
+        self.grade.at_most
+    }
 }
 
 /// Two accesses that conflict, the better ones of their kind.
@@ -52,8 +62,7 @@ pub(super) fn graded<'a>(
 ) -> (Vec<GradedVariable<'a>>, Vec<Gap>) {
     let config = race_facts.execution.context.config;
     let (mut graded, mut gaps) = (Vec::new(), Vec::new());
-    let sharing =
-        Sharing::of(race_facts.execution.context.program, race_facts.execution.heap, variables);
+    let sharing = Sharing::of(race_facts.execution, variables);
     for variable in variables {
         if (race_facts.execution.context.cancelled)() {
             break;
@@ -75,18 +84,17 @@ pub(super) fn graded<'a>(
         let idiom = (!config.strict)
             .then(|| Idiom::of(race_facts.execution.context.program, variable.slot, &conflicting))
             .flatten();
-        let severity = category::severity(race_facts, variable, &conflicting, category, idiom);
-        let severity = match config.strict {
-            true => severity,
-            false => {
-                let pairs = conflicts.pairs.iter();
-                let worst =
-                    pairs.map(|pair| sharing.at_most(race_facts, variable, &conflicts, pair));
-                let worst = worst.max();
-                severity.min(worst.unwrap_or(Severity::Low))
-            }
+        let grade = category::grade(race_facts, variable, &conflicting, category, idiom);
+        let of_pair = |pair: &Pair| match config.strict {
+            true => grade,
+            false => grade.or_lower(sharing.at_most(race_facts, variable, &conflicts, pair)),
         };
-        graded.push(GradedVariable { variable, conflicts, category, severity });
+        // What is shown is a pair that shows it at its worst.
+        let by_pair: Vec<GradeRule> = conflicts.pairs.iter().map(of_pair).collect();
+        let worst = by_pair.iter().map(|grade| grade.at_most).max().unwrap_or(Severity::Low);
+        let grade = by_pair.iter().find(|grade| grade.at_most == worst).copied().unwrap_or(grade);
+        let at_worst = by_pair.iter().map(|grade| grade.at_most == worst).collect();
+        graded.push(GradedVariable { variable, conflicts, category, grade, at_worst });
     }
     (graded, gaps)
 }
@@ -125,7 +133,7 @@ pub(super) fn findings(race_facts: &RaceFacts<'_>, graded: &[GradedVariable<'_>]
         if !scope.covers(&finding.blame.method_name()) {
             continue;
         }
-        let rank = Rank { severity: Reverse(one.severity), pair: rank };
+        let rank = Rank { severity: Reverse(one.severity()), pair: rank };
         let subject = subject(race_facts, one.variable);
         match best.get(&subject) {
             Some((known, _)) if *known <= rank => {}
@@ -164,10 +172,12 @@ pub(super) fn shown<'a>(
     graded: &GradedVariable<'a>,
     is_wanted: impl Fn(&ShownPair<'a>) -> bool,
 ) -> Option<(PairRank, ShownPair<'a>)> {
-    let GradedVariable { variable, conflicts, .. } = graded;
+    let GradedVariable { variable, conflicts, at_worst, .. } = graded;
     let pairs = conflicts
         .pairs
         .iter()
+        .zip(at_worst)
+        .filter_map(|(pair, at_worst)| at_worst.then_some(pair))
         .flat_map(|pair| representatives(race_facts, variable, conflicts, pair));
     pairs
         .map(|shown| in_order(race_facts, shown))
@@ -257,7 +267,7 @@ fn finding(
     shown: &ShownPair<'_>,
 ) -> Option<Finding> {
     let program = race_facts.execution.context.program;
-    let GradedVariable { variable, category, severity, .. } = graded;
+    let GradedVariable { variable, category, grade, .. } = graded;
     // The less protected access must change; of two that are alike, the write.
     let mut candidates = [shown.first, shown.second];
     candidates.sort_by_key(|event| race_facts.guards(event).len());
@@ -268,18 +278,19 @@ fn finding(
         step(race_facts, "first", shown.first, shown.threads.0, &name),
         step(race_facts, "second", shown.second, shown.threads.1, &name),
     ];
-    let subjects = BTreeMap::from([
+    let mut subjects = BTreeMap::from([
         ("variable", name),
         ("threads", threads.join(" and ")),
         ("category", category.name().to_string()),
         ("why", category.why().to_string()),
     ]);
+    grade.note_in(&mut subjects);
     // It is the same race when another pair of threads shows it, or shows it in another way.
     let unstable = ["threads", "category", "why"];
     Some(Finding {
         rule: DATA_RACE,
         evidence: Evidence::Possible,
-        severity: *severity,
+        severity: grade.at_most,
         blame: program.site(written_at(race_facts, blamed).0.method, 0),
         subjects,
         stable_subjects: unstable.into_iter().map(|name| (name, String::new())).collect(),
@@ -354,22 +365,14 @@ fn subject(race_facts: &RaceFacts<'_>, variable: &Variable) -> ReportedVariable 
 /// A variable as the source would write it: `Account.balance`.
 pub(super) fn name_of(race_facts: &RaceFacts<'_>, variable: &Variable) -> String {
     let place = || match race_facts.holder(variable.object) {
-        Some(field) => field_name(race_facts, field),
+        Some(field) => field_name(race_facts.execution.context.program, field),
         None => race_facts.execution.describe(variable.object),
     };
     match variable.slot {
-        Slot::Field(field) => field_name(race_facts, field),
+        Slot::Field(field) => field_name(race_facts.execution.context.program, field),
         Slot::Element => format!("{}[]", place()),
         Slot::Contents => format!("the contents of {}", place()),
         Slot::Task => format!("the task of {}", place()),
         Slot::Captured(number) => format!("what {} captured, number {number}", place()),
     }
-}
-
-fn field_name(race_facts: &RaceFacts<'_>, field: FieldId) -> String {
-    let program = race_facts.execution.context.program;
-    let declared = &program.fields[field];
-    let class = program.classes[declared.class].dotted_name();
-    let simple = class.rsplit(['.', '$']).next().unwrap_or(&class);
-    format!("{simple}.{}", declared.name)
 }

@@ -12,16 +12,19 @@
 
 use std::collections::BTreeSet;
 
-use findings::Severity;
-use program::ids::{MethodId, TypedVec};
-use program::ir::{Definition, Operation};
-use program::models::{ClassProperty, EntryThread};
+use findings::{GradeRule, grade};
+use program::callgraph::CallGraph;
+use program::ids::{BlockId, MethodId, TypedVec};
+use program::ir::{Body, Definition, Instruction, Operation};
+use program::models::{ClassProperty, Coordinator, Effect, EntryThread, WaitKind};
 use program::{ClassId, Program};
 
 use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
-use crate::execution::{AccessKind, BaseReference, HeldLock, Relation};
+use crate::Context;
+use crate::execution::{AccessKind, BaseReference, ExecutionFacts, HeldLock, Relation};
 use crate::heap::{
-    AbstractObject, Heap, MeantForThreads, NameRoot, ObjectId, Place, Slot, ThreadId, ThreadKind,
+    AbstractObject, AbstractThread, Heap, MeantForThreads, NameRoot, ObjectId, Place, Slot,
+    TaskSharing, ThreadId, ThreadKind,
 };
 
 /// How objects are known to more than one thread, best first.
@@ -44,10 +47,13 @@ pub(super) struct Sharing {
     cursors: Vec<ClassId>,
     /// Whether all objects are distinguished well: then what threads appear to share, they share.
     is_precise: bool,
+    /// For every thread whether it meets others at a barrier.
+    meets_at_barrier: TypedVec<ThreadId, bool>,
 }
 
 impl Sharing {
-    pub(super) fn of(program: &Program, heap: &Heap, variables: &[Variable]) -> Sharing {
+    pub(super) fn of(execution: &ExecutionFacts<'_>, variables: &[Variable]) -> Sharing {
+        let (heap, Context { program, graph, .. }) = (execution.heap, execution.context);
         let is_imprecise = imprecise(program, heap, variables);
         let is_precise = !is_imprecise.iter().any(|is_imprecise| *is_imprecise);
         let mut search = Search {
@@ -58,9 +64,17 @@ impl Sharing {
         let has_root = |id: &ObjectId, wanted: fn(&NameRoot) -> bool| {
             heap.objects[*id].roots.iter().any(wanted)
         };
-        let given = |root: &NameRoot| matches!(root, NameRoot::Class(_) | NameRoot::Outside(_));
-        let run = |root: &NameRoot| matches!(root, NameRoot::Task(_));
-        let of_all = heap.objects.ids().filter(|id| has_root(id, given)).collect();
+        let of_class = |root: &NameRoot| matches!(root, NameRoot::Class(_));
+        let given = |root: &NameRoot| matches!(root, NameRoot::Outside(_));
+        let run = |root: &NameRoot| matches!(root, NameRoot::Task(_) | NameRoot::Outside(_));
+        // What somebody outside runs is there for everybody only if that somebody shares it.
+        let is_shared = |id: &ObjectId| {
+            let mut threads = heap.threads.iter().filter(|thread| thread.root == Some(*id));
+            threads.all(|thread| thread.root_sharing == TaskSharing::Several)
+        };
+        let is_of_all =
+            |id: &ObjectId| has_root(id, of_class) || (has_root(id, given) && is_shared(id));
+        let of_all = heap.objects.ids().filter(is_of_all).collect();
         search.keep(of_all, Visibility::ToAll);
         let is_run = |id: &ObjectId| heap.objects[*id].properties.is_thread || has_root(id, run);
         let of_threads = heap.objects.ids().filter(is_run).collect();
@@ -78,7 +92,9 @@ impl Sharing {
             .classes_that_are(ClassProperty::Cursor)
             .filter_map(|name| program.class_named(name))
             .collect();
-        Sharing { known: search.known, cursors, is_precise }
+        let meets = |thread: &AbstractThread| meets_at_barrier(program, graph, thread);
+        let meets_at_barrier = heap.threads.iter().map(meets).collect();
+        Sharing { known: search.known, cursors, is_precise, meets_at_barrier }
     }
 
     /// How severe a conflict of a variable can be.
@@ -88,7 +104,7 @@ impl Sharing {
         variable: &Variable,
         conflicts: &Conflicts,
         pair: &Pair,
-    ) -> Severity {
+    ) -> GradeRule {
         let known = self.known[variable.object];
         let has_all_locks = |group: usize| {
             conflicts.groups[group].iter().any(|at| variable.events[*at].has_all_locks)
@@ -96,39 +112,64 @@ impl Sharing {
         let is_certain = has_all_locks(pair.first) && has_all_locks(pair.second);
         // An object that all threads can reach is seldom guarded by the lock of a distant object.
         if !is_certain && known != Visibility::ToAll {
-            return Severity::Low;
+            return grade::UNKNOWN_LOCKS;
         }
         if is_perhaps_one_thread(race_facts, variable, conflicts, pair) {
-            return Severity::Low;
+            return grade::OWN_TASK;
         }
         if is_perhaps_earlier(race_facts, pair) {
-            return Severity::Low;
+            return grade::PERHAPS_BEFORE;
         }
-        if let Some(severity) = of_callers(race_facts, variable, conflicts, pair) {
-            return severity;
+        if let Some(rule) = of_callers(race_facts, variable, conflicts, pair) {
+            return rule;
         }
-        if self.is_precise {
-            return Severity::High;
+        if !self.is_precise && self.is_cursor(race_facts.execution.context.program, variable) {
+            return grade::CURSOR;
         }
-        if self.is_cursor(race_facts.execution.context.program, variable) {
-            return Severity::Low;
-        }
-        let threads = pair.threads;
-        let object = &race_facts.execution.heap.objects[variable.object];
+        let of_object = self.of_object(race_facts, variable, conflicts, pair);
+        let of_order = if is_before_start(race_facts, variable, conflicts, pair) {
+            grade::BEFORE_START
+        } else if self.meets_at_barrier[pair.threads.0] && self.meets_at_barrier[pair.threads.1] {
+            grade::BARRIER_PHASES
+        } else {
+            grade::NO_COMMON_LOCK
+        };
+        of_object.or_lower(of_order)
+    }
+
+    /// How certain it is that two threads mean the same object.
+    fn of_object(
+        &self,
+        race_facts: &RaceFacts<'_>,
+        variable: &Variable,
+        conflicts: &Conflicts,
+        pair: &Pair,
+    ) -> GradeRule {
+        let heap = race_facts.execution.heap;
+        let object = &heap.objects[variable.object];
+        let is_unique = object.properties.is_unique || object.properties.is_class;
+        let thread = pair.threads.0;
         // Threads of one kind have an object each, unless there is only one.
-        let is_one = threads.0 != threads.1 || object.properties.is_unique;
-        match known {
-            Visibility::ToAll => Severity::High,
-            Visibility::ToThread if is_one => Severity::High,
+        let is_one = || is_unique || !is_one_kind(race_facts, variable, conflicts, pair);
+        match self.known[variable.object] {
+            Visibility::ToAll => grade::NO_COMMON_LOCK,
+            _ if self.is_precise && is_unique => grade::NO_COMMON_LOCK,
+            Visibility::ToThread if is_one() => grade::NO_COMMON_LOCK,
+            _ if self.is_precise && is_given_to_several(race_facts, object, thread) => {
+                grade::NO_COMMON_LOCK
+            }
+            _ if self.is_precise => grade::OWN_OBJECTS,
             // What a thread was given, others may have been given as well.
-            Visibility::ToThread if is_given(race_facts, object, threads.0) => Severity::Medium,
-            Visibility::Somehow if is_one && is_mostly_locked(race_facts, variable, true) => {
-                Severity::Medium
+            Visibility::ToThread if is_given(race_facts, object, thread) => grade::OWN_OBJECTS,
+            Visibility::Somehow if is_one() && is_mostly_locked(race_facts, variable, true) => {
+                grade::OWN_OBJECTS
             }
             Visibility::Imprecise if is_mostly_locked(race_facts, variable, false) => {
-                Severity::Medium
+                grade::OWN_OBJECTS
             }
-            Visibility::ToThread | Visibility::Somehow | Visibility::Imprecise => Severity::Low,
+            Visibility::ToThread | Visibility::Somehow | Visibility::Imprecise => {
+                grade::SELDOM_SHARED
+            }
         }
     }
 
@@ -166,7 +207,7 @@ fn of_callers(
     variable: &Variable,
     conflicts: &Conflicts,
     pair: &Pair,
-) -> Option<Severity> {
+) -> Option<GradeRule> {
     let execution = race_facts.execution;
     let is_caller = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
     let callers = [pair.threads.0, pair.threads.1].map(is_caller);
@@ -186,7 +227,7 @@ fn of_callers(
     let mut written = in_pair.filter(|event| event.kind == AccessKind::Write);
     let is_field = matches!(variable.slot, Slot::Field(_));
     if is_field && written.all(|event| stores_parameter(program, event.place)) {
-        return Some(Severity::Low);
+        return Some(grade::SET_UP);
     }
     if writes().any(|event| is_locked(&event)) || is_mostly_locked(race_facts, variable, true) {
         return None;
@@ -216,8 +257,8 @@ fn of_callers(
     match reason {
         Some(MeantForThreads::IsComponent | MeantForThreads::SaysThreadSafe) if is_changed => None,
         // What an object of another class keeps, that class says.
-        Some(_) if is_changed => Some(Severity::Medium),
-        Some(_) | None => Some(Severity::Low),
+        Some(_) if is_changed => Some(grade::CALLERS_OF_LIBRARY),
+        Some(_) | None => Some(grade::SET_UP),
     }
 }
 
@@ -255,6 +296,152 @@ fn is_perhaps_one_thread(
         || (is_own(one) && is_own(other))
         || (is_own(one) && other.is_joined)
         || (is_own(other) && one.is_joined)
+}
+
+/// Accesses of one way that are asked how their threads get there.
+const MOST_ACCESSES: usize = 8;
+
+/// Whether the two threads are of one kind: one abstract thread stands for both, or one calls what the other begins
+/// with, and so is as good as one more of these.
+fn is_one_kind(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicts: &Conflicts,
+    pair: &Pair,
+) -> bool {
+    let heap = race_facts.execution.heap;
+    let (one, other) = pair.threads;
+    let runs = |group: usize, thread: ThreadId| {
+        let entries = &heap.threads[thread].entries;
+        let is_entry = |method: MethodId| entries.contains(&method);
+        let events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
+        events.take(MOST_ACCESSES).all(|event| {
+            let mut calls = race_facts.execution.call_chain(event.context).into_iter();
+            is_entry(event.place.method) || calls.any(|call| is_entry(call.method))
+        })
+    };
+    let is_started = |thread: ThreadId| heap.threads[thread].kind != ThreadKind::Main;
+    one == other
+        || (is_started(one) && runs(pair.second, one))
+        || (is_started(other) && runs(pair.first, other))
+}
+
+/// Whether one access is made by a thread that has not started the thread of the other yet, and nobody else starts such
+/// threads. Another thread of the first kind may have started one already; but that has another object, mostly.
+fn is_before_start(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicts: &Conflicts,
+    pair: &Pair,
+) -> bool {
+    let before = |group: usize, one: ThreadId, other: ThreadId| {
+        let starters = race_facts.conflict_facts.starters(other);
+        let is_only_starter =
+            starters.is_some_and(|starters| starters.iter().all(|starter| starter == one));
+        let mut events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
+        one != other
+            && is_only_starter
+            && events.all(|event| {
+                let order = &race_facts.records.orders[event.order];
+                order.may_have_started.as_ref().is_some_and(|started| !started.contains(other))
+            })
+    };
+    let (one, other) = pair.threads;
+    before(pair.first, one, other) || before(pair.second, other, one)
+}
+
+/// Whether an object is made once, in the method that then starts several threads of this kind: they were all given
+/// the same one.
+fn is_given_to_several(
+    race_facts: &RaceFacts<'_>,
+    object: &AbstractObject,
+    thread: ThreadId,
+) -> bool {
+    let program = race_facts.execution.context.program;
+    let thread = &race_facts.execution.heap.threads[thread];
+    let is_in_loop = |place: &Place| {
+        program.body(place.method).is_some_and(|body| {
+            let in_loop = body.blocks_in_loops();
+            let is_there = |it: &Instruction| it.offset == place.offset;
+            let mut blocks = body.blocks.iter_with_ids();
+            blocks.any(|(id, block)| in_loop[id] && block.instructions.iter().any(is_there))
+        })
+    };
+    let starts = |made: &Place| {
+        let here = || thread.started_at.iter().filter(|start| start.method == made.method);
+        here().count() > 1 || here().any(|start| thread.is_scoped || is_in_loop(start))
+    };
+    let is_run_by_several =
+        object.properties.is_thread && thread.root_sharing == TaskSharing::Several;
+    is_run_by_several
+        || (!object.allocated_at.is_empty()
+            && object.allocated_at.iter().all(|made| starts(made) && !is_in_loop(made)))
+}
+
+/// Calls from the beginning of a thread to where it waits at a barrier, at most.
+const CALLS_TO_BARRIER: usize = 3;
+
+/// Whether a thread comes to a barrier again and again: one of the library in a loop, or a method of which one side wakes
+/// all who wait and the other waits, so that nobody does both.
+fn meets_at_barrier(program: &Program, graph: &CallGraph, thread: &AbstractThread) -> bool {
+    let (mut seen, mut last) = (BTreeSet::new(), thread.entries.clone());
+    for _ in 0..=CALLS_TO_BARRIER {
+        if last.iter().any(|method| waits_at_barrier(program, *method)) {
+            return true;
+        }
+        seen.extend(last.iter().copied());
+        let callees = last.iter().flat_map(|method| graph.callees(*method));
+        last = callees.filter(|callee| program.is_application(*callee)).collect();
+        last.sort_unstable();
+        last.dedup();
+        last.retain(|method| !seen.contains(method));
+    }
+    false
+}
+
+fn waits_at_barrier(program: &Program, method: MethodId) -> bool {
+    let Some(body) = program.body(method) else { return false };
+    let in_loop = body.blocks_in_loops();
+    let (mut waits, mut wakes) = (Vec::new(), Vec::new());
+    for (id, block) in body.blocks.iter_with_ids() {
+        for instruction in &block.instructions {
+            let Operation::Call(call) = &instruction.operation else { continue };
+            let class = &program.classes[program.methods[call.method].class].name;
+            // What is ordered by a barrier of the library is known, but for the rounds of a loop.
+            if in_loop[id] && program.models().coordinator(class) == Some(Coordinator::Barrier) {
+                return true;
+            }
+            for effect in program.effects_of(call.method) {
+                match effect {
+                    Effect::Wait { kind: WaitKind::Monitor | WaitKind::Condition, .. } => {
+                        waits.push(id);
+                    }
+                    Effect::Notify { .. } => wakes.push(id),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let is_apart = |one: &[BlockId], other: &[BlockId]| {
+        one.iter().all(|from| other.iter().all(|to| !is_reachable(body, *from, *to)))
+    };
+    !waits.is_empty() && !wakes.is_empty() && is_apart(&waits, &wakes) && is_apart(&wakes, &waits)
+}
+
+/// Whether control can get from one block to another.
+fn is_reachable(body: &Body, from: BlockId, to: BlockId) -> bool {
+    let (mut seen, mut todo) = (BTreeSet::new(), vec![from]);
+    while let Some(block) = todo.pop() {
+        for next in body.blocks[block].terminator.successors() {
+            if next == to {
+                return true;
+            }
+            if seen.insert(next) {
+                todo.push(next);
+            }
+        }
+    }
+    from == to
 }
 
 /// Whether an object was made elsewhere than in the source file of a thread, which makes what it needs in its

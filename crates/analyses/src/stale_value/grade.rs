@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use findings::Severity;
+use findings::{GradeRule, Severity, grade};
 use program::ids::{BlockId, Id, MethodId, TypedVec};
-use program::ir::{Block, Body, ControlDependence};
-use program::models::{ClassProperty, Removal};
+use program::ir::{Block, Body, ControlDependence, Operation};
+use program::models::{ClassProperty, Removal, Sharing, language};
 use rustc_hash::FxHashMap;
 
 use super::domain::{Part, Variable};
@@ -25,8 +25,8 @@ use crate::locks::held::LockTransfer;
 /// A stale value of a method, with its worst use.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct StaleValue {
-    /// How much it matters.
-    pub severity: Severity,
+    /// How much it matters, and why.
+    pub grade: GradeRule,
     /// Where the method gets the value.
     pub read: u32,
     /// How the read goes on inside a call.
@@ -47,6 +47,12 @@ pub(super) struct StaleValue {
     pub written: Option<Written>,
     /// Calls on the ways to the read and to the write.
     pub distance: u32,
+}
+
+impl StaleValue {
+    pub(super) fn severity(&self) -> Severity {
+        self.grade.at_most
+    }
 }
 
 /// A write that rests on a stale value.
@@ -300,7 +306,7 @@ impl<'a> Grader<'a> {
             let Some(stale_value) = self.stale_value(used) else { continue };
             let key = (stale_value.read, stale_value.variable);
             let rank = |it: &StaleValue| {
-                (std::cmp::Reverse(it.severity), it.distance, it.used, it.released, it.written)
+                (std::cmp::Reverse(it.severity()), it.distance, it.used, it.released, it.written)
             };
             match worst.get_mut(&key) {
                 Some(known) if rank(known) <= rank(&stale_value) => {}
@@ -331,11 +337,11 @@ impl<'a> Grader<'a> {
         if !is_strict && !self.guards.is_guarded_by(&origin.variable, &block.own.guard) {
             return None;
         }
-        let (severity, written) = self.severity(used)?;
+        let (grade, written) = self.grade_of_use(used)?;
         let distance =
             u32::from(origin.depth) + written.map_or(0, |written| u32::from(written.depth));
         Some(StaleValue {
-            severity,
+            grade,
             read: origin.offset,
             read_inside: inside,
             read_depth: origin.depth,
@@ -347,7 +353,7 @@ impl<'a> Grader<'a> {
             },
             released,
             // For a write the whole way counts, from the first use on; else the use that matters.
-            used: match severity {
+            used: match grade.at_most {
                 Severity::High => self.first_use(fact, released).min(first_used),
                 Severity::Medium | Severity::Low => used.offset,
             },
@@ -356,17 +362,17 @@ impl<'a> Grader<'a> {
         })
     }
 
-    /// The severity of a write that rests on a stale value, under the lock of that value. What looks
+    /// The grade of a write that rests on a stale value, under the lock of that value. What looks
     /// like a defect and rarely is one is only of medium severity.
-    fn severity_of_write(
+    fn grade_of_write(
         &self,
         fact: &TrackedValue,
         write: &LocalWrite,
         checked: &[Variable],
         decided: bool,
-    ) -> Severity {
+    ) -> GradeRule {
         if self.context.config.strict {
-            return Severity::High;
+            return grade::STALE_WRITE;
         }
         let origin = self.origin(fact);
         let block = &self.facts.blocks[fact.block as usize];
@@ -397,35 +403,70 @@ impl<'a> Grader<'a> {
         // A collection that several threads may use at once guards itself: each call is a step of its own by design.
         let is_of_safe_collection =
             origin.variable.part == Part::Contents && self.guards_itself(&origin.variable);
-        let is_unlikely = decided && {
-            // Others read a volatile field without the lock, and so live with a value that has changed since.
-            let is_volatile = origin.variable.part == Part::Value
-                && origin.variable.field.is_some_and(|field| {
-                    program.fields[field].access & classes::access::VOLATILE != 0
-                });
-            // Of an array it may be another element.
-            let is_element = origin.variable.part == Part::Elements;
-            // Looked up, not found and put there: at worst that is done twice.
-            let is_cache = origin.is_reference && origin.variable.part == Part::Contents;
-            // Nobody ever writes anything else: at worst it is written twice.
-            let is_one_way =
-                write.target.variable.field.is_some_and(|field| self.guards.is_one_way(field));
-            // What is there by then is counted on, after a fresh look at something else.
-            let is_counted = write.target.is_update && !checked.is_empty();
-            is_element || is_cache || is_one_way || is_counted || is_volatile
+        // What a class of the library keeps for itself, under its own lock, is a step of the library's.
+        let is_of_library = origin.variable.part == Part::Value
+            && matches!(origin.source, Source::Read(Some(read)) if !program.is_application(read));
+        // An object that was looked up is the same object later on, whatever else is in the collection by then.
+        let is_same_object = !decided
+            && origin.variable.part == Part::Contents
+            && write.target.variable.part == Part::Contents
+            && self.has_identity(origin);
+        // Others read a volatile field without the lock, and so live with a value that has changed since.
+        let is_volatile = origin.variable.part == Part::Value
+            && origin
+                .variable
+                .field
+                .is_some_and(|field| program.fields[field].access & classes::access::VOLATILE != 0);
+        // Of an array it may be another element.
+        let is_element = origin.variable.part == Part::Elements;
+        // Looked up, not found and put there: at worst that is done twice.
+        let is_cache = origin.is_reference && origin.variable.part == Part::Contents;
+        // Nobody ever writes anything else: at worst it is written twice.
+        let is_one_way =
+            write.target.variable.field.is_some_and(|field| self.guards.is_one_way(field));
+        // What is there by then is counted on, after a fresh look at something else.
+        let is_counted = write.target.is_update && !checked.is_empty();
+        let reasons = [
+            (is_owned, grade::OWNED_OBJECT),
+            (is_of_stream, grade::STREAM),
+            (is_surrounded, grade::LOCK_AROUND),
+            (is_tolerant, grade::TOLERANT_REMOVAL),
+            (is_after_failure, grade::AFTER_FAILURE),
+            (is_of_safe_collection, grade::SAFE_COLLECTION),
+            (is_of_library, grade::LIBRARY_LOCK),
+            (is_same_object, grade::STALE_ELEMENT),
+            (decided && is_element, grade::OTHER_ELEMENT),
+            (decided && is_cache, grade::FILLED_TWICE),
+            (decided && is_one_way, grade::ONE_WAY_VALUE),
+            (decided && is_counted, grade::COUNTED_ON),
+            (decided && is_volatile, grade::VOLATILE_VALUE),
+        ];
+        let reason = reasons.into_iter().find(|(applies, _)| *applies);
+        reason.map_or(grade::STALE_WRITE, |(_, grade)| grade)
+    }
+
+    /// Whether what was read is used as an object of a class whose objects can change, and so is no value that somebody
+    /// has computed.
+    fn has_identity(&self, origin: &Origin) -> bool {
+        let program = self.context.program;
+        let body = self.lock_transfer.body();
+        let changes = |class: &str| program.models().sharing(class) != Some(Sharing::Immutable);
+        let Some(read) = body.instructions().find(|it| it.offset == origin.offset) else {
+            return false;
         };
-        if is_owned
-            || is_of_stream
-            || is_surrounded
-            || is_tolerant
-            || is_after_failure
-            || is_of_safe_collection
-            || is_unlikely
-        {
-            Severity::Medium
-        } else {
-            Severity::High
+        if let Operation::Call(call) = &read.operation {
+            let descriptor = &program.methods[call.method].descriptor;
+            let returned = descriptor.rsplit_once(")L").and_then(|(_, it)| it.strip_suffix(';'));
+            if let Some(class) = returned.filter(|class| *class != language::OBJECT) {
+                return changes(class);
+            }
         }
+        body.instructions().any(|it| match &it.operation {
+            Operation::Cast { value, class: Some(class) } if Some(*value) == read.result => {
+                changes(&program.classes[*class].name)
+            }
+            _ => false,
+        })
     }
 
     /// Whether the collection that a variable is the contents of is one that several threads may use at once, as the
@@ -452,17 +493,25 @@ impl<'a> Grader<'a> {
 
     /// How much a use matters, and the write that makes it matter; nothing where an idiom makes it
     /// harmless.
-    fn severity(&self, used: &Use) -> Option<(Severity, Option<Written>)> {
+    fn grade_of_use(&self, used: &Use) -> Option<(GradeRule, Option<Written>)> {
         let fact = &used.fact;
         let is_strict = self.context.config.strict;
         let is_silent = fact.taken == OwnershipTaken::Always && !is_strict;
         match &used.effect {
             Effect::Returned if !is_strict && self.is_returned_inside(used) => None,
-            Effect::Operand | Effect::Returned => (!is_silent).then_some((Severity::Low, None)),
-            Effect::Passed(_) => (!is_silent).then_some((Severity::Medium, None)),
+            Effect::Operand | Effect::Returned => {
+                (!is_silent).then_some((grade::SNAPSHOT_USED, None))
+            }
+            Effect::Passed(_) => {
+                let grade = match self.origin(fact).is_reference && !is_strict {
+                    true => grade::SNAPSHOT_OBJECT,
+                    false => grade::SNAPSHOT_PASSED,
+                };
+                (!is_silent).then_some((grade, None))
+            }
             Effect::DecidesInCallee(_, against) => {
                 let is_checked = self.is_among(fact, against) && !is_strict;
-                (!is_silent && !is_checked).then_some((Severity::Medium, None))
+                (!is_silent && !is_checked).then_some((grade::STALE_DECISION, None))
             }
             Effect::Written(write) => {
                 let (write, checked) = (&self.facts.writes[*write], &self.checked[*write]);
@@ -478,11 +527,11 @@ impl<'a> Grader<'a> {
                 if is_silent {
                     return None;
                 }
-                let severity = match self.is_under_its_lock(fact, &write.target) {
-                    true => Severity::Medium,
-                    false => Severity::Low,
+                let grade = match self.is_under_its_lock(fact, &write.target) {
+                    true => grade::STALE_DECISION,
+                    false => grade::SNAPSHOT_OBJECT,
                 };
-                Some((severity, None))
+                Some((grade, None))
             }
             Effect::DecidesWriteInCallee(write) => {
                 let (write, checked) =
@@ -503,8 +552,8 @@ impl<'a> Grader<'a> {
                 let decided = decided.filter_map(|(number, write)| {
                     self.decides(used, write, &self.checked[number], false)
                 });
-                let worst = decided.max_by_key(|(severity, _)| *severity);
-                Some(worst.unwrap_or((Severity::Low, None)))
+                let worst = decided.max_by_key(|(grade, _)| grade.at_most);
+                Some(worst.unwrap_or((grade::SNAPSHOT_USED, None)))
             }
         }
     }
@@ -525,12 +574,12 @@ impl<'a> Grader<'a> {
         write: &LocalWrite,
         checked: &[Variable],
         is_argument: bool,
-    ) -> Option<(Severity, Option<Written>)> {
+    ) -> Option<(GradeRule, Option<Written>)> {
         let origin = self.origin(fact);
         let is_strict = self.context.config.strict;
         if write.is_confined {
             return (fact.taken != OwnershipTaken::Always || is_strict)
-                .then_some((Severity::Low, None));
+                .then_some((grade::SNAPSHOT_USED, None));
         }
         if !is_strict {
             if self.is_checked(fact, write, checked) {
@@ -550,12 +599,12 @@ impl<'a> Grader<'a> {
         let is_known =
             write.target.variable.path.is_some() || write.target.variable.field.is_some();
         if !is_known && !is_strict {
-            return Some((Severity::Low, None));
+            return Some((grade::SNAPSHOT_USED, None));
         }
         Some(if self.is_under_its_lock(fact, &write.target) {
             self.grade(fact, write, checked, is_argument, false)
         } else {
-            (Severity::Medium, None)
+            (grade::STALE_DECISION, None)
         })
     }
 
@@ -566,7 +615,7 @@ impl<'a> Grader<'a> {
         checked: &[Variable],
         is_argument: bool,
         decided: bool,
-    ) -> (Severity, Option<Written>) {
+    ) -> (GradeRule, Option<Written>) {
         let written = Written {
             offset: write.offset,
             location: write.location,
@@ -574,10 +623,8 @@ impl<'a> Grader<'a> {
             depth: write.depth,
             is_argument,
         };
-        match self.severity_of_write(fact, write, checked, decided) {
-            Severity::High => (Severity::High, Some(written)),
-            lower => (lower, None),
-        }
+        let grade = self.grade_of_write(fact, write, checked, decided);
+        (grade, (grade.at_most == Severity::High).then_some(written))
     }
 
     /// The value has decided about a write.
@@ -587,7 +634,7 @@ impl<'a> Grader<'a> {
         write: &LocalWrite,
         checked: &[Variable],
         is_argument: bool,
-    ) -> Option<(Severity, Option<Written>)> {
+    ) -> Option<(GradeRule, Option<Written>)> {
         let fact = &used.fact;
         let origin = self.origin(fact);
         let is_strict = self.context.config.strict;
@@ -611,7 +658,7 @@ impl<'a> Grader<'a> {
         } else if write.target.locks.is_empty() {
             None
         } else {
-            Some((Severity::Medium, None))
+            Some((grade::STALE_DECISION, None))
         }
     }
 

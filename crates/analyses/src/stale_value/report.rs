@@ -12,6 +12,7 @@ use super::grade::{StaleValue, Written};
 use super::summary::{EventLocation, ParameterEffect, ParameterUse, Returned, Summary, Write};
 use super::{ANALYSIS, STALE_VALUE};
 use crate::locks::expression::{Expressions, LockExpression};
+use crate::source_names::field_name;
 use crate::{Context, Outcome, Scope};
 
 /// One finding for each stale value of the application.
@@ -38,7 +39,7 @@ pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summ
             let place = program.site(method, stale_value.read).line.unwrap_or(stale_value.read);
             let key = (place, finding.subjects["value"].clone());
             match worst.get(&key) {
-                Some((known, _)) if known.severity >= stale_value.severity => {}
+                Some((known, _)) if known.severity() >= stale_value.severity() => {}
                 _ => {
                     worst.insert(key, (stale_value, finding));
                 }
@@ -75,7 +76,8 @@ fn finding(
     let program = context.program;
     let chains = Chains { program, summaries };
     let site = |offset: u32| program.site(method, offset);
-    let subjects = names(context, method, stale_value, &|names, path| names.describe(path));
+    let mut subjects = names(context, method, stale_value, &|names, path| names.describe(path));
+    stale_value.grade.note_in(&mut subjects);
     let stable_subjects =
         names(context, method, stale_value, &|names, path| names.describe_stable(path));
     let held_locks: Vec<HeldLock> = stale_value
@@ -99,7 +101,7 @@ fn finding(
     Finding {
         rule: STALE_VALUE,
         evidence: Evidence::Possible,
-        severity: stale_value.severity,
+        severity: stale_value.severity(),
         // The method as a whole, so that reads of one variable in it are reported together.
         blame: site(0),
         subjects,
@@ -126,12 +128,7 @@ fn names(
         Some(describe(&expressions, path?))
     };
     let variable = &stale_value.variable;
-    let field = variable.field.map(|field| {
-        let field = &program.fields[field];
-        let class = program.classes[field.class].dotted_name();
-        let class = class.rsplit(['.', '$']).next().unwrap_or(&class).to_string();
-        format!("{class}.{}", field.name)
-    });
+    let field = variable.field.map(|field| field_name(program, field));
     let place = named(variable.path).or(field);
     let value = match (place, variable.part) {
         (Some(place), Part::Value) => place,
