@@ -261,7 +261,7 @@ fn inspect_shows_a_method_in_every_form() {
     assert!(body.contains("callees of shop.Shop.sell") && body.contains("shop.Stock.amount"));
     assert!(show(&["shop.Stock.take", "--callers"]).contains("shop.Shop.sell"));
     assert!(show(&["shop.Shop.sell", "--dot"]).starts_with("digraph"));
-    assert!(show(&["--threads"]).contains("<PUBLIC, many, {shop.Shop, shop.Stock}>"));
+    assert!(show(&["--threads"]).contains("<PUBLIC, many, {shop.Shop}>"));
     let named = show(&["--threads", "--entry-point", "shop.Shop.sell"]);
     assert!(
         named.contains("<CLIENT, many") && named.contains("begins at shop.Shop.sell"),

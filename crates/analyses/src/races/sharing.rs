@@ -222,11 +222,13 @@ fn of_callers(
         .collect();
     let writes = || used.iter().filter(|event| event.kind == AccessKind::Write);
     let is_locked = |event: &&&Event| !race_facts.records.locks[event.locks].is_empty();
-    let groups = [pair.first, pair.second].map(|group| &conflicts.groups[group]);
-    let in_pair = groups.into_iter().flatten().map(|at| &variable.events[*at]);
-    let mut written = in_pair.filter(|event| event.kind == AccessKind::Write);
+    let is_setting = |group: usize| {
+        let mut events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
+        events
+            .all(|event| event.kind == AccessKind::Write && stores_parameter(program, event.place))
+    };
     let is_field = matches!(variable.slot, Slot::Field(_));
-    if is_field && written.all(|event| stores_parameter(program, event.place)) {
+    if is_field && (is_setting(pair.first) || is_setting(pair.second)) {
         return Some(grade::SET_UP);
     }
     if writes().any(|event| is_locked(&event)) || is_mostly_locked(race_facts, variable, true) {
