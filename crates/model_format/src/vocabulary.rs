@@ -459,6 +459,8 @@ words! {
         /// The atomic update that it makes depends on the value that is there: one that was read before is still there if the
         /// update succeeds.
         Compares = "comparing",
+        /// Tells whether what was read since an optimistic acquisition was consistent.
+        Validates = "validating",
         /// In a run, a read of the contents of its object, or of the collection that its object is a view of.
         ReadsContents = "contents-read",
         /// In a run, a write of the contents of its object, or of the collection that its object is a view of.

@@ -109,6 +109,12 @@ impl Models {
         self.has_inherited(class, method, descriptor, MethodProperty::Compares)
     }
 
+    /// Whether this method tells whether what was read since an optimistic acquisition of its object was consistent.
+    #[must_use]
+    pub fn validates(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.has_inherited(class, method, descriptor, MethodProperty::Validates)
+    }
+
     /// Whether a class or one above it says this of a method.
     fn has_inherited(
         &self,

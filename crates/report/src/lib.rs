@@ -11,6 +11,7 @@ mod html;
 mod json;
 mod observed;
 mod observed_message;
+mod other_notes;
 mod read;
 #[cfg(test)]
 mod samples;

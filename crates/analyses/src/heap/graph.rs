@@ -395,7 +395,7 @@ pub(super) fn passed_in(program: &Program, thread: &AbstractThread, entry: Metho
     if !matches!(thread.kind, ThreadKind::Public | ThreadKind::Client) || declared.is_static() {
         return Vec::new();
     }
-    let types = parameter_descriptors(&declared.descriptor).into_iter();
+    let types = parameter_descriptors(&declared.descriptor);
     let is_own = |descriptor: &str| program.class_of_descriptor(descriptor) == Some(declared.class);
     types.enumerate().filter(|(_, it)| is_own(it)).map(|(number, _)| number + 1).collect()
 }

@@ -62,6 +62,8 @@ enum RestOfBlock {
     MustReadUnder(ObjectId),
     /// It has, at this place.
     ReadUnderLock(SiteId),
+    /// Nothing can: it has written the variable.
+    Overwrites,
     /// Nothing can.
     Harmful,
 }
@@ -136,7 +138,7 @@ impl DoubtfulViolation {
     pub(super) fn note(&mut self, action: Action, site: SiteId) {
         if let Some((variable, is_write)) = access(action) {
             if variable == self.variable && is_write {
-                self.rest = RestOfBlock::Harmful;
+                self.rest = RestOfBlock::Overwrites;
             } else if variable == self.variable
                 && matches!(self.rest, RestOfBlock::MustReadUnder(_))
             {
@@ -158,8 +160,13 @@ impl DoubtfulViolation {
             RestOfBlock::ReadUnderLock(again) => {
                 Some(Harmless::ReadUnderLock { again, interferes: self.interferes })
             }
-            RestOfBlock::MustReadUnder(_) | RestOfBlock::Harmful => None,
+            RestOfBlock::MustReadUnder(_) | RestOfBlock::Overwrites | RestOfBlock::Harmful => None,
         }
+    }
+
+    /// Whether the block has written what it read first, and what another thread had written meanwhile is lost.
+    pub(super) fn loses_update(&self) -> bool {
+        matches!(self.rest, RestOfBlock::Overwrites)
     }
 }
 

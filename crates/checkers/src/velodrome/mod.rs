@@ -559,7 +559,7 @@ impl Velodrome {
             let settled = thread.doubtful.extract_if(.., |violation| violation.depth > open);
             for violation in settled {
                 self.doubtful -= 1;
-                self.violations.settle(&violation.shape, violation.settled());
+                self.violations.settle(&violation);
             }
         }
         if thread.open.is_empty() && !thread.looks.is_empty() {

@@ -10,7 +10,7 @@ use findings::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::RULE;
-use super::benign::{self, Harmless};
+use super::benign::{self, DoubtfulViolation, Harmless};
 use super::graph::{Endpoint, Label};
 use super::witness::{CycleTransaction, TransactionCycle};
 use crate::operation_at::Contexts;
@@ -42,6 +42,8 @@ pub(super) struct Group {
     harmless: u64,
     /// Why, each reason once.
     reasons: Vec<Harmless>,
+    /// Whether in some of them the block wrote what it had read first.
+    loses_updates: bool,
     /// The blocks around the blamed one that were refuted with it, outermost first, in the first violation.
     outer_blocks: Vec<Block>,
     /// What others did, in the first violation.
@@ -60,7 +62,15 @@ impl Group {
         interferes: Vec<(Endpoint, Subject)>,
         cycle: TransactionCycle,
     ) -> Group {
-        Group { count: 1, harmless: 0, reasons: Vec::new(), outer_blocks, interferes, cycle }
+        Group {
+            count: 1,
+            harmless: 0,
+            reasons: Vec::new(),
+            loses_updates: false,
+            outer_blocks,
+            interferes,
+            cycle,
+        }
     }
 
     /// Why none of them did any harm; empty if that is not so.
@@ -137,8 +147,10 @@ impl Violations {
     }
 
     /// The block of a violation has ended, and it is known whether it did harm.
-    pub(super) fn settle(&mut self, shape: &Shape, harmless: Option<Harmless>) {
-        let (Some(group), Some(reason)) = (self.groups.get_mut(shape), harmless) else { return };
+    pub(super) fn settle(&mut self, violation: &DoubtfulViolation) {
+        let Some(group) = self.groups.get_mut(&violation.shape) else { return };
+        group.loses_updates |= violation.loses_update();
+        let Some(reason) = violation.settled() else { return };
         if !group.reasons.contains(&reason) {
             if group.reasons.len() == MOST_REASONS {
                 return;
@@ -221,7 +233,7 @@ impl FindingBuilder<'_> {
         let benign = benign::idiom(tables, shape, group.harmless(), self.updates);
         let severity = match (shape.is_blamed, benign) {
             (_, Some(_)) => Severity::Low,
-            (true, None) if relies_on_what_it_saw(edges) => Severity::High,
+            (true, None) if group.loses_updates || relies_on_what_it_saw(edges) => Severity::High,
             (true | false, None) => Severity::Medium,
         };
         let mut subjects = BTreeMap::new();

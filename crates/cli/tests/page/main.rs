@@ -283,6 +283,9 @@ impl Area {
     }
 }
 
+/// From which operation to which, and between which points.
+type Arrow = (usize, usize, (f64, f64), (f64, f64));
+
 /// What a picture looks like.
 struct Geometry {
     operations: Vec<Area>,
@@ -291,7 +294,7 @@ struct Geometry {
     blamed: Vec<Area>,
     bars: Vec<Area>,
     /// From which operation to which one, and where each arrow begins and ends.
-    arrows: Vec<(usize, usize, (f64, f64), (f64, f64))>,
+    arrows: Vec<Arrow>,
     headings: Vec<Area>,
     fills: Vec<String>,
     dashes: Vec<String>,

@@ -93,6 +93,7 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::StandsForWrites
         | MethodProperty::Commutes
         | MethodProperty::Compares
+        | MethodProperty::Validates
         | MethodProperty::ReadsContents
         | MethodProperty::WritesContents
         | MethodProperty::WritesNewContents

@@ -152,6 +152,9 @@ impl MethodPlan<'_, '_> {
         {
             reports.specialise_updates(Op::AtomicAdd);
         }
+        if models.validates(method.class, method.name, method.descriptor) {
+            reports.before(Op::EndOptimistic, Source::Position(0));
+        }
         if models.compares(method.class, method.name, method.descriptor) {
             reports.specialise_updates(Op::AtomicSwap);
         }

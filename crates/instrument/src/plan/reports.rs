@@ -271,8 +271,7 @@ pub(super) fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Report
                     Mode::Exclusive | Mode::Any if is_named_by_row => Op::ReleaseModelled,
                     Mode::Exclusive | Mode::Any => Op::Release,
                     Mode::Shared => Op::ReleaseShared,
-                    Mode::Optimistic => Op::EndOptimistic,
-                    Mode::Permit => Op::Publish,
+                    Mode::Optimistic | Mode::Permit => Op::Publish,
                 };
                 match (call.source(lock), call.when(outcome)) {
                     (Some(source), Some(When::Always)) => reports.before(op, source),
