@@ -278,7 +278,12 @@ mod tests {
     fn a_whole_report_is_read_again() {
         let deposit = samples::account_deposit();
         let read = read_results(&json(vec![deposit.clone()])).unwrap();
-        assert_eq!(read.findings[0].witnesses, deposit.witnesses);
+        let mut witnesses = deposit.witnesses;
+        for witness in &mut witnesses {
+            // Where a step is the end of an edge, the edge has its stack.
+            witness.steps.iter_mut().for_each(|step| step.stack = None);
+        }
+        assert_eq!(read.findings[0].witnesses, witnesses);
         let triaged = samples::triaged();
         let mut bytes = Vec::new();
         render(Format::Json, &triaged, &Options::new(&Sources::default()), &mut bytes).unwrap();

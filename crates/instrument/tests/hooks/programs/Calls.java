@@ -55,6 +55,9 @@ class Calls {
         System.out.println(number.get() + number.incrementAndGet());
         System.out.println(number.compareAndSet(2, 3) || number.compareAndSet(1, 2));
         System.out.println(number.compareAndSet(1, 2));
+        number.incrementAndGet();
+        long seen = stamped.tryOptimisticRead();
+        System.out.println(stamped.validate(seen));
         CountDownLatch latch = new CountDownLatch(1);
         latch.countDown();
         System.out.println(latch.await(1L, TimeUnit.SECONDS));
