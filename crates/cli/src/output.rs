@@ -322,7 +322,7 @@ mod tests {
         fs::write(&path, "an older and much longer report").unwrap();
         let buffer = Buffer::default();
         deliver_to(&path, buffer.screen()).unwrap();
-        assert!(fs::read_to_string(&path).unwrap().starts_with("{\n  \"version\": 1,"));
+        assert!(fs::read_to_string(&path).unwrap().starts_with("{\n  \"version\": 2,"));
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
         assert_eq!(buffer.text(), "");
     }

@@ -99,8 +99,8 @@ fn defects(folder: &Path) -> Result<BTreeMap<String, Vec<String>>, Failed> {
 }
 
 /// A command that runs a program.
-fn run(setup: &Setup, flags: &[&str], classes: &Path, main: &str) -> Command {
-    let mut command = scission(flags);
+fn run(setup: &Setup, classes: &Path, main: &str) -> Command {
+    let mut command = scission(&[]);
     command.arg("--").arg(setup.jdk_program("java")).arg("-cp").arg(classes).arg(main);
     command
 }
@@ -154,7 +154,7 @@ fn judge(folder: &Path, messages: &[String]) -> Result<(), Failed> {
 fn one_finding_a_defect(setup: &Setup, name: &str, main: &str) -> Result<(), Failed> {
     let folder = program(name);
     let classes = compile(&folder, name)?;
-    let output = output(run(setup, &[], &classes, main))?;
+    let output = output(run(setup, &classes, main))?;
     judge(&folder, &messages(&report_in(&output)?))?;
     if output.len() > MOST_JSON {
         return Err(format!("the report has {} bytes", output.len()).into());
@@ -165,7 +165,7 @@ fn one_finding_a_defect(setup: &Setup, name: &str, main: &str) -> Result<(), Fai
 /// Its three defects are three findings, and what shows how to mend them is none.
 fn demo(setup: &Setup) -> Result<(), Failed> {
     let classes = compile(&root().join("demo"), "demo")?;
-    let output = output(run(setup, &[], &classes, "bank.Main"))?;
+    let output = output(run(setup, &classes, "bank.Main"))?;
     let mut found = messages(&report_in(&output)?);
     found.sort();
     let blamed = ["`bank.Branch.open` is", "`bank.Teller.audit` is", "`bank.Teller.transfer` is"];
@@ -196,8 +196,12 @@ fn text_of_the_service(setup: &Setup) -> Result<(), Failed> {
 fn sarif(setup: &Setup) -> Result<(), Failed> {
     let folder = program("logging");
     let classes = compile(&folder, "logging-sarif")?;
-    let output = output(run(setup, &["--format", "sarif"], &classes, "log.Main"))?;
-    let report = report_in(&output)?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+    command.env_remove("JAVA_TOOL_OPTIONS").env_remove("JDK_JAVA_OPTIONS");
+    command.args(["run", "--no-config", "--require-agent", "--fail-on", "never"]);
+    command.args(["--format", "sarif", "--output", "-", "--agent"]).arg(setup.agent()).arg("--");
+    command.arg(setup.jdk_program("java")).arg("-cp").arg(&classes).arg("log.Main");
+    let report = report_in(&output(command)?)?;
     let results = report["runs"][0]["results"].as_array().ok_or("there are no results")?;
     let text =
         |result: &Value| without_numbers(result["message"]["text"].as_str().unwrap_or_default());
@@ -219,8 +223,8 @@ fn baseline_converges(setup: &Setup) -> Result<(), Failed> {
     let directory = tempfile::tempdir()?;
     let baseline = directory.path().join("baseline.json");
     let new_in_run = |classes: &Path| -> Result<Vec<String>, Failed> {
-        let mut command = scission(&["--write-baseline"]);
-        command.arg(&baseline);
+        let mut command = scission(&[]);
+        command.arg("--write-baseline").arg(&baseline);
         if baseline.exists() {
             command.arg("--baseline").arg(&baseline);
         }
