@@ -109,7 +109,7 @@ fn finding(method: &str) -> Finding {
         evidence: Evidence::Observed,
         severity: Severity::High,
         blame: site(2),
-        subjects: BTreeMap::from([("variable", "p.A.count".to_string())]),
+        subjects: BTreeMap::from([("variable", format!("p.A.{method}Count"))]),
         stable_subjects: BTreeMap::new(),
         witnesses: vec![Witness::new("happens-before", vec![step("first", 1), step("second", 2)])],
         distance: 0,

@@ -211,8 +211,27 @@ impl ReadFinding {
 }
 
 fn witness(analysis: &str, steps: Vec<ReadStep>, cycle: Option<ReadCycle>) -> Witness {
-    let steps = steps.into_iter().map(ReadStep::step).collect();
-    Witness { cycle: cycle.map(ReadCycle::cycle), ..Witness::new(kept_name(analysis), steps) }
+    let mut steps: Vec<Step> = steps.into_iter().map(ReadStep::step).collect();
+    let cycle = cycle.map(ReadCycle::cycle);
+    if let Some(cycle) = &cycle {
+        steps.iter_mut().for_each(|step| take_stack(step, cycle));
+    }
+    Witness { cycle, ..Witness::new(kept_name(analysis), steps) }
+}
+
+/// The stack of a step of a cycle is written once, at the edge that it is an end of.
+fn take_stack(step: &mut Step, cycle: &Cycle) {
+    let at_step = |operation: &&Operation| operation.site.as_ref() == Some(&step.site);
+    let ends = cycle.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
+    let end = match step.role {
+        "first" => cycle.edges.first().map(|edge| &edge.from).filter(at_step),
+        "second" => cycle.edges.last().map(|edge| &edge.to).filter(at_step),
+        "interferes" => ends.clone().skip(1).find(at_step),
+        _ => None,
+    };
+    if step.stack.is_none() {
+        step.stack = end.and_then(|end| end.stack.clone());
+    }
 }
 
 impl ReadCycle {
@@ -278,10 +297,14 @@ mod tests {
     fn a_whole_report_is_read_again() {
         let deposit = samples::account_deposit();
         let read = read_results(&json(vec![deposit.clone()])).unwrap();
-        let mut witnesses = deposit.witnesses;
+        let without_stacks = |mut witnesses: Vec<Witness>| {
+            witnesses
+                .iter_mut()
+                .for_each(|it| it.steps.iter_mut().for_each(|step| step.stack = None));
+            witnesses
+        };
+        let mut witnesses = without_stacks(deposit.witnesses);
         for witness in &mut witnesses {
-            // Where a step is the end of an edge, the edge has its stack.
-            witness.steps.iter_mut().for_each(|step| step.stack = None);
             // Below the program's own code nothing is written.
             for edge in witness.cycle.iter_mut().flat_map(|cycle| &mut cycle.edges) {
                 for stack in [&mut edge.from.stack, &mut edge.to.stack].into_iter().flatten() {
@@ -289,7 +312,11 @@ mod tests {
                 }
             }
         }
-        assert_eq!(read.findings[0].witnesses, witnesses);
+        let first = &read.findings[0].witnesses[0];
+        let edge = &first.cycle.as_ref().unwrap().edges[0];
+        assert!(edge.from.stack.is_some());
+        assert_eq!(first.steps[1].stack, edge.from.stack);
+        assert_eq!(without_stacks(read.findings[0].witnesses.clone()), witnesses);
         let triaged = samples::triaged();
         let mut bytes = Vec::new();
         render(Format::Json, &triaged, &Options::new(&Sources::default()), &mut bytes).unwrap();
@@ -307,9 +334,10 @@ mod tests {
         let rules: Vec<_> = read.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, ["not-serializable", "breakable-block"]);
         let mut steps = samples::predicted_deposit().witnesses.remove(0).steps;
-        // The stacks of a cycle stand at its edges, which are not read.
-        steps.iter_mut().for_each(|step| step.stack = None);
-        assert_eq!(read[1].witnesses[0].steps, steps);
+        let mut read = read[1].witnesses[0].steps.clone();
+        // The stacks of a cycle stand at its edges.
+        steps.iter_mut().chain(&mut read).for_each(|step| step.stack = None);
+        assert_eq!(read, steps);
     }
 
     #[test]
