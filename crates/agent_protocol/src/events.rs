@@ -143,7 +143,7 @@ macro_rules! for_each_event {
             BlockedByThread(awaited: ThreadId) = "blocked-by-thread", counted as "threads that wait for blocked ones", said as "waits for the end of";
             /// An atomic was changed by an addition, or a step like one, whose result nobody looks at. Additions commute:
             /// in which order two of them came cannot be told afterwards.
-            AtomicAdd(variable: Variable) = "add", counted as "atomic additions", said as "adds to";
+            AtomicAdd(variable: Variable) = "atomic-add", counted as "atomic additions", said as "adds to";
             /// An atomic had the value that the thread expected, and was updated in the same step.
             AtomicSwap(variable: Variable) = "swap", counted as "successful comparisons with updates", said as "updates";
             /// The thread waits without a limit. The object is what it waits for, 0 if that is not known; the class names the
