@@ -1,8 +1,8 @@
 //! The rules that decide how severe a finding is: one table.
 //!
-//! A severity is a probability that was measured: of the findings of severity `high` that were judged at least three in
-//! four asked for a change, of those of `medium` two in five (`docs/real-programs.md`). An analysis that grades a finding
-//! puts the name of the grade rule among its subjects, as [`GRADE`]; reports say it.
+//! A severity is meant as a probability: of the findings of severity `high` at least three in four should ask for a change,
+//! of those of `medium` two in five. `docs/real-programs.md` says from which findings the rules were made; how many of
+//! those that they leave ask for a change has not been judged yet. An analysis that grades a finding puts the name of the grade rule among its subjects, as [`GRADE`]; reports say it.
 
 use std::collections::BTreeMap;
 
