@@ -22,6 +22,7 @@ mod program_run;
 mod real_programs;
 mod reference_pages;
 mod rule_pages;
+mod server_bench;
 mod sizes;
 mod soak;
 mod suite;
@@ -71,6 +72,8 @@ usage: cargo xtask COMMAND
                  how many transactions Velodrome creates and keeps, on the programs of bench agent
   bench warnings [PROGRAM]...
                  which warnings of Atomizer and Velodrome are true, on programs whose methods were judged
+  bench server [--quick] [SERVER]...
+                 how many requests servers answer while they are watched, in three rounds or in one
   bench soak     the memory of the agent under very many threads and events
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
@@ -110,6 +113,8 @@ fn main() -> ExitCode {
         ["bench", "order", names @ ..] => order_bench::measure(Jvms::Own, names),
         ["bench", "transactions"] => transactions::count(),
         ["bench", "warnings", names @ ..] => warnings::count(names),
+        ["bench", "server", "--quick", names @ ..] => server_bench::measure(Rounds::Quick, names),
+        ["bench", "server", names @ ..] => server_bench::measure(Rounds::Full, names),
         ["bench", "soak"] => soak::soak(),
         ["real-programs"] => real_programs::check_all(),
         ["help" | "--help" | "-h"] => {

@@ -39,10 +39,10 @@ order_hooks! {
     AcquireStatic = acquireStatic "(Ljava/lang/Object;)V";
     /// Before a volatile static field is written: its class.
     ReleaseStatic = releaseStatic "(Ljava/lang/Object;)V";
-    /// In the program: after a volatile field was read that its compiler made, the object and the site.
-    AcquireMadeField = acquireMadeField "(Ljava/lang/Object;I)V";
-    /// In the program: before a volatile field is written that its compiler made, the object and the site.
-    ReleaseMadeField = releaseMadeField "(Ljava/lang/Object;I)V";
+    /// After a volatile field of a loaded class was read that gives order and is no variable: the object and the site.
+    AcquireOrderField = acquireOrderField "(Ljava/lang/Object;I)V";
+    /// Before a volatile field of a loaded class is written that gives order and is no variable: the object and the site.
+    ReleaseOrderField = releaseOrderField "(Ljava/lang/Object;I)V";
     /// From here on atomic operations are not reported, until as many calls of [`OrderHook::Unmute`].
     Mute = mute "()V";
     /// Ends what the last [`OrderHook::Mute`] began.

@@ -33,7 +33,10 @@ import jdk.internal.vm.annotation.Stable;
  * release, and the tag: no event is needed, since nobody else has acquired it. Whoever else comes to the word, or comes
  * with another tag, reports that release on behalf of its thread, and from then on the word is shared: every release is
  * an event, and so is every acquisition by a thread that has not acquired since the last release. A shared word holds the
- * epoch of the last release to any of its places; a thread remembers the words that it has acquired from.
+ * epoch of the last release to any of its places; a thread remembers the words that it has acquired from. A thread that has
+ * acquired all that was released to a word, and to one place alone, has the word for itself again when it releases to that
+ * place: whoever acquires what it releases acquires the rest as well. The tag of a word that was shared by several places is
+ * {@link #SEVERAL}.
  *
  * <p><b>Why no order is lost.</b> A release stores its word, or its event, before the operation that others can see; an
  * acquisition looks at the word after the operation. So whoever sees what was written finds the word of that release, or
@@ -50,6 +53,7 @@ public final class ScissionOrder {
     private static final long TAG = (1L << SITE_BITS) - 1;
     private static final int KEY_BITS = SITE_BITS + ORDER_WORD_BITS;
     private static final long SHARED = 1L << 63;
+    private static final long SEVERAL = TAG;
     /** Distinguishes places in memory from objects, which have small numbers. */
     private static final long PLACE = 1L << 62;
     /** The place that fences release to and acquire from. */
@@ -245,13 +249,16 @@ public final class ScissionOrder {
         }
     }
 
-    /** After a volatile field of a watched class was read that its compiler made: it gives order and is no variable. */
-    public static void acquireMadeField(Object object, int site) {
+    /**
+     * After a volatile field was read that gives order and is no variable: its compiler made it, or it is one of code that is
+     * not watched.
+     */
+    public static void acquireOrderField(Object object, int site) {
         try {
             ScissionThread s = ScissionEpochs.current();
             if (!isOn) {
                 ScissionCalls.call(s, object, OP_RECEIVE, site);
-            } else if (ScissionAccesses.entry(s, object, null, site) == ScissionSites.IS_VOLATILE) {
+            } else if (ScissionSites.isVolatile(ScissionAccesses.entry(s, object, null, site))) {
                 acquireVolatile(object, null, site);
             }
         } catch (RuntimeException | LinkageError problem) {
@@ -259,8 +266,8 @@ public final class ScissionOrder {
         }
     }
 
-    /** Before a volatile field of a watched class is written that its compiler made; the object may be null. */
-    public static void releaseMadeField(Object object, int site) {
+    /** Before a volatile field is written that gives order and is no variable; the object may be null. */
+    public static void releaseOrderField(Object object, int site) {
         if (object == null) {
             return;
         }
@@ -268,7 +275,7 @@ public final class ScissionOrder {
             ScissionThread s = ScissionEpochs.current();
             if (!isOn) {
                 ScissionCalls.call(s, object, OP_PUBLISH, site);
-            } else if (ScissionAccesses.entry(s, object, null, site) == ScissionSites.IS_VOLATILE) {
+            } else if (ScissionSites.isVolatile(ScissionAccesses.entry(s, object, null, site))) {
                 releaseVolatile(object, null, site);
             }
         } catch (RuntimeException | LinkageError problem) {
@@ -681,26 +688,36 @@ public final class ScissionOrder {
         long key = key(object, what);
         long address = address(key);
         long word = U.getLong(null, address);
-        boolean isOwn = word == 0 || word > 0 && ((word ^ key) & TAG) == 0 && owner(word) == s.number;
-        if (OWNERSHIP && isOwn && U.compareAndSetLong(null, address, word, s.epoch | key & TAG)) {
+        boolean isOwn = word == 0 || isOfPlace(word, key) && (word > 0 ? owner(word) == s.number : s.hasAcquired(key, word));
+        long noted = s.epoch | key & TAG;
+        if (OWNERSHIP && isOwn && U.compareAndSetLong(null, address, word, noted)) {
+            s.ownsReleased(key, noted | SHARED);
             beginEpoch(s);
             return;
         }
         releaseNow(s, key, address);
     }
 
+    /** Whether a word that is not 0 is one of this place alone. */
+    @ForceInline
+    private static boolean isOfPlace(long word, long key) {
+        return ((word ^ key) & TAG) == 0 && (key & TAG) != SEVERAL;
+    }
+
     @DontInline
     private static void releaseNow(ScissionThread s, long key, long address) {
         share(s, address, true);
-        long before = U.getLongVolatile(null, address);
         emit(s, EVENT_ORDER_RELEASE, 0, PLACE | key, 0);
-        long word = s.epoch | key & TAG | SHARED;
-        if (U.compareAndSetLong(null, address, before, word)) {
-            if (s.hasAcquired(key, before)) {
-                s.acquired(key, word);
+        while (true) {
+            long before = share(s, address, true);
+            long tag = before == 0 || isOfPlace(before, key) ? key & TAG : SEVERAL;
+            long word = s.epoch | tag | SHARED;
+            if (U.compareAndSetLong(null, address, before, word)) {
+                if (s.hasAcquired(key, before)) {
+                    s.acquired(key, word);
+                }
+                break;
             }
-        } else {
-            U.putLongVolatile(null, address, word);
         }
         beginEpoch(s);
     }

@@ -128,7 +128,7 @@ final class ScissionSites {
     }
 
     /** Whether an entry is that of a volatile field, with or without a word. */
-    private static boolean isVolatile(long entry) {
+    static boolean isVolatile(long entry) {
         return entry < END_OF_VOLATILE || entry == IS_VOLATILE;
     }
 

@@ -245,6 +245,14 @@ final class ScissionThread {
         known[at] = word ^ key * 0x9e3779b97f4a7c15L;
     }
 
+    /** The thread has all that was released to a place, if the word there is this one. Notes it if there is room. */
+    void ownsReleased(long key, long word) {
+        long[] known = acquired;
+        if (known.length > 1) {
+            known[(int) key & known.length - 1] = word ^ key * 0x9e3779b97f4a7c15L;
+        }
+    }
+
     /** Whether the thread has seen the initialisation of a class. */
     boolean sees(int classNumber) {
         long[] seen = seenClasses;

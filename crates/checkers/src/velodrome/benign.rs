@@ -187,7 +187,7 @@ fn released(action: Action) -> Option<ObjectId> {
 }
 
 /// Which idiom all violations of a shape are, if all of them were harmless, for these reasons. `updates` are the places where
-/// variables were updated in one step.
+/// variables were updated in one step that fails if their value has changed.
 pub(super) fn idiom(
     tables: &Tables,
     shape: &Shape,

@@ -706,7 +706,7 @@ impl Checker for Velodrome {
             let doubtful = &mut self.threads[slot.index()].doubtful;
             doubtful.iter_mut().for_each(|violation| violation.note(event.action, event.site));
         }
-        if let Action::AtomicUpdate(_) | Action::AtomicSwap(_) = event.action {
+        if let Action::AtomicSwap(_) = event.action {
             self.violations.updates.insert(event.site);
         }
         match event.action {

@@ -91,7 +91,7 @@ pub(super) struct Violations {
     /// The blocks that are not self-serializable; and in how many violations each was the innermost open block, and there
     /// was no doubt that they did harm.
     pub(super) refuted: FxHashMap<Block, u32>,
-    /// The places where variables were updated in one step.
+    /// The places where variables were updated in one step that fails if their value has changed.
     pub(super) updates: FxHashSet<SiteId>,
 }
 

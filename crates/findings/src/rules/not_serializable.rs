@@ -63,12 +63,12 @@ super::rule! {
     ///   without interruption;
     /// - `medium`: the blocks of the cycle cannot all be serial, but each of them alone can: no single block is to blame,
     ///   and the one that completed the cycle is named;
-    /// - `low`: the block was split and does not rely on what it had read before: it reads a variable again and again at
-    ///   one place, until another thread changes it; or it read a variable and tried to update it in one step
-    ///   (`compareAndSet`, `putIfAbsent`), which failed because another thread had changed it; or it read a variable,
-    ///   acquired a lock and read it again, while another thread initialised it in the same method (double-checked
-    ///   initialisation). Blocks that write the variable after all are graded `high`: the change of the other thread
-    ///   may be lost.
+    /// - `low`, shown with `--level low`: the block was split and does not rely on what it had read before: it reads a
+    ///   variable again and again at one place, until another thread changes it; or it read a variable and tried to
+    ///   update it in one step (`compareAndSet`, `putIfAbsent`), which failed because another thread had changed it; or
+    ///   it read a variable, acquired a lock and read it again, while another thread initialised it in the same method
+    ///   (double-checked initialisation). Blocks that write the variable after all are graded `high`: the change of the
+    ///   other thread may be lost.
     ///
     /// ## Limitations
     ///
@@ -83,7 +83,7 @@ super::rule! {
     static RULE = {
         name: "not-serializable",
         on_by_default: true,
-        default_level: Severity::Low,
+        default_level: Severity::Medium,
         summary: "a block that is meant to be atomic was split by other threads in an observed run",
         message: "`{blame}` is not atomic: another thread ran between its use of `{first}` and its use of `{second}`",
         roles: &[

@@ -160,6 +160,10 @@ impl MethodPlan<'_, '_> {
         }
         if library_shows_order(self.planner.config, model) {
             reports.leave_out_order();
+            // What orders threads inside of code that is not watched is no variable of the program.
+            if !self.watches_accesses {
+                reports.leave_out_variables();
+            }
         }
         if !self.planner.has_class_constants() {
             reports.before.retain(|(_, source)| *source != Source::Class);

@@ -210,7 +210,7 @@ impl<'a> MethodPlan<'_, 'a> {
             after.swap();
         }
         if access.is_order {
-            self.call_order(&mut after, OrderHook::AcquireMadeField, &[access.site])?;
+            self.call_order(&mut after, OrderHook::AcquireOrderField, &[access.site])?;
         } else {
             let hook = if access.is_new { Hook::ReadNew } else { Hook::Read };
             self.call(&mut after, hook, &[access.site])?;
@@ -236,7 +236,7 @@ impl<'a> MethodPlan<'_, 'a> {
         }
         self.approach(&mut before, access.site)?;
         if access.is_order {
-            self.call_order(&mut before, OrderHook::ReleaseMadeField, &[access.site])?;
+            self.call_order(&mut before, OrderHook::ReleaseOrderField, &[access.site])?;
         } else {
             let hook = if access.is_new { Hook::WriteNew } else { Hook::Write };
             self.call(&mut before, hook, &[access.site])?;
@@ -327,7 +327,8 @@ impl<'a> MethodPlan<'_, 'a> {
         if is_compiler_made && !is_volatile {
             return None;
         }
-        let is_order = is_compiler_made && !is_static;
+        // What orders threads inside of code that is not watched is no variable of the program.
+        let is_order = (is_compiler_made || is_volatile && !self.watches_accesses) && !is_static;
         // An order that is no variable has no interval either.
         let may_be_volatile = !is_order && flags.is_none_or(|flags| flags.is_volatile);
         let may_be_shared =

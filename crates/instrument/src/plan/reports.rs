@@ -86,6 +86,12 @@ impl Reports {
         self.after.retain(|(op, ..)| is_kept(*op));
     }
 
+    /// Leaves out accesses to objects that order the calls to them, which are variables to those who ask what is atomic.
+    pub(super) fn leave_out_variables(&mut self) {
+        self.after.retain(|(op, ..)| !op.is_of_concurrent() && !is_interval(*op));
+        self.key = None;
+    }
+
     pub(super) fn before(&mut self, op: Op, source: Source) {
         // What a call returns is not there before.
         if source != Source::Result && !self.before.contains(&(op, source)) {
@@ -111,16 +117,6 @@ impl Reports {
 
     /// How the operations that the reports after the call are about get an interval: nothing if they need none.
     fn since(&self) -> Option<Hook> {
-        let is_interval = |op: Op| {
-            matches!(
-                op,
-                Op::AtomicRead
-                    | Op::AtomicWrite
-                    | Op::AtomicUpdate
-                    | Op::AtomicAdd
-                    | Op::AtomicSwap
-            )
-        };
         if self.after.iter().any(|(op, ..)| is_interval(*op)) {
             Some(Hook::Since)
         } else {
@@ -142,6 +138,14 @@ impl Reports {
             self.after.push((op, source, when));
         }
     }
+}
+
+/// Whether an operation takes effect at some moment between two others of its thread.
+fn is_interval(op: Op) -> bool {
+    matches!(
+        op,
+        Op::AtomicRead | Op::AtomicWrite | Op::AtomicUpdate | Op::AtomicAdd | Op::AtomicSwap
+    )
 }
 
 /// One call, as far as the models can be applied to it.
