@@ -182,9 +182,12 @@ impl Sharing {
             is_action(group) || (!entries.is_empty() && entries.iter().all(is_known))
         };
         let (first, second) = (is_action(pair.first, one), is_action(pair.second, other));
-        (first && second)
-            || (first && self.meets_at_barrier[other])
-            || (second && self.meets_at_barrier[one])
+        match (first, second) {
+            (true, true) => true,
+            (true, false) => self.meets_at_barrier[other],
+            (false, true) => self.meets_at_barrier[one],
+            (false, false) => false,
+        }
     }
 
     /// How certain it is that two threads mean the same object.
