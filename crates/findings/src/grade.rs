@@ -50,10 +50,13 @@ grade_rules! {
     COUNTER = "counter", Medium, "it is only counted, and nothing is decided by it";
     UNKNOWN_LOCKS = "unknown-locks", Low, "not all locks that are held here are known";
     OWN_TASK = "own-task", Low, "each thread may run an object of its own";
+    HANDED_OVER = "handed-over", Low, "whoever uses the object has taken it out of a collection first, and has it alone";
     CURSOR = "cursor", Low, "an iterator belongs to the loop that made it";
     OWN_OBJECTS = "own-objects", Medium, "each thread may have an object of its own";
     BEFORE_START = "before-start", Medium, "one access comes before the start of the thread that makes the other";
     BARRIER_PHASES = "barrier-phases", Medium, "the threads meet at a barrier, which may separate the accesses";
+    BARRIER_ACTION = "barrier-action", Low, "it is done for all threads of a barrier, while they wait there";
+    TURNS = "turns", Low, "the threads wait for their turn first, and pass it on afterwards";
     PERHAPS_BEFORE = "perhaps-before", Low, "it is not known where the other thread is started, and this may come before";
     CALLERS_OF_LIBRARY = "callers-of-library", Medium, "whether several threads call the library at a time is up to its callers";
     SET_UP = "set-up", Low, "it looks like what is set once, before an object is used";

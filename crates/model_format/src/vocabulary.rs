@@ -445,6 +445,8 @@ words! {
         TolerantRemoval = "tolerant-removal",
         /// Takes something out of the receiver that must be there.
         DemandingRemoval = "demanding-removal",
+        /// The result is an object that the receiver had, and has no longer: it belongs to the caller from now on.
+        GivesAway = "giving-away",
         /// A look that is a change in a map that keeps its entries in the order of access.
         WritesInAccessOrder = "writing-in-access-order",
         /// A constructor that can make a map that keeps its entries in the order of access.

@@ -115,6 +115,12 @@ impl Models {
         self.has_inherited(class, method, descriptor, MethodProperty::Validates)
     }
 
+    /// Whether what this method returns is an object that its receiver no longer has.
+    #[must_use]
+    pub fn gives_away(&self, class: &str, method: &str, descriptor: &str) -> bool {
+        self.has_inherited(class, method, descriptor, MethodProperty::GivesAway)
+    }
+
     /// Whether a class or one above it says this of a method.
     fn has_inherited(
         &self,

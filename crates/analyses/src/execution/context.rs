@@ -46,6 +46,11 @@ pub(super) struct ContextLock {
 }
 
 impl ContextLock {
+    /// A lock that has no name here.
+    pub(super) fn unnamed(lock: HeldLock) -> ContextLock {
+        ContextLock { lock, expression: None, around: Vec::new(), apart: Vec::new() }
+    }
+
     /// What makes a lock differ from another, for a context.
     #[allow(clippy::type_complexity, reason = "all fields but one")]
     fn identity(
@@ -204,6 +209,8 @@ fn name_in_callee(
 pub(super) struct ParameterFacts {
     /// It is new, and no other thread knows it.
     pub(super) is_fresh: bool,
+    /// It was taken out of a collection, and not given back.
+    pub(super) is_taken_out: bool,
     /// It is the object that the thread was started with, and no other thread runs it.
     pub(super) is_own_root: bool,
     /// It is the object that the thread was started with; whether others run it is not known.

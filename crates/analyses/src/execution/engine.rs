@@ -37,6 +37,7 @@ use super::flow::{
     AccessAction, AccessReference, Action, CallAction, MethodEvent, MethodEvents, State,
     SymbolicLock, method_events, parameter_number,
 };
+use super::fresh::Ownership;
 use super::order::{Channel, OrderEffect};
 use super::program_facts::{BaseFactStorage, ProgramFacts, controls_threads, is_touched};
 use super::unique::{self, AllocationRecord, CallRecord, ExecutionRecord, StartRecord};
@@ -771,7 +772,7 @@ impl Engine<'_, '_> {
                         is_atomic: contents.is_atomic,
                         value: value.and_then(|value| value.object(active.objects)),
                         written: *written,
-                        own,
+                        own: own.map(ContextLock::unnamed),
                     };
                     self.notify_access(active, event, point, &accessed);
                 }
@@ -955,8 +956,12 @@ impl Engine<'_, '_> {
         };
         let given = parameter_number(body, value).map(|number| active.facts(number));
         let definition = |value| body.definitions[value];
-        let is_fresh =
-            state.fresh.is_fresh(&definition, value, &|number| active.facts(number).is_fresh);
+        let of_parameter = |number| match active.facts(number) {
+            ParameterFacts { is_fresh: true, .. } => Ownership::Fresh,
+            ParameterFacts { is_taken_out: true, .. } => Ownership::TakenOut,
+            _ => Ownership::Shared,
+        };
+        let ownership = state.fresh.ownership(&definition, value, &of_parameter);
         let local = LockExpression::new(ExpressionRoot::Local(value));
         let is_joined = !state.joined.is_empty()
             && [expression, Some(&local)]
@@ -964,7 +969,8 @@ impl Engine<'_, '_> {
                 .flatten()
                 .any(|name| state.joined.binary_search(name).is_ok());
         ParameterFacts {
-            is_fresh,
+            is_fresh: ownership == Ownership::Fresh,
+            is_taken_out: ownership == Ownership::TakenOut,
             is_own_root: given.is_some_and(|facts| facts.is_own_root),
             is_perhaps_own_root: given.is_some_and(|facts| facts.is_perhaps_own_root),
             is_joined: is_joined || given.is_some_and(|facts| facts.is_joined),
@@ -984,11 +990,7 @@ impl Engine<'_, '_> {
         {
             return;
         }
-        let own = access
-            .own
-            .as_ref()
-            .and_then(|own| self.context_lock(active, &point.locks, own))
-            .map(|own| own.lock);
+        let own = access.own.as_ref().and_then(|own| self.context_lock(active, &point.locks, own));
         let accessed = ContextAccess {
             reference: access.reference,
             object,
@@ -1025,11 +1027,12 @@ impl Engine<'_, '_> {
             related.map(|held| (held.lock.clone(), held.relation(&class_of_static, name))).collect()
         };
         if let Some(own) = &accessed.own {
-            let relation = match own.object == Some(accessed.object) {
-                true => Relation::Inside(Vec::new()),
-                false => Relation::Unknown,
+            let relation = match own.relation(&self.class_of_static(), name) {
+                _ if own.lock.object == Some(accessed.object) => Relation::Inside(Vec::new()),
+                inside @ Relation::Inside(_) => inside,
+                Relation::Around(_) | Relation::Apart | Relation::Unknown => Relation::Unknown,
             };
-            locks.push((own.clone(), relation));
+            locks.push((own.lock.clone(), relation));
         }
         let value_is_fresh = accessed
             .written
@@ -1044,6 +1047,7 @@ impl Engine<'_, '_> {
             base: BaseReference {
                 is_this,
                 is_fresh: facts.is_fresh,
+                is_taken_out: facts.is_taken_out,
                 is_own_root: facts.is_own_root,
                 is_perhaps_own_root: facts.is_perhaps_own_root,
                 is_joined: facts.is_joined,
@@ -1128,7 +1132,7 @@ struct ContextAccess {
     is_atomic: bool,
     value: Option<ObjectId>,
     written: Option<program::ids::ValueId>,
-    own: Option<HeldLock>,
+    own: Option<ContextLock>,
 }
 
 fn contents_by_class(

@@ -167,6 +167,9 @@ pub struct BaseReference {
     pub is_this: bool,
     /// The object is new, and no other thread knows it yet (NEW-safe).
     pub is_fresh: bool,
+    /// The thread has taken the object out of a collection, and not given it back: it has the object alone if everybody
+    /// keeps to that.
+    pub is_taken_out: bool,
     /// It is the very object that the current thread was started with, and no other thread runs it.
     pub is_own_root: bool,
     /// It is the very object that the current thread was started with; whether others run it is not known.

@@ -35,7 +35,7 @@ use super::program_facts::ProgramFacts;
 use super::{AccessKind, LockMode, SignalKind};
 use crate::heap::{NodeId, Place, Slot, ThreadSet};
 use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
-use crate::locks::implicit_lock;
+use crate::locks::{OptimisticReads, implicit_lock, is_conversion};
 use crate::sorted::{insert, intersect, unite};
 
 /// A lock as the code of one method sees it.
@@ -55,6 +55,8 @@ pub(super) struct SymbolicLock {
     pub(super) offset: u32,
     /// Whether it was held before: such an acquisition changes nothing.
     pub(super) is_reentrant: bool,
+    /// Whether taking it gives back the same lock as it was held before, in another mode.
+    is_converted: bool,
 }
 
 impl SymbolicLock {
@@ -63,11 +65,12 @@ impl SymbolicLock {
         self.value.is_some()
     }
 
-    /// Whether two paths hold the same lock in the same way, wherever each of them has taken it.
+    /// Whether two paths hold the same lock, wherever each of them has taken it, and whether alone or with others.
     fn is_same_lock(&self, other: &SymbolicLock) -> bool {
         let has_name = self.expression.is_some() || self.value.is_some();
-        let offset = if has_name { other.offset } else { self.offset };
-        SymbolicLock { offset, ..self.clone() } == *other
+        let (offset, mode) =
+            if has_name { (other.offset, other.mode) } else { (self.offset, self.mode) };
+        SymbolicLock { offset, mode, ..self.clone() } == *other
     }
 }
 
@@ -125,7 +128,7 @@ pub(super) struct AccessAction {
     pub(super) value: Option<AbstractValue>,
     /// The value that is written.
     pub(super) written: Option<ValueId>,
-    /// A lock that the accessing library method takes itself.
+    /// A lock that the accessing library method takes itself, or that the read is validated with.
     pub(super) own: Option<SymbolicLock>,
 }
 
@@ -229,9 +232,11 @@ impl State {
                 return false;
             };
             // Where it was taken depends on the path; the first place stands for all.
-            let offset = lock.offset.min(others.remove(at).offset);
-            has_moved |= offset != lock.offset;
-            lock.offset = offset;
+            let other = others.remove(at);
+            let offset = lock.offset.min(other.offset);
+            let mode = lock.mode.max(other.mode);
+            has_moved |= (offset, mode) != (lock.offset, lock.mode);
+            (lock.offset, lock.mode) = (offset, mode);
             true
         });
         self.conditional.retain(|lock| other.conditional.contains(lock));
@@ -294,6 +299,7 @@ impl Flow<'_> {
             handle: None,
             offset,
             is_reentrant: false,
+            is_converted: false,
         }
     }
 
@@ -307,6 +313,7 @@ impl Flow<'_> {
             handle: None,
             offset,
             is_reentrant: false,
+            is_converted: false,
         }
     }
 
@@ -338,14 +345,17 @@ impl Flow<'_> {
             }],
             Operation::Call(call) => {
                 let mut changes = Vec::new();
-                for effect in effects_here(program, call.method) {
+                let effects = effects_here(program, call.method);
+                let is_conversion = is_conversion(effects);
+                for effect in effects {
                     match effect {
                         Effect::Acquire { lock, mode, outcome } => {
                             let Some(value) = self.body_values.operand_value(call, *lock) else {
                                 continue;
                             };
                             let Some(mode) = self.mode(*mode, value) else { continue };
-                            let lock = self.lock(value, mode, false, offset);
+                            let mut lock = self.lock(value, mode, false, offset);
+                            lock.is_converted = is_conversion;
                             let expected = match outcome {
                                 Outcome::Always => {
                                     changes.push(LockChange::Acquire(lock));
@@ -359,7 +369,7 @@ impl Flow<'_> {
                                 changes.push(LockChange::Try { lock, result, expected });
                             }
                         }
-                        Effect::Release { lock, mode, .. } => {
+                        Effect::Release { lock, mode, .. } if !is_conversion => {
                             let Some(value) = self.body_values.operand_value(call, *lock) else {
                                 continue;
                             };
@@ -568,8 +578,14 @@ impl Forward for Flow<'_> {
         let (known, open): (Vec<_>, Vec<_>) =
             std::mem::take(&mut state.conditional).into_iter().partition(|it| it.0 == value);
         state.conditional = open;
-        for (_, expected, lock) in known {
+        for (_, expected, mut lock) in known {
             if expected == is_true {
+                if std::mem::take(&mut lock.is_converted) {
+                    let is_old = |held: &SymbolicLock| {
+                        held.expression == lock.expression && held.value.is_none()
+                    };
+                    state.held.retain(|held| !is_old(held));
+                }
                 self.acquire(state, lock);
             }
         }
@@ -600,6 +616,7 @@ pub(super) fn method_events(program_facts: &ProgramFacts<'_>, body: &Body) -> Me
     let mut collector = EventCollector {
         flow: &flow,
         bindable: &bindable,
+        optimistic: OptimisticReads::of(base_facts.program, body),
         method_events: MethodEvents::default(),
         is_repeated: false,
     };
@@ -628,6 +645,7 @@ impl Flow<'_> {
 struct EventCollector<'a, 'b> {
     flow: &'b Flow<'a>,
     bindable: &'b [bool],
+    optimistic: OptimisticReads,
     method_events: MethodEvents,
     is_repeated: bool,
 }
@@ -772,7 +790,10 @@ impl EventCollector<'_, '_> {
         let value = read.or(written).and_then(|value| self.flow.body_values.of_value(value));
         let kind = if written.is_some() { AccessKind::Write } else { AccessKind::Read };
         let written = written.map(|value| self.flow.body().without_casts(value));
-        let access = AccessAction { reference, slot, kind, is_atomic, value, written, own: None };
+        let optimistic = self.optimistic.lock_at(offset).filter(|_| kind == AccessKind::Read);
+        let own = optimistic
+            .map(|taken| self.flow.lock(taken.lock, LockMode::Shared, false, taken.offset));
+        let access = AccessAction { reference, slot, kind, is_atomic, value, written, own };
         self.push(state, offset, Action::Access(Box::new(access)));
     }
 

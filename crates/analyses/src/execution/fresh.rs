@@ -16,11 +16,11 @@
 //! 2. Factories: a result whose alias set a callee allocates, names nowhere and hands to nobody else is
 //! fresh.
 
-use program::Origin;
 use program::callgraph::CallGraph;
 use program::ids::{Id, MethodId, ValueId};
-use program::ir::{Call, Definition, DynamicTarget, Instruction, Operation};
+use program::ir::{Call, Definition, DynamicTarget, Instruction, Operation, Terminator};
 use program::models::{Effect, Operand};
+use program::{Origin, Program};
 
 use super::binding::{BodyValues, ParameterSource, parameter_sources};
 use super::order::effects_here;
@@ -30,11 +30,26 @@ use crate::sorted::{insert, intersect};
 /// Values that are tracked at once, at most; others are not fresh.
 const MOST_VALUES: usize = 48;
 
+/// Whose an object is, as far as one thread can tell. The greater, the surer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ownership {
+    /// Other threads may know it.
+    #[default]
+    Shared,
+    /// The thread has taken it out of a collection, and not given it back: others know it only if they kept a reference
+    /// that they should not have kept.
+    TakenOut,
+    /// The thread has made it, and nobody else knows it.
+    Fresh,
+}
+
 /// What is fresh at one point. All lists are sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Freshness {
-    /// The values that refer to fresh objects.
+    /// The values that refer to fresh objects, and to those that were taken out of a collection.
     values: Vec<ValueId>,
+    /// Those of them that were taken out of a collection.
+    taken_out: Vec<ValueId>,
     /// Those that were stored somewhere, so that they may be loaded again.
     stored: Vec<ValueId>,
     /// Which fresh objects keep which.
@@ -51,6 +66,9 @@ impl Freshness {
         let mut changed = intersect(&mut self.values, &other.values)
             | intersect(&mut self.fields, &other.fields)
             | intersect(&mut self.same, &other.same);
+        for value in &other.taken_out {
+            changed |= self.is_tracked(*value) && insert(&mut self.taken_out, *value);
+        }
         for value in &other.stored {
             changed |= self.is_tracked(*value) && insert(&mut self.stored, *value);
         }
@@ -58,6 +76,7 @@ impl Freshness {
             changed |= self.is_tracked(pair.1) && insert(&mut self.ownership, *pair);
         }
         let values = &self.values;
+        self.taken_out.retain(|value| values.binary_search(value).is_ok());
         self.stored.retain(|value| values.binary_search(value).is_ok());
         self.ownership.retain(|(_, kept)| values.binary_search(kept).is_ok());
         changed
@@ -75,27 +94,31 @@ impl Freshness {
         }
     }
 
-    /// Whether a value (without casts) is fresh, if parameters are as the context says.
-    pub(super) fn is_fresh(
+    /// Whose the object is that a value (without casts) refers to, if parameters are as the context says.
+    pub(super) fn ownership(
         &self,
         definition_of: &dyn Fn(ValueId) -> Definition,
         value: ValueId,
-        is_parameter_fresh: &dyn Fn(u16) -> bool,
-    ) -> bool {
+        of_parameter: &dyn Fn(u16) -> Ownership,
+    ) -> Ownership {
         if self.values.is_empty() {
-            return false;
+            return Ownership::Shared;
         }
+        let mut least = Ownership::Fresh;
         let mut todo = vec![self.root(value)];
         let mut next = 0;
         while let Some(value) = todo.get(next).copied() {
             next += 1;
             if !self.is_tracked(value) {
-                return false;
+                return Ownership::Shared;
             }
-            if let Definition::Parameter(number) = definition_of(value)
-                && !is_parameter_fresh(number)
-            {
-                return false;
+            if let Definition::Parameter(number) = definition_of(value) {
+                least = least.min(of_parameter(number));
+            } else if self.taken_out.binary_search(&value).is_ok() {
+                least = least.min(Ownership::TakenOut);
+            }
+            if least == Ownership::Shared {
+                return least;
             }
             for (owner, kept) in &self.ownership {
                 if *kept == value && !todo.contains(owner) {
@@ -103,7 +126,7 @@ impl Freshness {
                 }
             }
         }
-        true
+        least
     }
 
     fn make(&mut self, value: ValueId) {
@@ -113,12 +136,20 @@ impl Freshness {
         }
     }
 
+    fn take_out(&mut self, value: ValueId) {
+        self.make(value);
+        if self.is_tracked(value) {
+            insert(&mut self.taken_out, value);
+        }
+    }
+
     /// Drops all that is known of a value.
     fn forget(&mut self, value: ValueId) {
         if self.values.is_empty() && self.same.is_empty() {
             return;
         }
         self.values.retain(|it| *it != value);
+        self.taken_out.retain(|it| *it != value);
         self.stored.retain(|it| *it != value);
         self.ownership.retain(|(owner, kept)| *owner != value && *kept != value);
         self.fields.retain(|(owner, _, kept)| *owner != value && *kept != value);
@@ -164,6 +195,8 @@ pub(super) struct ArgumentEffects {
     in_result: Vec<usize>,
     /// Whether the result is a new object that nobody else knows.
     is_result_fresh: bool,
+    /// Whether the result is new or was taken out of a collection.
+    is_result_taken_out: bool,
     /// Fields of parameters that refer to new objects that nobody else knows.
     owned: Vec<(usize, Slot)>,
     /// Fields of parameters that are written.
@@ -171,14 +204,22 @@ pub(super) struct ArgumentEffects {
 }
 
 impl ArgumentEffects {
-    /// Reads it from a shape.
-    pub(super) fn of(shape: &Shape) -> ArgumentEffects {
+    /// Reads it from a shape and a body.
+    pub(super) fn of(
+        program: &Program,
+        graph: &CallGraph,
+        method: MethodId,
+        shape: &Shape,
+    ) -> ArgumentEffects {
         let reach = |from: NodeId| reached_from(shape, from);
         let reached: Vec<Option<Vec<bool>>> =
             shape.parameters.iter().map(|parameter| parameter.map(reach)).collect();
         let is_reached =
             |by: usize, node: NodeId| reached[by].as_ref().is_some_and(|it| it[node.index()]);
-        let mut argument_effects = ArgumentEffects::default();
+        let mut argument_effects = ArgumentEffects {
+            is_result_taken_out: shape.result.is_some() && gives_away(program, graph, method, 0),
+            ..ArgumentEffects::default()
+        };
         for (at, parameter) in shape.parameters.iter().enumerate() {
             let Some(parameter) = *parameter else {
                 argument_effects.leaks.push(false);
@@ -217,6 +258,67 @@ impl ArgumentEffects {
         }
         argument_effects
     }
+}
+
+/// Calls that are followed to where an object is taken out of a collection.
+const MOST_CALLS: usize = 3;
+
+/// Whether everything that a method returns is new, or was taken out of a collection: by itself or by methods that it calls.
+fn gives_away(program: &Program, graph: &CallGraph, method: MethodId, depth: usize) -> bool {
+    if is_giving_away(program, method) {
+        return true;
+    }
+    let Some(body) = program.body(method).filter(|_| depth < MOST_CALLS) else { return false };
+    let mut todo: Vec<ValueId> = Vec::new();
+    for block in body.blocks.iter() {
+        if let Terminator::Return(Some(value)) = &block.terminator {
+            todo.push(body.without_casts(*value));
+        }
+    }
+    let (mut seen, mut is_any_taken) = (Vec::new(), false);
+    while let Some(value) = todo.pop() {
+        if seen.contains(&value) {
+            continue;
+        }
+        seen.push(value);
+        match body.definitions[value] {
+            Definition::Phi(block) => {
+                let phis = body.blocks[block].phis.iter().filter(|phi| phi.result == value);
+                let inputs = phis.flat_map(|phi| phi.inputs.iter().flatten());
+                todo.extend(inputs.map(|input| body.without_casts(*input)));
+            }
+            Definition::Instruction(..) => {
+                let Some(instruction) = body.defining_instruction(value) else { return false };
+                match &instruction.operation {
+                    Operation::New(_) | Operation::Constant(_) => {}
+                    Operation::Call(call) => {
+                        let targets = graph.targets(method, instruction.offset);
+                        let is_taken = is_giving_away(program, call.method)
+                            || (!targets.is_empty()
+                                && targets.iter().all(|target| {
+                                    gives_away(program, graph, target.method, depth + 1)
+                                }));
+                        if !is_taken {
+                            return false;
+                        }
+                        is_any_taken = true;
+                    }
+                    _ => return false,
+                }
+            }
+            Definition::Parameter(_) | Definition::Caught(_) | Definition::Removed => return false,
+        }
+    }
+    is_any_taken
+}
+
+/// Whether a method of the library takes what it returns out of its receiver.
+fn is_giving_away(program: &Program, method: MethodId) -> bool {
+    let declared = &program.methods[method];
+    let class = &program.classes[declared.class];
+    class.origin != Origin::Application
+        && declared.descriptor.ends_with(';')
+        && program.models().gives_away(&class.name, &declared.name, &declared.descriptor)
 }
 
 /// Applies what instructions do to fresh objects.
@@ -365,7 +467,7 @@ impl FreshnessTransfer<'_> {
             state.forget(result);
         }
         let targets = self.graph.targets(self.body_values.body.method, instruction.offset);
-        let mut is_result_fresh = None;
+        let (mut is_result_fresh, mut is_taken_out) = (None, true);
         for target in targets {
             let callee = &self.body_values.heap.shapes[target.method];
             if program.body(target.method).is_none() {
@@ -380,6 +482,7 @@ impl FreshnessTransfer<'_> {
             self.apply_argument_effects(state, argument_effects, &sources, instruction.result);
             is_result_fresh =
                 Some(is_result_fresh.unwrap_or(true) && argument_effects.is_result_fresh);
+            is_taken_out &= argument_effects.is_result_taken_out;
         }
         if is_result_fresh == Some(true) && effects_here(program, call.method).is_empty() {
             self.make(state, instruction.result);
@@ -387,6 +490,14 @@ impl FreshnessTransfer<'_> {
         }
         if is_result_fresh.is_none() {
             self.library_call(state, instruction, call);
+        }
+        let is_taken_out = match is_result_fresh {
+            Some(_) => is_taken_out,
+            None => is_giving_away(program, call.method),
+        };
+        if let Some(result) = instruction.result.filter(|it| is_taken_out && self.is_bindable(*it))
+        {
+            state.take_out(result);
         }
     }
 

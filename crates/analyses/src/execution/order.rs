@@ -262,15 +262,19 @@ impl<'a> OrderTransfer<'a> {
         }
         let (program, lock_views) = (self.base_facts.program, self.base_facts.lock_views);
         match &instruction.operation {
-            Operation::PutField { object, field, .. }
-                if is_volatile(program, *field) && lock_views.is_tested(*field) =>
+            Operation::PutField { object, field, value }
+                if is_volatile(program, *field)
+                    && lock_views.is_tested(*field)
+                    && !is_zero(self.body_values.body, *value) =>
             {
                 if let Some(subject) = self.body_values.of_value(*object) {
                     order_effect.publish((subject, Some(Slot::Field(*field))));
                 }
             }
-            Operation::PutStatic { field, .. }
-                if is_volatile(program, *field) && lock_views.is_tested(*field) =>
+            Operation::PutStatic { field, value }
+                if is_volatile(program, *field)
+                    && lock_views.is_tested(*field)
+                    && !is_zero(self.body_values.body, *value) =>
             {
                 let class = class_object(self.base_facts.heap, program.fields[*field].class);
                 if let Some(class) = class {
@@ -563,6 +567,15 @@ impl<'a> OrderTransfer<'a> {
             _ => None,
         }
     }
+}
+
+/// Whether a value is zero, false or null: whoever sees something else in a variable has not seen this write.
+fn is_zero(body: &Body, value: ValueId) -> bool {
+    let Some(instruction) = body.defining_instruction(value) else { return false };
+    matches!(
+        instruction.operation,
+        Operation::Constant(Constant::Literal(Literal::Null | Literal::Int(0) | Literal::Long(0)))
+    )
 }
 
 /// Something that has happened if the result of a call is as the outcome says.

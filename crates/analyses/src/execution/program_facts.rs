@@ -143,8 +143,10 @@ impl<'a> ProgramFacts<'a> {
 
     /// What a callee does to its arguments.
     pub(super) fn argument_effects(&self, method: MethodId) -> &ArgumentEffects {
-        self.argument_effects_by_method[method]
-            .get_or_init(|| ArgumentEffects::of(&self.heap().shapes[method]))
+        self.argument_effects_by_method[method].get_or_init(|| {
+            let (program, graph) = (self.base_facts.program, self.base_facts.graph);
+            ArgumentEffects::of(program, graph, method, &self.heap().shapes[method])
+        })
     }
 
     /// Whether two names of a method are of one lock.

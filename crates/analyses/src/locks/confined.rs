@@ -63,3 +63,19 @@ impl EscapingValues {
         self.values[value.index()]
     }
 }
+
+/// Whether two values are one object, as long as no field changes: the same value, or read from the same field of the same
+/// object.
+#[must_use]
+pub fn is_same_object(body: &Body, one: ValueId, other: ValueId) -> bool {
+    let read = |value| body.defining_instruction(value).map(|it| &it.operation);
+    one == other
+        || match (read(one), read(other)) {
+            (
+                Some(Operation::GetField { object, field }),
+                Some(Operation::GetField { object: of_other, field: its }),
+            ) => field == its && body.without_casts(*object) == body.without_casts(*of_other),
+            (Some(Operation::GetStatic(field)), Some(Operation::GetStatic(its))) => field == its,
+            _ => false,
+        }
+}

@@ -78,6 +78,8 @@ pub fn lock_events(
                         _ => None,
                     }
                 }
+                // It is held all the time: as before, or as it is wanted from now on.
+                Effect::Release { .. } if is_conversion(effects) => None,
                 Effect::Release { lock, mode, .. } if excludes(*mode) => {
                     Some(LockEvent::Release { lock: lock_of(lock), object: None })
                 }
@@ -105,6 +107,17 @@ fn excludes(mode: Mode) -> bool {
         Mode::Exclusive | Mode::Shared | Mode::Any => true,
         Mode::Optimistic | Mode::Permit => false,
     }
+}
+
+/// Whether a modelled call exchanges one mode of holding a lock for another, if it can, and changes nothing if it cannot
+/// (`StampedLock.tryConvertToWriteLock`).
+#[must_use]
+pub fn is_conversion(effects: &[Effect]) -> bool {
+    let is_tried = |outcome: &Outcome| *outcome != Outcome::Always;
+    let gives =
+        |effect: &Effect| matches!(effect, Effect::Release { outcome, .. } if is_tried(outcome));
+    let takes = |effect: &Effect| matches!(effect, Effect::Acquire { mode, outcome, .. } if excludes(*mode) && is_tried(outcome));
+    effects.iter().any(gives) && effects.iter().any(takes)
 }
 
 /// Whether a modelled call takes, gives back or waits for a lock of its caller.

@@ -6,8 +6,10 @@ mod confined;
 mod events;
 pub mod expression;
 pub mod held;
+mod optimistic;
 mod taken;
 
-pub use confined::{EscapingValues, is_confined, is_new};
-pub use events::{LockEvent, implicit_lock, lock_events, succeeded, touches_lock};
+pub use confined::{EscapingValues, is_confined, is_new, is_same_object};
+pub use events::{LockEvent, implicit_lock, is_conversion, lock_events, succeeded, touches_lock};
+pub use optimistic::OptimisticReads;
 pub use taken::{in_caller, instruction_at, taken_at};

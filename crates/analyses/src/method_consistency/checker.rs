@@ -10,9 +10,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use classes::bytecode::Condition;
 use findings::Severity;
 use program::ids::{BlockId, ClassId, FieldId, MethodId, TypedVec, ValueId};
-use program::ir::{Body, ControlDependence, Operation};
+use program::ir::{Body, ControlDependence, Instruction, Operation, Terminator, retries_before};
 use program::models::{ClassProperty, EntryThread};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -466,11 +467,17 @@ impl<'a> ConsistencyChecker<'a> {
         }
         // Threads of one kind may have an object each: nobody else is seen to use this one.
         let threads = &self.execution.threads[scope.context];
-        if !is_one && threads.iter().all(|thread| self.is_of_one_kind(thread, between)) {
+        if !is_one
+            && (threads.iter().all(|thread| self.is_of_one_kind(thread, between))
+                || self.is_left_to_callers(threads, between))
+        {
             severity = severity.min(Severity::Medium);
         }
         // Who comes back to one thing, and does not use what was seen before, was mostly done with it.
         if severity == Severity::High && !self.depends(scope, first, second) {
+            severity = Severity::Low;
+        }
+        if severity > Severity::Low && self.is_checked_again(scope, first, second) {
             severity = Severity::Low;
         }
         // What lies so deep below a method is no step of an operation that its author had in mind.
@@ -492,6 +499,18 @@ impl<'a> ConsistencyChecker<'a> {
             })
     }
 
+    /// Whether only callers of a library get to the method and to what comes in between: whether they do so at the same time,
+    /// on one object, is up to them.
+    fn is_left_to_callers(&self, threads: &ThreadSet, between: SectionId) -> bool {
+        let is_caller =
+            |thread: ThreadId| self.execution.heap.threads[thread].kind == ThreadKind::Public;
+        threads.iter().all(is_caller)
+            && self
+                .views
+                .entered(between)
+                .all(|entered| self.execution.threads[entered.context].iter().all(is_caller))
+    }
+
     /// What the method calls the lock of a section.
     fn lock_name(&self, part: &SectionUse) -> Option<LockExpression> {
         let context = self.execution.context;
@@ -508,21 +527,11 @@ impl<'a> ConsistencyChecker<'a> {
     /// Whether what the first section read can decide about the second one or flow into it, inside of the method.
     fn depends(&self, scope: &PairScope<'_>, first: &SectionUse, second: &SectionUse) -> bool {
         let body = scope.body;
-        // A section of the method itself: whatever it read; a call: its result.
-        let is_own = first.path.len() == 1;
-        let read = self.views.touched(first.section, first.variable).read.map(|(place, _)| place);
-        let offset = match read {
-            Some(place) if is_own && place.method == body.method => place.offset,
-            _ => scope.at_first,
-        };
-        let mut flows: FxHashSet<ValueId> = FxHashSet::default();
-        let at_offset = body.instructions().filter(|it| it.offset == offset);
-        flows.extend(at_offset.filter_map(|instruction| instruction.result));
+        let flows = self.values_known_before(scope, first);
         if flows.is_empty() {
             // A check that throws decides whether anything follows.
             return first.path.len() > 1;
         }
-        follow(body, &mut flows);
         let written = self.views.touched(second.section, second.variable).written;
         let written = written.map(|(place, _)| place).filter(|place| place.method == body.method);
         let targets: Vec<u32> =
@@ -540,6 +549,108 @@ impl<'a> ConsistencyChecker<'a> {
             })
         })
     }
+
+    /// Whether the second section looks again at what the first one saw before it writes, and what it sees decides about
+    /// the write: then what the first section saw was a hint. What is written must not come from the first section, and a
+    /// look at another entry of a collection says nothing about this one.
+    fn is_checked_again(
+        &self,
+        scope: &PairScope<'_>,
+        first: &SectionUse,
+        second: &SectionUse,
+    ) -> bool {
+        let read = self.views.touched(second.section, first.variable).read;
+        let written = self.views.touched(second.section, second.variable).written;
+        let (Some((read, _)), Some((written, _))) = (read, written) else { return false };
+        let is_one_variable = first.variable == second.variable;
+        let program = self.execution.context.program;
+        let Some(body) = program.body(written.method) else { return false };
+        let is_own = written.method == scope.body.method;
+        // What the method knows from before, and hands to the write, or to the method that writes.
+        let carrier = if is_own { written.offset } else { scope.at_second };
+        let looks: Vec<&Instruction> = match read.method == written.method {
+            true => body.instructions().filter(|it| it.offset == read.offset).collect(),
+            // A getter that is called with the lock held.
+            false => self.calls_of(body, read.method).filter(|it| it.offset != carrier).collect(),
+        };
+        let before = self.values_known_before(scope, first);
+        let hands_on = scope.body.instructions().filter(|it| it.offset == carrier).any(|it| {
+            let mut uses = false;
+            it.operation.for_each_operand(|operand| uses |= before.contains(&operand));
+            uses
+        });
+        let dependence = ControlDependence::of(body);
+        let order = self.sequence(body);
+        let decides = |look: &&Instruction, write: &Instruction, block: BlockId| {
+            let mut flows: FxHashSet<ValueId> = look.result.into_iter().collect();
+            follow(body, &mut flows);
+            let mut told = false;
+            look.operation.for_each_operand(|operand| told |= before.contains(&operand));
+            let decided = |branch: &BlockId| {
+                let terminator = &body.blocks[*branch].terminator;
+                let is_looked_at = terminator.operands().any(|value| flows.contains(&value));
+                // What others may have changed is compared with what was seen before.
+                let is_compared = || {
+                    let is_equality = matches!(
+                        terminator,
+                        Terminator::Branch { condition: Condition::Eq | Condition::Ne, .. }
+                    );
+                    let is_seen = terminator.operands().any(|value| before.contains(&value));
+                    is_own && is_equality && (is_seen || told)
+                };
+                is_looked_at && (!hands_on || is_compared())
+            };
+            order.is_before(look.offset, write.offset)
+                && (!is_one_variable || hands_on || is_about_same_entry(body, look, write))
+                && (dependence.all_deciders(block).iter().any(decided)
+                    || retries_before(body, block).iter().any(decided))
+        };
+        body.blocks.iter_with_ids().any(|(id, block)| {
+            let mut writes = block.instructions.iter().filter(|it| it.offset == written.offset);
+            writes.any(|write| looks.iter().any(|look| decides(look, write, id)))
+        })
+    }
+
+    /// The calls in a body that can run a method.
+    fn calls_of<'b>(
+        &self,
+        body: &'b Body,
+        callee: MethodId,
+    ) -> impl Iterator<Item = &'b Instruction> {
+        let graph = self.execution.context.graph;
+        body.instructions().filter(move |instruction| {
+            let targets = graph.targets(body.method, instruction.offset);
+            targets.iter().any(|target| target.method == callee)
+        })
+    }
+
+    /// What the method has from its first section: whatever that read, or the result of the call that entered it.
+    fn values_known_before(&self, scope: &PairScope<'_>, first: &SectionUse) -> FxHashSet<ValueId> {
+        let body = scope.body;
+        let is_own = first.path.len() == 1;
+        let read = self.views.touched(first.section, first.variable).read.map(|(place, _)| place);
+        let offset = match read {
+            Some(place) if is_own && place.method == body.method => place.offset,
+            _ => scope.at_first,
+        };
+        let at_offset = body.instructions().filter(|it| it.offset == offset);
+        let mut known: FxHashSet<ValueId> = at_offset.filter_map(|it| it.result).collect();
+        follow(body, &mut known);
+        known
+    }
+}
+
+/// Whether a look is about what is written, as far as keys and elements say: what the look is told is told to the write as
+/// well.
+fn is_about_same_entry(body: &Body, look: &Instruction, write: &Instruction) -> bool {
+    let arguments = |instruction: &Instruction| match &instruction.operation {
+        Operation::Call(call) => {
+            call.arguments.iter().skip(1).map(|value| body.without_casts(*value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let told = arguments(write);
+    arguments(look).iter().all(|value| told.contains(value))
 }
 
 /// A method in one context, and two places in it.

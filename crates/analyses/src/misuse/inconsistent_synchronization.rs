@@ -13,7 +13,7 @@ use program::ir::Operation;
 
 use super::facts::{MethodFacts, ProgramFacts, finding_at};
 use crate::locks::expression::{ExpressionRoot, LockExpression};
-use crate::locks::is_new;
+use crate::locks::{OptimisticReads, is_new};
 use crate::stale_value::domain::{GuardRelation, Variable, read_by, written_by};
 
 const RULE: &str = "inconsistent-synchronization";
@@ -60,7 +60,11 @@ fn collect(method: &MethodFacts<'_>, accesses: &mut BTreeMap<FieldId, Vec<Access
     if method.is_constructing() || is_deserializing(method) {
         return;
     }
+    let optimistic = OptimisticReads::of(method.program(), method.body);
     for (_, instruction) in method.instructions() {
+        if optimistic.lock_at(instruction.offset).is_some() {
+            continue;
+        }
         let (is_write, variable) = match &instruction.operation {
             Operation::GetField { .. } | Operation::GetStatic(_) => {
                 (false, read_by(&method.expressions, instruction))

@@ -101,6 +101,9 @@ impl Pairing<'_, '_> {
                     state.failed.retain(|(failed, _)| *failed != lock);
                     state.remembered.remove(&lock);
                 }
+                // What is held already is held however the attempt ends.
+                LockEvent::TryAcquire { lock: Some(lock), .. }
+                    if state.held.iter().any(|(held, _)| *held == lock) => {}
                 LockEvent::TryAcquire { lock: Some(lock), result } => {
                     state.tried.insert((result, lock, instruction.offset));
                 }

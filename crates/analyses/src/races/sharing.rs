@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 
 use findings::{GradeRule, grade};
 use program::callgraph::CallGraph;
-use program::ids::{BlockId, MethodId, TypedVec};
-use program::ir::{Body, Definition, Instruction, Operation};
+use program::ids::{BlockId, MethodId, TypedVec, ValueId};
+use program::ir::{Body, Call, Definition, DynamicTarget, Instruction, Operation};
 use program::models::{ClassProperty, Coordinator, Effect, EntryThread, WaitKind};
-use program::{ClassId, Program};
+use program::{ClassId, Program, threads};
 
 use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
 use crate::Context;
@@ -26,6 +26,7 @@ use crate::heap::{
     AbstractObject, AbstractThread, Heap, MeantForThreads, NameRoot, ObjectId, Place, Slot,
     TaskSharing, ThreadId, ThreadKind,
 };
+use crate::locks::is_same_object;
 
 /// How objects are known to more than one thread, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +50,8 @@ pub(super) struct Sharing {
     is_precise: bool,
     /// For every thread whether it meets others at a barrier.
     meets_at_barrier: TypedVec<ThreadId, bool>,
+    /// What barriers were given to run when all have arrived, sorted.
+    barrier_actions: Vec<MethodId>,
 }
 
 impl Sharing {
@@ -94,7 +97,8 @@ impl Sharing {
             .collect();
         let meets = |thread: &AbstractThread| meets_at_barrier(program, graph, thread);
         let meets_at_barrier = heap.threads.iter().map(meets).collect();
-        Sharing { known: search.known, cursors, is_precise, meets_at_barrier }
+        let barrier_actions = barrier_actions(program);
+        Sharing { known: search.known, cursors, is_precise, meets_at_barrier, barrier_actions }
     }
 
     /// How severe a conflict of a variable can be.
@@ -114,8 +118,19 @@ impl Sharing {
         if !is_certain && known != Visibility::ToAll {
             return grade::UNKNOWN_LOCKS;
         }
-        if is_perhaps_one_thread(race_facts, variable, conflicts, pair) {
+        if is_perhaps_one_thread(race_facts, variable, conflicts, pair)
+            || is_run_by_callers(race_facts, variable, conflicts, pair)
+        {
             return grade::OWN_TASK;
+        }
+        if is_handed_over(variable, conflicts, pair) {
+            return grade::HANDED_OVER;
+        }
+        if self.is_barrier_action(race_facts, variable, conflicts, pair) {
+            return grade::BARRIER_ACTION;
+        }
+        if takes_turns(race_facts, variable, conflicts, pair) {
+            return grade::TURNS;
         }
         if is_perhaps_earlier(race_facts, pair) {
             return grade::PERHAPS_BEFORE;
@@ -135,6 +150,44 @@ impl Sharing {
             grade::NO_COMMON_LOCK
         };
         of_object.or_lower(of_order)
+    }
+
+    /// Whether one access is made by what a barrier runs when all have arrived, and the other by a thread that comes to a
+    /// barrier again and again: that one waits meanwhile.
+    fn is_barrier_action(
+        &self,
+        race_facts: &RaceFacts<'_>,
+        variable: &Variable,
+        conflicts: &Conflicts,
+        pair: &Pair,
+    ) -> bool {
+        let program = race_facts.execution.context.program;
+        let is_run_by_barrier = |place: &Place| {
+            called_at(program, *place).is_some_and(|(_, call)| {
+                let class = &program.classes[program.methods[call.method].class].name;
+                program.models().coordinator(class) == Some(Coordinator::Barrier)
+            })
+        };
+        let is_action = |group: usize| {
+            let events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
+            events.take(MOST_ACCESSES).all(|event| {
+                let calls = race_facts.execution.call_chain(event.context);
+                calls.iter().any(is_run_by_barrier)
+            })
+        };
+        let (one, other) = pair.threads;
+        let is_action = |group: usize, thread: ThreadId| {
+            let entries = &race_facts.execution.heap.threads[thread].entries;
+            let is_known = |entry: &MethodId| self.barrier_actions.binary_search(entry).is_ok();
+            is_action(group) || (!entries.is_empty() && entries.iter().all(is_known))
+        };
+        let (first, second) = (is_action(pair.first, one), is_action(pair.second, other));
+        match (first, second) {
+            (true, true) => true,
+            (true, false) => self.meets_at_barrier[other],
+            (false, true) => self.meets_at_barrier[one],
+            (false, false) => false,
+        }
     }
 
     /// How certain it is that two threads mean the same object.
@@ -231,10 +284,12 @@ fn of_callers(
     if is_field && (is_setting(pair.first) || is_setting(pair.second)) {
         return Some(grade::SET_UP);
     }
-    if writes().any(|event| is_locked(&event)) || is_mostly_locked(race_facts, variable, true) {
+    if callers != [true, true] || is_mostly_locked(race_facts, variable, true) {
         return None;
     }
-    if callers != [true, true] {
+    let is_locked_somewhere = writes().any(|event| is_locked(&event));
+    // Nobody locks a collection that is for one thread.
+    if is_locked_somewhere && variable.slot == Slot::Contents {
         return None;
     }
     let field = match variable.slot {
@@ -255,7 +310,7 @@ fn of_callers(
         used.iter().any(|it| it.kind == AccessKind::Read && it.place.method == method)
     };
     let is_updated = writes().any(|event| reads(event.place.method));
-    let is_changed = variable.slot == Slot::Contents || is_updated;
+    let is_changed = variable.slot == Slot::Contents || is_updated || is_locked_somewhere;
     match reason {
         Some(MeantForThreads::IsComponent | MeantForThreads::SaysThreadSafe) if is_changed => None,
         // What an object of another class keeps, that class says.
@@ -298,6 +353,47 @@ fn is_perhaps_one_thread(
         || (is_own(one) && is_own(other))
         || (is_own(one) && other.is_joined)
         || (is_own(other) && one.is_joined)
+}
+
+/// Whether both accesses are made by the body of a task, as callers of a library run it: a task is run once, or by one thread
+/// after the other, unless somebody is seen to start it twice.
+fn is_run_by_callers(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicts: &Conflicts,
+    pair: &Pair,
+) -> bool {
+    let execution = race_facts.execution;
+    let program = execution.context.program;
+    let is_caller = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
+    let is_run = |group: usize| {
+        let events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
+        events.take(MOST_ACCESSES).all(|event| {
+            let calls = execution.call_chain(event.context);
+            let entry = calls.first().map_or(event.place.method, |call| call.method);
+            let class = program.methods[entry].class;
+            let is_field_of_task = match variable.slot {
+                Slot::Field(field) => {
+                    program.hierarchy.is_subtype(class, program.fields[field].class)
+                }
+                Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => false,
+            };
+            is_field_of_task && threads::task_methods_of(program, class).contains(&entry)
+        })
+    };
+    is_caller(pair.threads.0)
+        && is_caller(pair.threads.1)
+        && is_run(pair.first)
+        && is_run(pair.second)
+}
+
+/// Whether both threads have taken the object out of a collection before, and not given it back yet: it is one thread's at
+/// a time.
+fn is_handed_over(variable: &Variable, conflicts: &Conflicts, pair: &Pair) -> bool {
+    let is_taken_out = |group: usize| {
+        conflicts.groups[group].iter().all(|at| variable.events[*at].base.is_taken_out)
+    };
+    is_taken_out(pair.first) && is_taken_out(pair.second)
 }
 
 /// Accesses of one way that are asked how their threads get there.
@@ -345,11 +441,45 @@ fn is_before_start(
             && is_only_starter
             && events.all(|event| {
                 let order = &race_facts.records.orders[event.order];
-                order.may_have_started.as_ref().is_some_and(|started| !started.contains(other))
+                let is_not_started =
+                    order.may_have_started.as_ref().is_some_and(|started| !started.contains(other));
+                is_not_started || comes_before_start(race_facts, event, other)
             })
     };
     let (one, other) = pair.threads;
     before(pair.first, one, other) || before(pair.second, other, one)
+}
+
+/// Whether an access comes before the start of a thread in the method that starts it, wherever it is started.
+fn comes_before_start(race_facts: &RaceFacts<'_>, event: &Event, thread: ThreadId) -> bool {
+    let execution = race_facts.execution;
+    let program = execution.context.program;
+    let mut places = execution.call_chain(event.context);
+    places.push(event.place);
+    let starts = &execution.heap.threads[thread].started_at;
+    let comes_before = |start: &Place| {
+        places.iter().filter(|place| place.method == start.method).any(|place| {
+            program.body(place.method).is_some_and(|body| {
+                let position = |offset: u32| {
+                    body.blocks.iter_with_ids().find_map(|(id, block)| {
+                        let at = block.instructions.iter().position(|it| it.offset == offset)?;
+                        Some((id, at))
+                    })
+                };
+                match (position(place.offset), position(start.offset)) {
+                    (Some(access), Some(start)) if access.0 == start.0 => {
+                        access.1 < start.1 && !body.blocks_in_loops()[start.0]
+                    }
+                    (Some(access), Some(start)) => {
+                        is_reachable(body, access.0, start.0)
+                            && !is_reachable(body, start.0, access.0)
+                    }
+                    (None, _) | (_, None) => false,
+                }
+            })
+        })
+    };
+    !starts.is_empty() && starts.iter().all(comes_before)
 }
 
 /// Whether an object is made once, in the method that then starts several threads of this kind: they were all given
@@ -378,6 +508,149 @@ fn is_given_to_several(
     is_run_by_several
         || (!object.allocated_at.is_empty()
             && object.allocated_at.iter().all(|made| starts(made) && !is_in_loop(made)))
+}
+
+/// The lambdas that barriers are made with.
+fn barrier_actions(program: &Program) -> Vec<MethodId> {
+    let is_barrier = |class: ClassId| {
+        program.models().coordinator(&program.classes[class].name) == Some(Coordinator::Barrier)
+    };
+    let mut found = Vec::new();
+    for method in program.methods_with_bodies().filter(|it| program.is_application(*it)) {
+        let Some(body) = program.body(method) else { continue };
+        for instruction in body.instructions() {
+            let Operation::Call(call) = &instruction.operation else { continue };
+            let called = &program.methods[call.method];
+            if !called.is_initializer() || !is_barrier(called.class) {
+                continue;
+            }
+            for argument in &call.arguments {
+                let made = body.defining_instruction(body.without_casts(*argument));
+                if let Some(Operation::DynamicCall(made)) = made.map(|it| &it.operation)
+                    && let DynamicTarget::Lambda(lambda) = made.target
+                {
+                    found.push(program.lambdas[lambda].implementation);
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// The call at a place, and the body that it is in.
+fn called_at(program: &Program, place: Place) -> Option<(&Body, &Call)> {
+    let body = program.body(place.method)?;
+    let mut instructions = body.instructions().filter(|it| it.offset == place.offset);
+    match &instructions.next()?.operation {
+        Operation::Call(call) => Some((body, call)),
+        _ => None,
+    }
+}
+
+/// Whether both threads wait for their turn before the access, and pass it on afterwards: a lock, or a queue of threads, that
+/// somebody has made of `wait` and `notify`.
+fn takes_turns(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    conflicts: &Conflicts,
+    pair: &Pair,
+) -> bool {
+    let execution = race_facts.execution;
+    let is_in_turn = |group: usize| {
+        let events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
+        events.take(MOST_ACCESSES).all(|event| {
+            let calls = execution.call_chain(event.context);
+            let mut places = calls.iter().copied().chain([event.place]);
+            places.any(|place| is_between_turns(execution.context, place))
+        })
+    };
+    is_in_turn(pair.first) && is_in_turn(pair.second)
+}
+
+/// Whether every way to a place goes through a call that waits for something, and gives nothing, and a call on the same object
+/// that wakes others follows.
+fn is_between_turns(context: &Context<'_>, place: Place) -> bool {
+    let program = context.program;
+    let Some(body) = program.body(place.method) else { return false };
+    let (mut at, mut waits, mut wakes) = (None, Vec::new(), Vec::new());
+    for (id, block) in body.blocks.iter_with_ids() {
+        for (position, instruction) in block.instructions.iter().enumerate() {
+            if instruction.offset == place.offset {
+                at = Some((id, position));
+            }
+            let Operation::Call(call) = &instruction.operation else { continue };
+            let Some(on) = call.arguments.first().map(|it| body.without_casts(*it)) else {
+                continue;
+            };
+            let gives_nothing = !program.methods[call.method].descriptor.ends_with(';');
+            let targets = context.graph.targets(place.method, instruction.offset);
+            let does = |wanted: fn(&Effect) -> bool| {
+                !targets.is_empty()
+                    && targets.iter().all(|target| has_effect(program, target.method, wanted))
+            };
+            if gives_nothing && does(|effect| matches!(effect, Effect::Wait { .. })) {
+                waits.push((on, (id, position)));
+            } else if does(|effect| matches!(effect, Effect::Notify { .. })) {
+                wakes.push((on, (id, position)));
+            }
+        }
+    }
+    let Some(at) = at else { return false };
+    let follows = |one: (BlockId, usize), other: (BlockId, usize)| match one.0 == other.0 {
+        true => one.1 < other.1,
+        false => is_reachable(body, one.0, other.0),
+    };
+    let is_always_before = |wait: (BlockId, usize)| match wait.0 == at.0 {
+        true => wait.1 < at.1,
+        false => is_always_through(body, wait.0, at.0),
+    };
+    waits.iter().any(|(on, wait)| {
+        let passes_on = |(of, wake): &(ValueId, (BlockId, usize))| {
+            is_same_object(body, *of, *on) && follows(at, *wake)
+        };
+        // Not behind the call that passes it on, unless it has waited once more.
+        let is_over = |(of, wake): &(ValueId, (BlockId, usize))| {
+            is_same_object(body, *of, *on) && comes_back(body, *wake, at, *wait)
+        };
+        is_always_before(*wait) && wakes.iter().any(passes_on) && !wakes.iter().any(is_over)
+    })
+}
+
+/// Whether control can get from one position to another without passing a third.
+fn comes_back(
+    body: &Body,
+    from: (BlockId, usize),
+    to: (BlockId, usize),
+    without: (BlockId, usize),
+) -> bool {
+    if from.0 == to.0 && from.1 < to.1 {
+        return !(without.0 == from.0 && (from.1..to.1).contains(&without.1));
+    }
+    let (mut seen, mut todo) = (BTreeSet::new(), vec![from.0]);
+    while let Some(block) = todo.pop() {
+        for next in body.blocks[block].terminator.successors() {
+            if next == to.0 && !(without.0 == next && without.1 < to.1) {
+                return true;
+            }
+            if next != without.0 && seen.insert(next) {
+                todo.push(next);
+            }
+        }
+    }
+    false
+}
+
+/// Whether a method of the program does this to its monitor or condition itself.
+fn has_effect(program: &Program, method: MethodId, wanted: fn(&Effect) -> bool) -> bool {
+    program.is_application(method)
+        && program.body(method).is_some_and(|body| {
+            body.instructions().any(|instruction| match &instruction.operation {
+                Operation::Call(call) => program.effects_of(call.method).iter().any(wanted),
+                _ => false,
+            })
+        })
 }
 
 /// Calls from the beginning of a thread to where it waits at a barrier, at most.
@@ -428,6 +701,19 @@ fn waits_at_barrier(program: &Program, method: MethodId) -> bool {
         one.iter().all(|from| other.iter().all(|to| !is_reachable(body, *from, *to)))
     };
     !waits.is_empty() && !wakes.is_empty() && is_apart(&waits, &wakes) && is_apart(&wakes, &waits)
+}
+
+/// Whether control gets to a block only through another.
+fn is_always_through(body: &Body, through: BlockId, to: BlockId) -> bool {
+    let mut todo: Vec<BlockId> = body.blocks.ids().take(1).collect();
+    let mut seen: BTreeSet<BlockId> = todo.iter().copied().collect();
+    while let Some(block) = todo.pop().filter(|_| !seen.contains(&to)) {
+        if block != through {
+            let next = body.blocks[block].terminator.successors();
+            todo.extend(next.filter(|next| seen.insert(*next)));
+        }
+    }
+    !seen.contains(&to)
 }
 
 /// Whether control can get from one block to another.

@@ -487,7 +487,13 @@ impl<'a> Flow<'a> {
         let guarding = held.visible().rfind(|held| {
             !self.context.config.strict && guards.is_guarded_by(variable, &lock_of(held).guard)
         });
-        let Some(own) = guarding.or_else(|| held.visible().next_back()) else {
+        // What is taken inside of a lock that everybody holds who writes the variable protects nothing of it.
+        let is_enough = |held: &&OpenAcquisition| {
+            !self.context.config.strict
+                && guards.is_always_guarded_by(variable, &lock_of(held).guard)
+        };
+        let enclosing = held.visible().find(is_enough).filter(|_| guarding.is_some());
+        let Some(own) = enclosing.or(guarding).or_else(|| held.visible().next_back()) else {
             let own = ReadLock { lock: None, guard: GuardRelation::Unknown };
             return self.block(MonitorBlock::outside(own));
         };

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use findings::{GradeRule, Severity, grade};
-use program::ids::{BlockId, Id, MethodId, TypedVec};
-use program::ir::{Block, Body, ControlDependence, Operation};
+use program::ids::{BlockId, Id, MethodId, TypedVec, ValueId};
+use program::ir::{Block, Body, ControlDependence, DeclaredType, DynamicTarget, Operation};
 use program::models::{ClassProperty, Removal, Sharing, language};
 use rustc_hash::FxHashMap;
 
@@ -81,6 +81,8 @@ pub(super) struct Grader<'a> {
     checked: Vec<Vec<Variable>>,
     argument_checked: Vec<Vec<Variable>>,
     deciders: FxHashMap<BlockId, Vec<BlockId>>,
+    /// Further branches that come back before control gets to the block of a write.
+    retries: FxHashMap<BlockId, Vec<BlockId>>,
     /// The blocks that are executed only where something was thrown.
     after_failure: TypedVec<BlockId, bool>,
     /// The blocks with writes of the same kind.
@@ -120,8 +122,16 @@ impl<'a> Grader<'a> {
         for write in facts.writes.iter().chain(&facts.argument_writes) {
             deciders.entry(write.block).or_insert_with(|| dependence.all_deciders(write.block));
         }
+        let mut retries: FxHashMap<BlockId, Vec<BlockId>> = FxHashMap::default();
+        for (block, deciders) in &deciders {
+            let mut all = program::ir::retries_before(lock_transfer.body(), *block);
+            all.retain(|branch| !deciders.contains(branch));
+            retries.insert(*block, all);
+        }
         let checked = |writes: &[LocalWrite]| -> Vec<Vec<Variable>> {
-            writes.iter().map(|write| facts.checked(&deciders[&write.block], write)).collect()
+            let deciders =
+                |write: &LocalWrite| [&*deciders[&write.block], &*retries[&write.block]].concat();
+            writes.iter().map(|write| facts.checked(&deciders(write), write)).collect()
         };
         let (checked, argument_checked) = (checked(&facts.writes), checked(&facts.argument_writes));
         let mut alike: FxHashMap<_, Vec<BlockId>> = FxHashMap::default();
@@ -137,6 +147,7 @@ impl<'a> Grader<'a> {
             checked,
             argument_checked,
             deciders,
+            retries,
             after_failure: after_failure(lock_transfer.body()),
             alike,
         }
@@ -503,9 +514,11 @@ impl<'a> Grader<'a> {
                 (!is_silent).then_some((grade::SNAPSHOT_USED, None))
             }
             Effect::Passed(_) => {
-                let grade = match self.origin(fact).is_reference && !is_strict {
-                    true => grade::SNAPSHOT_OBJECT,
-                    false => grade::SNAPSHOT_PASSED,
+                let is_reference = self.origin(fact).is_reference;
+                let grade = match is_strict {
+                    false if is_reference => grade::SNAPSHOT_OBJECT,
+                    false if self.is_passed_as_text(used.offset) => grade::SNAPSHOT_USED,
+                    _ => grade::SNAPSHOT_PASSED,
                 };
                 (!is_silent).then_some((grade, None))
             }
@@ -556,6 +569,26 @@ impl<'a> Grader<'a> {
                 Some(worst.unwrap_or((grade::SNAPSHOT_USED, None)))
             }
         }
+    }
+
+    /// Whether a call gets no number, but a text: what was made of a number for people to read, nobody computes with.
+    fn is_passed_as_text(&self, offset: u32) -> bool {
+        let (program, body) = (self.context.program, self.lock_transfer.body());
+        let mut instructions = body.instructions().filter(|it| it.offset == offset);
+        let Some(Operation::Call(call)) = instructions.next().map(|it| &it.operation) else {
+            return false;
+        };
+        let is_static = program.methods[call.method].is_static();
+        let mut arguments = call.arguments.iter().skip(usize::from(!is_static));
+        let is_text = |value: &ValueId| match body.declared_type(program, *value) {
+            DeclaredType::Class(class) => &*program.classes[class].name == language::STRING,
+            DeclaredType::Array => false,
+            DeclaredType::Unknown => {
+                let made = body.defining_instruction(*value).map(|it| &it.operation);
+                matches!(made, Some(Operation::DynamicCall(made)) if made.target == DynamicTarget::StringConcatenation)
+            }
+        };
+        !call.arguments.is_empty() && arguments.all(is_text)
     }
 
     /// Whether the source returns the value inside the block: the compiler gives the lock back between
@@ -702,23 +735,29 @@ impl<'a> Grader<'a> {
     /// was compared with what it had been.
     fn is_checked(&self, fact: &TrackedValue, write: &LocalWrite, checked: &[Variable]) -> bool {
         self.is_among(fact, checked)
-            || self.deciders_of(write.block).iter().any(|decider| {
-                let facts = self.facts.branches.get(decider).map_or(&[][..], Vec::as_slice);
-                let together = |stale: &&TrackedValue| {
-                    stale.block == fact.block && stale.phase != Phase::Current
-                };
-                facts.iter().filter(together).any(|stale| {
-                    let variable = &self.origin(stale).variable;
-                    facts.iter().any(|fresh| {
-                        fresh.phase == Phase::Current
-                            && self.origin(fresh).variable.may_be(variable)
+            || self.deciders_of(write.block).iter().chain(self.retries_of(write.block)).any(
+                |decider| {
+                    let facts = self.facts.branches.get(decider).map_or(&[][..], Vec::as_slice);
+                    let together = |stale: &&TrackedValue| {
+                        stale.block == fact.block && stale.phase != Phase::Current
+                    };
+                    facts.iter().filter(together).any(|stale| {
+                        let variable = &self.origin(stale).variable;
+                        facts.iter().any(|fresh| {
+                            fresh.phase == Phase::Current
+                                && self.origin(fresh).variable.may_be(variable)
+                        })
                     })
-                })
-            })
+                },
+            )
     }
 
     fn deciders_of(&self, block: BlockId) -> &[BlockId] {
         self.deciders.get(&block).map_or(&[], Vec::as_slice)
+    }
+
+    fn retries_of(&self, block: BlockId) -> &[BlockId] {
+        self.retries.get(&block).map_or(&[], Vec::as_slice)
     }
 
     /// Whether the lock that a value was read under is held again at a write.

@@ -32,11 +32,12 @@
 //!    native methods and missing classes say nothing about locks. The arguments of library calls
 //!    without a model are not passed on, and the results of value classes carry their arguments.
 //! 7. Not in strict mode: a value belongs to the innermost lock that guards it, as the writes of the
-//!    program or `@GuardedBy` show; a value that its reader took out, overwrote or marked is handed
+//!    program or `@GuardedBy` show, or to the outermost that all of them hold; a value that its reader took out, overwrote or marked is handed
 //!    over (Figure 5, object pools); a write that is decided by a fresh look at the same variable, or
 //!    at a version that was read with it, is checked (Figure 6).
 //! 8. Private methods and lambdas that are only ever run under a lock belong to their callers' block.
 
+mod alone;
 mod calls;
 mod config;
 pub(crate) mod domain;

@@ -6,6 +6,7 @@ use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Site, Step, Witness};
 use program::Program;
 use program::ids::{MethodId, TypedVec};
 
+use super::alone::MainMethod;
 use super::config::LARGEST_BODY;
 use super::domain::{Part, Variable};
 use super::grade::{StaleValue, Written};
@@ -19,6 +20,7 @@ use crate::{Context, Outcome, Scope};
 pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summary>) -> Outcome {
     let program = context.program;
     let scope = Scope::of(context);
+    let main_method = MainMethod::of(context);
     let mut findings = Vec::new();
     for method in program.methods_with_bodies() {
         let stale_values = &summaries[method].stale_values;
@@ -35,6 +37,12 @@ pub(super) fn outcome(context: &Context<'_>, summaries: &TypedVec<MethodId, Summ
         // Compilers copy `finally` blocks: what counts as one place is the line, where known.
         let mut worst: BTreeMap<(u32, String), (&StaleValue, Finding)> = BTreeMap::new();
         for stale_value in stale_values {
+            let last = stale_value.written.map_or(stale_value.used, |written| written.offset);
+            if !context.config.strict
+                && main_method.is_alone(context, method, stale_value.read, last)
+            {
+                continue;
+            }
             let finding = finding(context, summaries, method, stale_value);
             let place = program.site(method, stale_value.read).line.unwrap_or(stale_value.read);
             let key = (place, finding.subjects["value"].clone());

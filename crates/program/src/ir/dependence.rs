@@ -71,6 +71,40 @@ impl ControlDependence {
     }
 }
 
+/// Blocks of a body whose retries are looked for, at most.
+const MOST_BLOCKS: usize = 256;
+
+/// The branches that decide whether control gets to a block now, or comes back to the same branch first, sorted: `if
+/// (isChanged) continue;`. A loop that ends with the block alone always gets there, so that the block does not depend on such a
+/// branch; which values it finds there does.
+#[must_use]
+pub fn retries_before(body: &Body, block: BlockId) -> Vec<BlockId> {
+    if body.blocks.len() > MOST_BLOCKS {
+        return Vec::new();
+    }
+    let leads_there = |from: BlockId, without: BlockId| {
+        let mut seen: TypedVec<BlockId, bool> = TypedVec::filled(false, body.blocks.len());
+        let mut todo = vec![from];
+        while let Some(at) = todo.pop() {
+            if at == block {
+                return true;
+            }
+            if at != without && !std::mem::replace(&mut seen[at], true) {
+                todo.extend(body.blocks[at].terminator.successors());
+            }
+        }
+        false
+    };
+    let is_retry = |branch: &BlockId| {
+        let ways = || body.blocks[*branch].terminator.successors();
+        *branch != block
+            && ways().nth(1).is_some()
+            && ways().any(|way| leads_there(way, *branch))
+            && ways().any(|way| !leads_there(way, *branch))
+    };
+    body.blocks.ids().filter(is_retry).collect()
+}
+
 /// The tree of post-dominators, rooted in an exit that all ends of the method lead to (Cooper,
 /// Harvey and Kennedy, "A simple, fast dominance algorithm", on the reversed graph).
 struct PostDominators {

@@ -20,7 +20,7 @@ use crate::ids::{BlockId, ClassId, FieldId, Id, LambdaId, MethodId, TypedVec, Va
 use crate::summaries;
 use crate::symbols::Program;
 
-pub use dependence::ControlDependence;
+pub use dependence::{ControlDependence, retries_before};
 pub use lower::{LowerError, lower};
 pub use monitors::{HeldMonitor, MonitorRegions, monitor_regions};
 pub use print::{control_flow_graph, print_body};
