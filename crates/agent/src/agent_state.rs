@@ -165,6 +165,7 @@ impl AgentState {
             adversarial: options.adversarial,
             dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,
         };
+        let own_code = OwnCode::new(&options.own_code);
         Ok(AgentState {
             jvmti,
             options,
@@ -172,7 +173,7 @@ impl AgentState {
             names: Names::default(),
             stacks: Stacks::default(),
             config,
-            own_code: OwnCode::default(),
+            own_code,
             suspects: suspects.unwrap_or_default(),
             library_order: LibraryOrder::default(),
             running_library: OnceLock::new(),

@@ -60,6 +60,9 @@ abstract class WatchingMojo extends ScissionMojo {
             throw new MojoExecutionException("the results of an earlier build in `" + results + "` cannot be removed", error);
         }
         List<String> words = new ArrayList<>(List.of("run", "--print-options", "--results", results.toString()));
+        // Failsafe puts the archive of the module on the class path, and not its classes.
+        Path target = Path.of(project.getBuild().getDirectory());
+        add(words, "--own-code", target.resolve(project.getBuild().getFinalName() + ".jar").toString());
         addEach(words, "--monitor", monitors);
         if (adversarial) {
             words.add("--adversarial");
