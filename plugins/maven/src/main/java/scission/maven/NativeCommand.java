@@ -93,8 +93,9 @@ final class NativeCommand {
         String errorSentence() {
             List<String> sentences = new ArrayList<>();
             for (String line : errors.split("\n")) {
-                if (line.startsWith("error: ") || line.startsWith("warning: ")) {
-                    sentences.add(line.substring(line.indexOf(' ') + 1).trim());
+                String said = line.trim();
+                if (said.startsWith("error: ") || said.startsWith("warning: ") || said.startsWith("tip: ")) {
+                    sentences.add(said.substring(said.indexOf(' ') + 1));
                 }
             }
             return sentences.isEmpty() ? errors.trim() : String.join("; ", sentences);
