@@ -18,6 +18,7 @@ mod languages;
 mod mutants;
 mod order_bench;
 mod packages;
+mod plugins;
 mod program_run;
 mod real_programs;
 mod reference_pages;
@@ -49,7 +50,7 @@ usage: cargo xtask COMMAND
   test [--all]   everything the build machine runs; with `--all` also what takes long: building what users get, and
                  installing and using each package
   tidy           check what ARCHITECTURE.md promises of the text of this tree; the first part of `test`
-  prepare        download the JVMs and the programs that the tests of the agent need
+  prepare        download the JVMs and the programs that the tests of the agent need, and build the plugins
   languages      compile the programs in fixtures/languages once more, with the compilers of their languages
   dist [--try]   build what users get, with the debug symbols in files of their own: a tarball, a Debian package and a
                  Python wheel; with `--try` from what tests use, which is faster, and install and use each

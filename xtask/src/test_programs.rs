@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{debian, jdk, jvms, languages, run, target_directory};
+use crate::{debian, jdk, jvms, languages, plugins, run, target_directory};
 
 /// A program from Debian that the agent must not change, or one with a defect that it must find.
 struct Program {
@@ -60,6 +60,7 @@ pub(crate) fn prepare() -> Result<()> {
         fs::write(folder.join(format!("{}.classpath", program.name)), class_path)?;
     }
     languages::ensure_libraries(&folder)?;
+    plugins::ensure(&folder)?;
     unpack_coverage_agent(&home, &folder)?;
     jdk_source(&home)?;
     Ok(())

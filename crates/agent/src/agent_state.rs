@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use agent_protocol::{Ending, Options, Results};
 use checkers::NeededAccesses;
@@ -90,6 +91,9 @@ struct Counters {
     hooks: AtomicU64,
 }
 
+/// How long somebody who asks for the findings so far waits for the consumer.
+const LONGEST_QUESTION: Duration = Duration::from_secs(30);
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     // What these locks guard is whole between any two statements.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -165,6 +169,7 @@ impl AgentState {
             adversarial: options.adversarial,
             dropped_lock: options.drop_lock.as_deref().map(dropped_lock).transpose()?,
         };
+        let own_code = OwnCode::new(&options.own_code);
         Ok(AgentState {
             jvmti,
             options,
@@ -172,7 +177,7 @@ impl AgentState {
             names: Names::default(),
             stacks: Stacks::default(),
             config,
-            own_code: OwnCode::default(),
+            own_code,
             suspects: suspects.unwrap_or_default(),
             library_order: LibraryOrder::default(),
             running_library: OnceLock::new(),
@@ -266,6 +271,18 @@ impl AgentState {
             let results = Results { ending: Ending::Running, ..self.results() };
             let _ = with_consumed(results, consumed).write(directory);
         }
+    }
+
+    /// Brings what was found so far to the disk, of all that threads have reported until now. Returns how many violations
+    /// were seen, this library, and the file with the results, each on a line; nothing if nobody checks.
+    pub(crate) fn findings_so_far(&self) -> Option<String> {
+        let directory = self.options.results.as_ref()?;
+        // Not under the lock: the end of the JVM takes it.
+        let answer = lock(&self.consumer).as_ref().and_then(Consumer::ask);
+        let violations = answer?.recv_timeout(LONGEST_QUESTION).ok()?;
+        let file = directory
+            .join(Results { process: std::process::id(), ..Results::default() }.file_name());
+        Some(format!("{violations}\n{}\n{}", own_library()?.display(), file.display()))
     }
 
     /// Which accesses to shared variables the checkers need.

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -56,13 +57,19 @@ pub(crate) struct Consumed {
 pub(crate) struct Consumer {
     thread: JoinHandle<Consumed>,
     stop: Arc<AtomicBool>,
+    questions: Sender<Question>,
 }
+
+/// Somebody wants to know how many violations were seen, once what was reported until now has been checked and what was
+/// found is on the disk.
+type Question = Sender<u64>;
 
 impl Consumer {
     /// Starts the thread.
     pub(crate) fn start(agent: &'static AgentState) -> std::io::Result<Consumer> {
         let stop = Arc::new(AtomicBool::new(false));
-        let mut work = Work::new(agent);
+        let (questions, asked) = mpsc::channel();
+        let mut work = Work::new(agent, asked);
         let seen = Arc::clone(&stop);
         let thread = std::thread::Builder::new().name("scission".to_owned()).spawn(move || {
             catch_unwind(AssertUnwindSafe(|| work.run(&seen))).unwrap_or_else(|defect| {
@@ -71,7 +78,13 @@ impl Consumer {
                 resume_unwind(defect)
             })
         })?;
-        Ok(Consumer { thread, stop })
+        Ok(Consumer { thread, stop, questions })
+    }
+
+    /// Asks how many violations were seen. Without an answer the thread has ended.
+    pub(crate) fn ask(&self) -> Option<Receiver<u64>> {
+        let (question, answer) = mpsc::channel();
+        self.questions.send(question).ok().map(|()| answer)
     }
 
     /// Takes what is left, and ends.
@@ -101,6 +114,9 @@ struct Work {
     events: u64,
     /// Records that no hook can have written.
     unreadable: u64,
+    questions: Receiver<Question>,
+    /// The question that is to be answered next, and the ticket before which everything must be checked first.
+    question: Option<(i64, Question)>,
 }
 
 /// Tickets whose records are waited for.
@@ -130,7 +146,7 @@ fn settings(agent: &AgentState) -> Settings {
 }
 
 impl Work {
-    fn new(agent: &'static AgentState) -> Work {
+    fn new(agent: &'static AgentState, questions: Receiver<Question>) -> Work {
         let mut checkers = Vec::new();
         for name in agent.checkers() {
             match checkers::named(name) {
@@ -161,6 +177,24 @@ impl Work {
             shared_fields: agent.options.lists_shared_fields.then(SharedFields::default),
             events: 0,
             unreadable: 0,
+            questions,
+            question: None,
+        }
+    }
+
+    /// Answers the next question, if everything that had been reported before it is checked.
+    fn answer(&mut self) {
+        if self.question.is_none() {
+            self.question =
+                self.questions.try_recv().ok().map(|question| (self.ring.drawn(), question));
+        }
+        let position = self.ring.position();
+        if let Some((_, question)) = self.question.take_if(|(until, _)| *until <= position) {
+            let so_far = self.so_far();
+            let violations = so_far.findings.iter().map(Finding::violations).sum();
+            self.agent.leave_so_far(so_far);
+            // Who has given up waiting misses nothing.
+            let _ = question.send(violations);
         }
     }
 
@@ -172,6 +206,7 @@ impl Work {
         let mut stall: Option<Stall> = None;
         let (mut next_leave, mut left) = (last + LEAVE_EVERY, self.events);
         loop {
+            self.answer();
             if self.events > left && Instant::now() >= next_leave {
                 let began = Instant::now();
                 self.agent.leave_so_far(self.so_far());

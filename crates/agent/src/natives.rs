@@ -413,6 +413,15 @@ extern "system" fn is_reported(_: *mut JNIEnv, _: jclass) -> jboolean {
     with_state(false, AgentState::has_reported_urgently).into()
 }
 
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_findingsSoFar")]
+extern "system" fn findings_so_far(env: *mut JNIEnv, _: jclass) -> jstring {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(std::ptr::null_mut(), |agent| {
+        agent.findings_so_far().map_or(std::ptr::null_mut(), |text| jni.string(text))
+    })
+}
+
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_declaredFields")]
 extern "system" fn declared_fields(env: *mut JNIEnv, _: jclass, class: jclass) -> jstring {
     // SAFETY: the JVM gave it.

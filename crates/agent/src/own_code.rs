@@ -1,10 +1,11 @@
 //! Which classes are the user's own, and which belong to libraries.
 //!
 //! The place that a class was loaded from decides. Directories hold the classes of the program that is built and of its
-//! tests, and so does the archive that was started. Every other archive is a library. Classes that were loaded
+//! tests, and so do the archive that was started and those that the options name. Every other archive is a library. Classes that were loaded
 //! from no place, or from one that is neither, were compiled while the program ran, as scripts are: they are the user's.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use instrument::Origin;
@@ -18,6 +19,8 @@ const ARCHIVES: [&str; 5] = [".jar", ".war", ".ear", ".zip", ".jmod"];
 /// What was started, and what was loaded from where.
 #[derive(Debug, Default)]
 pub(crate) struct OwnCode {
+    /// The archives, and directories of archives, that the options name.
+    named: Vec<PathBuf>,
     state: Mutex<State>,
 }
 
@@ -32,6 +35,11 @@ struct State {
 }
 
 impl OwnCode {
+    /// Counts what lies at or below these paths as the user's.
+    pub(crate) fn new(named: &[String]) -> OwnCode {
+        OwnCode { named: named.iter().map(PathBuf::from).collect(), ..OwnCode::default() }
+    }
+
     /// Where a class comes from. `location` is that of its code source, empty if there is none; `command` says how the JVM
     /// was started; `is_launcher` whether the main class only starts the user's code, as test runners do.
     pub(crate) fn origin(
@@ -42,7 +50,7 @@ impl OwnCode {
         is_launcher: impl Fn(&str) -> bool,
     ) -> Origin {
         let place = place(location);
-        if !is_archive(place) || is_program_directory(place) {
+        if !is_archive(place) || is_program_directory(place) || self.is_named(place) {
             return Origin::OwnCode;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,6 +68,15 @@ impl OwnCode {
             state.main_archive = Some(place.to_owned());
         }
         if state.main_archive.as_deref() == Some(place) { Origin::OwnCode } else { Origin::Library }
+    }
+
+    /// Whether the options name an archive, or a directory that it lies in.
+    fn is_named(&self, place: &str) -> bool {
+        if self.named.is_empty() {
+            return false;
+        }
+        let path = agent_protocol::path_of_location(place);
+        path.is_some_and(|path| self.named.iter().any(|named| path.starts_with(named)))
     }
 
     /// Counts a class that is watched.
@@ -114,6 +131,17 @@ mod tests {
     fn origin(code: &OwnCode, class: &str, location: &str, command: &str) -> Origin {
         let is_runner = |class: &str| class.starts_with("org/junit/");
         code.origin(class, location, || command.to_owned(), is_runner)
+    }
+
+    #[test]
+    fn archives_that_the_options_name_are_own_code() {
+        let code = OwnCode::new(&["/my app/target".to_owned(), "/lib/core.jar".to_owned()]);
+        let origin = |location: &str| origin(&code, "a/B", location, "org.junit.Runner");
+        assert_eq!(origin("file:/my%20app/target/app-1.jar"), Origin::OwnCode);
+        assert_eq!(origin("file:/lib/core.jar"), Origin::OwnCode);
+        assert_eq!(origin("file:/my%20app/target-old/app.jar"), Origin::Library);
+        assert_eq!(origin("file:/lib/other.jar"), Origin::Library);
+        assert_eq!(origin("jar:file:/my%20app/target/app-1.jar!/lib/x.jar"), Origin::Library);
     }
 
     #[test]

@@ -62,6 +62,16 @@ pub(crate) fn decode_path(text: &str) -> Result<PathBuf, Malformed> {
     Ok(OsString::from(text).into())
 }
 
+/// The path of the file or directory that a location of classes names, as `file:/opt/my%20app.jar` does; nothing for
+/// locations that are no files.
+#[must_use]
+pub fn path_of_location(location: &str) -> Option<PathBuf> {
+    let path = location.strip_prefix("file:")?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    let text: Vec<u8> = percent_decode_str(path).collect();
+    String::from_utf8(text).ok().map(PathBuf::from)
+}
+
 /// Paths in JSON, which knows only Unicode.
 pub(crate) mod path {
     use std::path::{Path, PathBuf};

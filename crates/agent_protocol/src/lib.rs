@@ -30,6 +30,7 @@ mod watch_list;
 
 pub use agent_version::agent_version;
 pub use class_digest::ClassDigest;
+pub use encoding::path_of_location;
 pub use events::{EventKind, OperandKind, event_documentation};
 pub use hooks::{Hook, Op, Parameter, RUNTIME_CLASS};
 pub use java::{constant_name, java_constants};

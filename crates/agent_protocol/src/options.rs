@@ -237,6 +237,10 @@ options! {
     unobserved: Vec<String> = Vec::new(), "unobserved" holds patterns,
         hidden flag AddsToList "unobserved" "PATTERN" "Do not see what classes that match do, not even the order that they make: they force an interleaving in tests";
 
+    /// Directories and archives, by absolute path, whose classes are the user's own: also archives below such a directory.
+    own_code: Vec<String> = Vec::new(), "own-code" holds texts,
+        shown flag AddsToList "own-code" "PATH" "Watch this archive, or all archives below this directory, as your own code (default: directories, and the jar that is started); may be repeated";
+
     /// Whether libraries are watched as the user's own code is.
     whole_libraries: bool = false, "whole-libraries" holds switch;
 

@@ -173,12 +173,14 @@ fn options(
     };
     let as_text = |path: &Path| {
         let path = absolute(path)?.into_os_string().into_string();
-        path.map_err(|path| anyhow!("the path of the models `{}` is no text", path.display()))
+        path.map_err(|path| anyhow!("the path `{}` is no text", path.display()))
     };
     let record = flags.record.as_deref().map(|record| name_for_each_process(record, results));
     Ok(Options {
         record: record.as_deref().map(absolute).transpose()?,
         results: results.map(absolute).transpose()?,
+        own_code: (options.own_code.iter().map(|path| as_text(Path::new(path))))
+            .collect::<anyhow::Result<_>>()?,
         models: settings.models.iter().map(|path| as_text(path)).collect::<anyhow::Result<_>>()?,
         watch_list: options.watch_list.as_deref().map(absolute).transpose()?,
         shared_fields: options.shared_fields.as_deref().map(absolute).transpose()?,

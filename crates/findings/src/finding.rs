@@ -256,6 +256,13 @@ impl Finding {
         std::iter::once(self).chain(&self.also)
     }
 
+    /// How often it was seen, as far as that is counted: at least once for each of its proofs.
+    #[must_use]
+    pub fn violations(&self) -> u64 {
+        let count = |witness: &Witness| witness.cycle.as_ref().map_or(1, |cycle| cycle.count);
+        self.witnesses.iter().map(count).fold(0, u64::saturating_add)
+    }
+
     /// Adds what proves the finding too. What was observed again at the same places is only counted: other threads
     /// and objects make no other proof.
     /// A cycle with a block to blame takes the place of one without.

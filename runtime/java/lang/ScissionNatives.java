@@ -93,6 +93,9 @@ final class ScissionNatives {
     /** Whether what the watchdog found has been brought to the disk. */
     static native boolean isReported();
 
+    /** See {@link ScissionFindings#soFar}. */
+    static native String findingsSoFar();
+
     /**
      * The fields that a class declares, those that the agent added included: each name and modifiers. Null when the
      * class is not prepared yet.

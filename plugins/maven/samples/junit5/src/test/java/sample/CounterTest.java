@@ -1,0 +1,26 @@
+package sample;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+class CounterTest {
+    @Test
+    void countsInTwoThreads() throws InterruptedException {
+        Counter counter = new Counter();
+        Thread[] threads = new Thread[2];
+        for (int index = 0; index < threads.length; index++) {
+            threads[index] = new Thread(() -> {
+                for (int round = 0; round < 100; round++) {
+                    counter.increment();
+                }
+            });
+            threads[index].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertTrue("yes".equals(System.getProperty("sample.kept")), "the argLine of the pom is kept");
+        assertTrue(counter.count() > 0);
+    }
+}
