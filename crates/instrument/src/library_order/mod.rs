@@ -85,6 +85,7 @@ fn is_about_order(property: MethodProperty) -> bool {
         | MethodProperty::Looks
         | MethodProperty::Changes
         | MethodProperty::Takes
+        | MethodProperty::GivesAway
         | MethodProperty::TolerantRemoval
         | MethodProperty::DemandingRemoval
         | MethodProperty::WritesInAccessOrder
