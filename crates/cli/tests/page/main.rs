@@ -42,7 +42,7 @@ fn of(findings: Vec<Finding>) -> Results {
 
 fn listed(browser: &Browser) -> Vec<String> {
     let items = browser.script(
-        "return [...document.querySelectorAll('#list li .place')].map((item) => item.innerText)",
+        "return [...document.querySelectorAll('#list li .place')].map((item) => item.textContent.trim())",
     );
     items.as_array().unwrap().iter().map(|item| item.as_str().unwrap().to_string()).collect()
 }
