@@ -1,8 +1,9 @@
 //! The rules that decide how severe a finding is: one table.
 //!
 //! A severity is meant as a probability: of the findings of severity `high` at least three in four should ask for a change,
-//! of those of `medium` two in five. `docs/real-programs.md` says from which findings the rules were made; how many of
-//! those that they leave ask for a change has not been judged yet. An analysis that grades a finding puts the name of the grade rule among its subjects, as [`GRADE`]; reports say it.
+//! of those of `medium` two in five. `docs/real-programs.md` says from which findings the rules were made, and how many of
+//! those that they leave ask for a change: on jars that nobody had looked at, fewer than are meant to. An analysis that
+//! grades a finding puts the name of the grade rule among its subjects, as [`GRADE`]; reports say it.
 
 use std::collections::BTreeMap;
 
