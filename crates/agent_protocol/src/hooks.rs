@@ -235,6 +235,11 @@ hooks! {
     WriteContentsSince = writeContentsSince(operand: Object, site: Site) -> Ticket;
     /// After such a call and before its reports: what was returned before the call.
     Interval = interval(since: Ticket);
+    /// After a call by an interface: [`Hook::Interval`] and [`Hook::Call`] in one, which do nothing if what was returned before
+    /// the call says that the object is no concurrent collection. Most are none.
+    Concurrent = concurrent(since: Ticket, operand: Object, op: Operation, site: Site);
+    /// As [`Hook::Concurrent`], for a call that is about the entry with this key alone.
+    ConcurrentEntry = concurrentEntry(since: Ticket, key: Object, operand: Object, op: Operation, site: Site);
     /// After a call whose result is null, as [`Hook::Call`].
     CallIfNone = callIfNone(result: IfNull, operand: Object, op: Operation, site: Site);
     /// Before a call: [`Op::CollectionRead`], which is so frequent that it has a hook of its own.

@@ -530,7 +530,7 @@ public final class Scission {
     /** Before a call by an interface: how many events have been reported, if the object is a concurrent collection. */
     public static long sinceByClass(Object operand, int site) {
         try {
-            return operand != null && ScissionContents.isConcurrent(current(), operand)
+            return operand != null && ScissionContents.isConcurrent(current(), operand, site)
                 ? ScissionEvents.tickets()
                 : ScissionCalls.NOT_CONCURRENT;
         } catch (RuntimeException | VirtualMachineError | LinkageError problem) {
@@ -568,6 +568,20 @@ public final class Scission {
         ScissionThread s = Thread.currentThread().$scission;
         if (s != null) {
             s.since = since;
+        }
+    }
+
+    /** After a call by an interface: {@link #interval} and {@link #call}, if the object is a concurrent collection. */
+    public static void concurrent(long since, Object operand, int op, int site) {
+        if (since != ScissionCalls.NOT_CONCURRENT) {
+            ScissionCalls.concurrent(since, operand, op, site);
+        }
+    }
+
+    /** The same for a call that is about the entry with this key alone. */
+    public static void concurrentEntry(long since, Object key, Object operand, int op, int site) {
+        if (since != ScissionCalls.NOT_CONCURRENT) {
+            ScissionCalls.concurrentEntry(since, key, operand, op, site);
         }
     }
 

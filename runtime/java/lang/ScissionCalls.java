@@ -9,6 +9,7 @@ import static java.lang.ScissionProtocol.*;
 import java.lang.reflect.Field;
 import java.util.Arrays;
 import java.util.Collection;
+import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /** What calls of the library do. Nothing here calls a method that a class of the program may override. */
@@ -179,12 +180,12 @@ final class ScissionCalls {
                 s.key = ScissionKeys.number(s, operand);
                 break;
             case OP_CONCURRENT_READ:
-                if (ScissionContents.isConcurrent(s, operand)) {
+                if (ScissionContents.isConcurrent(s, operand, site)) {
                     contents(s, EVENT_VOLATILE_READ, operand, site);
                 }
                 break;
             case OP_CONCURRENT_UPDATE:
-                if (ScissionContents.isConcurrent(s, operand)) {
+                if (ScissionContents.isConcurrent(s, operand, site)) {
                     contents(s, EVENT_ATOMIC_UPDATE, operand, site);
                 }
                 break;
@@ -233,6 +234,21 @@ final class ScissionCalls {
         if (kind != EVENT_VOLATILE_READ) {
             beginEpoch(s);
         }
+    }
+
+    /** A call of a concurrent collection has happened since then. */
+    @DontInline
+    static void concurrent(long since, Object operand, int op, int site) {
+        Scission.interval(since);
+        Scission.call(operand, op, site);
+    }
+
+    /** The same for a call that is about the entry with this key alone. */
+    @DontInline
+    static void concurrentEntry(long since, Object key, Object operand, int op, int site) {
+        Scission.interval(since);
+        Scission.call(key, OP_CONCURRENT_KEY, site);
+        Scission.call(operand, op, site);
     }
 
     /** The interval of a call whose object is no concurrent collection. */

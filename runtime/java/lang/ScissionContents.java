@@ -7,6 +7,7 @@ import static java.lang.ScissionSites.entry;
 import java.lang.reflect.Field;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * What is in collections, builders, formats and other library objects that leave it to others to order the calls to
@@ -26,45 +27,84 @@ final class ScissionContents {
     /** How many views are looked through. */
     private static final int MOST_VIEWS = 8;
 
-    private static final Layout NONE = new Layout(null, false, 0, 0, 0, null);
+    /** An offset that there is none of. Not zero: compilers take no zero of a stable field for a constant. */
+    private static final long NOWHERE = -1;
+
+    private static final Layout NONE = new Layout(null, false, NOWHERE, NOWHERE, NOWHERE, null);
+
+    /** How many low bits of a site choose within one part of the table of layouts. */
+    private static final int PART_BITS = 12;
+
+    /**
+     * The layout of the first object that came to each site: most see objects of one class only, whose layout is then a
+     * constant of the compiled code. Once set an entry never changes; objects of other classes are looked up.
+     */
+    @Stable private static final Layout[][] FIRST_AT_SITES = new Layout[SITES >>> PART_BITS][];
 
     /** Java 11 calls {@code getReference} otherwise, and is asked by reflection. */
     static final boolean HAS_GET_REFERENCE = hasGetReference();
 
-    /** Where the objects of a class have their words, or the collection that they are views of. */
+    /**
+     * Where the objects of a class have their words, or the collection that they are views of. All of it is final, so that it
+     * may be handed to other threads in any way.
+     */
     static final class Layout {
-        final Class<?> type;
-        /** Whether they order the calls to them. */
-        final boolean isConcurrent;
-        final long r;
-        final long w;
-        final long viewed;
+        @Stable final Class<?> type;
+        /** Whether they order the calls to them. Two numbers that are not zero, so that both are constants to compilers. */
+        @Stable private final int ordering;
+        @Stable final long r;
+        @Stable final long w;
+        @Stable private final long viewed;
         private final Field viewedField;
+        /** The layout of what the last view of this class was a view of. It only saves a look-up. */
+        private Layout ofViewed;
+
+        private static final int ORDERS_NOTHING = 1;
+        private static final int ORDERS_CALLS = 2;
 
         Layout(Class<?> type, boolean isConcurrent, long r, long w, long viewed, Field viewedField) {
             this.type = type;
-            this.isConcurrent = isConcurrent;
+            this.ordering = isConcurrent ? ORDERS_CALLS : ORDERS_NOTHING;
             this.r = r;
             this.w = w;
             this.viewed = viewed;
             this.viewedField = viewedField;
         }
 
+        boolean isConcurrent() {
+            return ordering == ORDERS_CALLS;
+        }
+
+        boolean hasWords() {
+            return r != NOWHERE;
+        }
+
+        boolean isOfViews() {
+            return viewed != NOWHERE;
+        }
+
         /** What a view is a view of; null if that is not known. */
         Object viewedBy(Object view) {
             return reference(view, viewed, viewedField);
+        }
+
+        /** The layout of what a view of this class is a view of. */
+        Layout ofViewed(Object viewed) {
+            Layout last = ofViewed;
+            return last != null && last.type == viewed.getClass() ? last : otherViewed(viewed);
+        }
+
+        @DontInline
+        private Layout otherViewed(Object viewed) {
+            return ofViewed = of(viewed.getClass());
         }
     }
 
     private ScissionContents() {}
 
     /** Whether an object is a collection that orders the calls to it. */
-    static boolean isConcurrent(ScissionThread s, Object object) {
-        Layout layout = s.lastLayout;
-        if (layout.type != object.getClass()) {
-            layout = otherLayout(s, object);
-        }
-        return layout.isConcurrent;
+    static boolean isConcurrent(ScissionThread s, Object object, int site) {
+        return layout(s, object, site).isConcurrent();
     }
 
     /**
@@ -72,75 +112,92 @@ final class ScissionContents {
      * collection that orders the calls to it.
      */
     static boolean read(ScissionThread s, Object object, int site) {
-        Layout layout = s.lastLayout;
-        if (layout.type != object.getClass()) {
-            layout = otherLayout(s, object);
-        }
-        if (layout.r != 0) {
+        Layout layout = layout(s, object, site);
+        if (layout.hasWords()) {
             if (!ScissionFilters.isQuietRead(s, object, layout.r, site & SITES - 1)) {
                 noteRead(s, object, layout, site);
             }
-        } else if (layout.viewed != 0) {
-            readViewed(s, layout.viewedBy(object), site);
+        } else if (layout.isOfViews()) {
+            readViewed(s, layout, layout.viewedBy(object), site);
         }
-        return layout.isConcurrent;
+        return layout.isConcurrent();
     }
 
     /** The same for contents that are written. */
     static boolean write(ScissionThread s, Object object, int site) {
-        Layout layout = s.lastLayout;
-        if (layout.type != object.getClass()) {
-            layout = otherLayout(s, object);
-        }
-        if (layout.r != 0) {
+        Layout layout = layout(s, object, site);
+        if (layout.hasWords()) {
             if (!ScissionFilters.isQuietWrite(s, object, layout.r, layout.w, site & SITES - 1)) {
                 noteWrite(s, object, layout, site);
             }
-        } else if (layout.viewed != 0) {
-            writeViewed(s, layout.viewedBy(object), site);
+        } else if (layout.isOfViews()) {
+            writeViewed(s, layout, layout.viewedBy(object), site);
         }
-        return layout.isConcurrent;
+        return layout.isConcurrent();
     }
 
-    private static void readViewed(ScissionThread s, Object viewed, int site) {
-        Object holder = holder(s, viewed);
-        if (holder != null) {
-            Layout layout = s.lastViewed;
-            if (layout.r != 0 && !ScissionFilters.isQuietRead(s, holder, layout.r, site & SITES - 1)) {
-                noteRead(s, holder, layout, site);
-            }
-        }
-    }
-
-    private static void writeViewed(ScissionThread s, Object viewed, int site) {
-        Object holder = holder(s, viewed);
-        if (holder != null) {
-            Layout layout = s.lastViewed;
-            if (layout.r != 0 && !ScissionFilters.isQuietWrite(s, holder, layout.r, layout.w, site & SITES - 1)) {
-                noteWrite(s, holder, layout, site);
-            }
-        }
-    }
-
-    /** The collection at the end of views of views, whose layout is then the last one viewed; null if there is none. */
-    private static Object holder(ScissionThread s, Object viewed) {
+    private static void readViewed(ScissionThread s, Layout view, Object viewed, int site) {
+        Layout layout = view;
         Object holder = viewed;
         for (int views = 0; holder != null && views < MOST_VIEWS; views++) {
-            Layout layout = s.lastViewed;
-            if (layout.type != holder.getClass()) {
-                s.lastViewed = layout = of(holder.getClass());
+            layout = layout.ofViewed(holder);
+            if (layout.hasWords() && !ScissionFilters.isQuietRead(s, holder, layout.r, site & SITES - 1)) {
+                noteRead(s, holder, layout, site);
             }
-            if (layout.viewed == 0) {
-                return holder;
+            if (!layout.isOfViews()) {
+                return;
             }
             holder = layout.viewedBy(holder);
         }
-        return null;
+    }
+
+    private static void writeViewed(ScissionThread s, Layout view, Object viewed, int site) {
+        Layout layout = view;
+        Object holder = viewed;
+        for (int views = 0; holder != null && views < MOST_VIEWS; views++) {
+            layout = layout.ofViewed(holder);
+            if (layout.hasWords() && !ScissionFilters.isQuietWrite(s, holder, layout.r, layout.w, site & SITES - 1)) {
+                noteWrite(s, holder, layout, site);
+            }
+            if (!layout.isOfViews()) {
+                return;
+            }
+            holder = layout.viewedBy(holder);
+        }
+    }
+
+    /** The layout of an object that has come to a site. */
+    private static Layout layout(ScissionThread s, Object object, int site) {
+        Layout[] part = FIRST_AT_SITES[(site & SITES - 1) >>> PART_BITS];
+        Layout first = part == null ? null : part[site & (1 << PART_BITS) - 1];
+        return first != null && first.type == object.getClass() ? first : otherLayout(s, object, site);
     }
 
     @DontInline
-    private static Layout otherLayout(ScissionThread s, Object object) {
-        return s.lastLayout = of(object.getClass());
+    private static Layout otherLayout(ScissionThread s, Object object, int site) {
+        Layout layout = s.lastLayout;
+        if (layout.type != object.getClass()) {
+            s.lastLayout = layout = of(object.getClass());
+        }
+        setFirst(site, layout);
+        return layout;
+    }
+
+    /** Whoever comes first has the entry: one that was seen by a compiler must not change. */
+    private static void setFirst(int site, Layout layout) {
+        int part = (site & SITES - 1) >>> PART_BITS;
+        if (FIRST_AT_SITES[part] != null && FIRST_AT_SITES[part][site & (1 << PART_BITS) - 1] != null) {
+            return;
+        }
+        synchronized (FIRST_AT_SITES) {
+            Layout[] layouts = FIRST_AT_SITES[part];
+            if (layouts == null) {
+                FIRST_AT_SITES[part] = layouts = new Layout[1 << PART_BITS];
+            }
+            if (layouts[site & (1 << PART_BITS) - 1] == null) {
+                layouts[site & (1 << PART_BITS) - 1] = layout;
+            }
+        }
     }
 
     /** The layout of a class. Whoever asks for it at the same time finds the same. */
@@ -158,7 +215,7 @@ final class ScissionContents {
             return shape.contents = find(shape);
         } catch (RuntimeException | LinkageError problem) {
             ScissionFailures.hooks++;
-            return shape.contents = new Layout(shape.type, false, 0, 0, 0, null);
+            return shape.contents = new Layout(shape.type, false, NOWHERE, NOWHERE, NOWHERE, null);
         } finally {
             ScissionOrder.leaveMode(s);
         }
@@ -195,20 +252,20 @@ final class ScissionContents {
     /** The contents of an object were read by a method of the library that its class may override. */
     static void readBySuper(ScissionThread s, Object object, int site) {
         Layout layout = of(libraryClass(object));
-        if (layout.r != 0) {
+        if (layout.hasWords()) {
             noteRead(s, object, layout, site);
-        } else if (layout.viewed != 0) {
-            readViewed(s, layout.viewedBy(object), site);
+        } else if (layout.isOfViews()) {
+            readViewed(s, layout, layout.viewedBy(object), site);
         }
     }
 
     /** The contents of an object were written by a method of the library that its class may override. */
     static void writeBySuper(ScissionThread s, Object object, int site) {
         Layout layout = of(libraryClass(object));
-        if (layout.r != 0) {
+        if (layout.hasWords()) {
             noteWrite(s, object, layout, site);
-        } else if (layout.viewed != 0) {
-            writeViewed(s, layout.viewedBy(object), site);
+        } else if (layout.isOfViews()) {
+            writeViewed(s, layout, layout.viewedBy(object), site);
         }
     }
 
@@ -237,22 +294,22 @@ final class ScissionContents {
         Class<?> type = shape.type;
         boolean isConcurrent = shape.has(FACT_CONCURRENT);
         if (type.getClassLoader() != null) {
-            return new Layout(type, isConcurrent, 0, 0, 0, null);
+            return new Layout(type, isConcurrent, NOWHERE, NOWHERE, NOWHERE, null);
         }
         int facts = ScissionNatives.classFacts(type.getName());
         for (Class<?> c = type; c != null && (facts & FACT_ORDERED) == 0; c = c.getSuperclass()) {
             String viewed = ScissionNatives.wrappedField(c.getName());
             if (viewed != null && ScissionShapes.of(c).fields.containsKey(viewed)) {
                 long offset = U.objectFieldOffset(c, viewed);
-                return new Layout(type, isConcurrent, 0, 0, offset, viewedField(c, viewed));
+                return new Layout(type, isConcurrent, NOWHERE, NOWHERE, offset, viewedField(c, viewed));
             }
             if ((facts & FACT_UNORDERED) != 0 && ScissionShapes.of(c).fields.containsKey("$scission$r$$contents")) {
                 long r = U.objectFieldOffset(c, "$scission$r$$contents");
                 long w = U.objectFieldOffset(c, "$scission$w$$contents");
-                return new Layout(type, isConcurrent, r, w, 0, null);
+                return new Layout(type, isConcurrent, r, w, NOWHERE, null);
             }
         }
-        return new Layout(type, isConcurrent, 0, 0, 0, null);
+        return new Layout(type, isConcurrent, NOWHERE, NOWHERE, NOWHERE, null);
     }
 
     private static Field viewedField(Class<?> type, String name) {

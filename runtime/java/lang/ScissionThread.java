@@ -133,9 +133,6 @@ final class ScissionThread {
     /** Where the library object has its words whose contents were accessed last. */
     ScissionContents.Layout lastLayout = ScissionContents.none();
 
-    /** The same for a collection that was accessed through a view. */
-    ScissionContents.Layout lastViewed = ScissionContents.none();
-
     /** Where this thread notes its reads of shared variables, and which region that is. */
     long notes = ScissionConfiguration.NO_NOTES;
     int region;

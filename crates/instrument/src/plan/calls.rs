@@ -322,8 +322,24 @@ impl MethodPlan<'_, '_> {
             }
             self.call(&mut before, hook, &[site])?;
             before.store(Kind::Long, slot);
-            after.load(Kind::Long, slot);
-            self.call(&mut after, Hook::Interval, &[])?;
+            match reports.take_concurrent() {
+                Some(op) => {
+                    after.load(Kind::Long, slot);
+                    let joined = match reports.key {
+                        Some(key) => {
+                            self.push(&mut after, call, key, &slots)?;
+                            Hook::ConcurrentEntry
+                        }
+                        None => Hook::Concurrent,
+                    };
+                    self.push(&mut after, call, Source::Position(0), &slots)?;
+                    self.call(&mut after, joined, &[op.number(), site])?;
+                }
+                None => {
+                    after.load(Kind::Long, slot);
+                    self.call(&mut after, Hook::Interval, &[])?;
+                }
+            }
         }
         self.edits.extra_locals = self.edits.extra_locals.max(used);
         if reports.cuts {

@@ -115,6 +115,19 @@ impl Reports {
         Some(joined)
     }
 
+    /// Takes the report after the call that only concurrent collections need, if there is no other: one hook can then ask
+    /// whether the receiver is one, and do the rest.
+    pub(super) fn take_concurrent(&mut self) -> Option<Op> {
+        match self.after.as_slice() {
+            [(op, Source::Position(0), When::Always)] if op.is_of_concurrent() => {
+                let op = *op;
+                self.after.clear();
+                Some(op)
+            }
+            _ => None,
+        }
+    }
+
     /// How the operations that the reports after the call are about get an interval: nothing if they need none.
     fn since(&self) -> Option<Hook> {
         if self.after.iter().any(|(op, ..)| is_interval(*op)) {
