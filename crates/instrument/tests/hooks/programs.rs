@@ -13,7 +13,7 @@ use findings::Site;
 use instrument::{Config, Coverage, Outcome, SiteTarget, WatchList, instrument};
 use models::{AtomicSpec, Models, Pattern};
 
-use crate::running::{CalledHooks, Program, Sites, compare};
+use crate::running::{CalledHooks, Program, Sites, compare, names_an_operation};
 
 /// Runs a program of `programs/` and compares the hooks it calls with what is expected.
 fn check(name: &str, config: &Config) -> CalledHooks {
@@ -274,7 +274,7 @@ fn every_hook_is_called() {
                 let mut words = line.split_whitespace();
                 let Some(hook) = words.next() else { continue };
                 called.insert(hook.to_owned());
-                if hook.starts_with("call") {
+                if names_an_operation(hook) {
                     ops.extend(words.next().map(str::to_owned));
                 }
             }

@@ -197,7 +197,7 @@ pub(crate) fn compare(program: &Program, main: &str, config: &Config) -> CalledH
         let thread = parts.remove(0);
         let has_operands = parts.len() > 1;
         let site: usize = if has_operands { parts.pop().unwrap().parse().unwrap() } else { 0 };
-        if parts.len() > 1 && parts[0].starts_with("call") {
+        if parts.len() > 1 && names_an_operation(&parts[0]) {
             let number: i32 = parts.pop().unwrap().parse().unwrap();
             let op = Op::ALL.iter().find(|op| op.number() == number).unwrap();
             parts.insert(1, constant_name(op.name()));
@@ -212,6 +212,11 @@ pub(crate) fn compare(program: &Program, main: &str, config: &Config) -> CalledH
     assert_eq!(text(&hooked.stdout), text(&plain.stdout));
     assert_eq!(hooked.status, plain.status);
     CalledHooks { hooks, output: text(&plain.stdout) }
+}
+
+/// Whether the first operand of a hook, after those of the program, is the number of an operation.
+pub(crate) fn names_an_operation(hook: &str) -> bool {
+    hook.starts_with("call") || hook.starts_with("concurrent")
 }
 
 /// All class files in a folder, in order.
