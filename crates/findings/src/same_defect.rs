@@ -22,23 +22,43 @@ enum Naming {
     Acquisitions(&'static str),
 }
 
-/// The rules that report blocks that are split, and those that report acquisitions that wait for each other.
+/// The rules that report blocks that are split, those that report a use of a variable, and those that report acquisitions
+/// that wait for each other.
 const RULES: &[(&str, Naming)] = &[
     ("not-serializable", Naming::Steps),
     ("breakable-block", Naming::Steps),
     ("inconsistent-method", Naming::Fields("fields")),
     ("stale-value", Naming::Expression("value")),
+    ("collection-check-then-act", Naming::Expression("collection")),
+    ("map-check-then-act", Naming::Expression("map")),
+    ("shared-formatter", Naming::Expression("variable")),
+    ("double-checked-locking", Naming::Expression("variable")),
+    ("inconsistent-synchronization", Naming::Expression("variable")),
+    ("data-race", Naming::Expression("variable")),
     ("deadlock", Naming::Acquisitions("wants")),
     ("lock-order-cycle", Naming::Acquisitions("wants")),
 ];
 
-/// The pairs of rules whose findings can be about one defect: the one that leads, and the one that stands under it.
+/// The pairs of rules whose findings can be about one defect: the one that leads, and the one that stands under it. Where both
+/// know the code alone, the more severe one leads; of two that are as severe, the one that says more about what is wrong.
 const PAIRS: &[(&str, &str)] = &[
     ("not-serializable", "breakable-block"),
     ("not-serializable", "inconsistent-method"),
     ("not-serializable", "stale-value"),
     ("breakable-block", "inconsistent-method"),
     ("breakable-block", "stale-value"),
+    ("inconsistent-method", "stale-value"),
+    ("stale-value", "inconsistent-method"),
+    ("collection-check-then-act", "inconsistent-method"),
+    ("inconsistent-method", "collection-check-then-act"),
+    ("map-check-then-act", "inconsistent-method"),
+    ("inconsistent-method", "map-check-then-act"),
+    ("shared-formatter", "data-race"),
+    ("data-race", "shared-formatter"),
+    ("double-checked-locking", "data-race"),
+    ("data-race", "double-checked-locking"),
+    ("inconsistent-synchronization", "data-race"),
+    ("data-race", "inconsistent-synchronization"),
     ("deadlock", "lock-order-cycle"),
 ];
 
@@ -201,9 +221,9 @@ impl Uses {
             | (Uses::Field(field), Uses::Fields(fields, _)) => {
                 fields.iter().all(|name| last_name(name) == field)
             }
+            (Uses::Field(field), Uses::Field(other)) => field == other,
             (Uses::Acquisitions(methods), Uses::Acquisitions(others)) => methods == others,
             (Uses::Fields(..), Uses::Fields(..))
-            | (Uses::Field(_), Uses::Field(_))
             | (Uses::Acquisitions(_), _)
             | (_, Uses::Acquisitions(_)) => false,
         }
@@ -406,6 +426,10 @@ mod tests {
             [["not-serializable", "stale-value"]]
         );
         assert_eq!(united(vec![stale("this.checking"), method(both)]).len(), 2);
+        assert_eq!(
+            united(vec![stale("this.checking"), method("`Account.checking`")]),
+            [["inconsistent-method", "stale-value"]]
+        );
         // Of a method that calls two synchronized ones, the locks were observed; their fields are known from the code.
         let held = |role, section: &str, offset| {
             let taken_at = site(section, offset);
@@ -427,6 +451,29 @@ mod tests {
         found[0].also.clear();
         found[0].witnesses[0].steps[1].site = site("setSaving", None);
         assert_eq!(put_under(&mut found, vec![stale("this.checking"), locked]), 0);
+    }
+
+    #[test]
+    fn rules_that_name_the_same_variable_in_the_same_method_are_about_one_defect() {
+        let in_code = |rule, subject, name: &str| {
+            let mut finding = finding(rule, Evidence::Possible, Vec::new());
+            finding.subjects.insert(subject, name.to_string());
+            finding
+        };
+        let formatter = || in_code("shared-formatter", "variable", "Account.FORMAT");
+        let race = |name| in_code("data-race", "variable", name);
+        let one = united(vec![race("the contents of Account.FORMAT"), formatter()]);
+        assert_eq!(one.len(), 1);
+        assert_eq!(one[0].len(), 2);
+        assert_eq!(united(vec![race("the contents of Account.OTHER"), formatter()]).len(), 2);
+        let mut elsewhere = race("the contents of Account.FORMAT");
+        elsewhere.blame = site("withdraw", None);
+        assert_eq!(united(vec![elsewhere, formatter()]).len(), 2);
+        // What a list is used for in several calls, and the lock of which is taken twice for that.
+        let calls = in_code("collection-check-then-act", "collection", "stock");
+        let method = in_code("inconsistent-method", "fields", "the contents of `Inventory.stock`");
+        let one = united(vec![calls, method]);
+        assert_eq!(one.len(), 1);
     }
 
     #[test]
