@@ -75,6 +75,7 @@ usage: cargo xtask COMMAND
                  which warnings of Atomizer and Velodrome are true, on programs whose methods were judged
   bench server [--quick] [SERVER]...
                  how many requests servers answer while they are watched, in three rounds or in one
+  bench reports  findings and defects of programs with a known number of defects, in ten runs of each
   bench soak     the memory of the agent under very many threads and events
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
@@ -116,6 +117,7 @@ fn main() -> ExitCode {
         ["bench", "warnings", names @ ..] => warnings::count(names),
         ["bench", "server", "--quick", names @ ..] => server_bench::measure(Rounds::Quick, names),
         ["bench", "server", names @ ..] => server_bench::measure(Rounds::Full, names),
+        ["bench", "reports"] => suite::judge_reports(),
         ["bench", "soak"] => soak::soak(),
         ["real-programs"] => real_programs::check_all(),
         ["help" | "--help" | "-h"] => {

@@ -45,6 +45,19 @@ pub(crate) fn test_everything() -> Result<()> {
     Ok(())
 }
 
+/// Runs each program of `fixtures/reports` ten times, and prints which defects were found how often. A finding that is no
+/// defect, a defect that is found twice in one run, or in none, is a failure.
+pub(crate) fn judge_reports() -> Result<()> {
+    let home = jdk::ensure()?;
+    test_programs::prepare()?;
+    builds::library(Profile::Checked)?;
+    let mut tests = cargo();
+    tests.args(["test", "--profile", Profile::Checked.name(), "--package", "scission"]);
+    tests.args(["--test", "agent", "--", "reports/"]);
+    tests.env("JAVA_HOME", &home).env("SCISSION_TEST_ALL", "1").env("SCISSION_REPORT_RUNS", "10");
+    run(&mut tests)
+}
+
 /// Runs the tests of the memory that the agent shares with hooks once more, under a checker that sees every access
 /// beside what was allocated.
 fn check_memory() -> Result<()> {

@@ -2,7 +2,8 @@
 //!
 //! A program is a folder of `fixtures/reports`. A comment `DEFECT(label): name …` stands where each defect is; a finding is
 //! about it if its sentence has one of the names. What a run did not meet it need not report; whatever it reports is a
-//! defect, and none twice.
+//! defect, and none twice. `cargo xtask bench reports` has each program run ten times, in one of which at least each defect
+//! must be found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +16,7 @@ use serde_json::Value;
 use crate::Case;
 use crate::defects::scission;
 use crate::jvm::javac;
-use crate::setup::Setup;
+use crate::setup::{Requirement, Setup};
 
 /// The programs that one `javac` makes, with their main classes.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -31,8 +32,14 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("twojvms", "bank.Main"),
 ];
 
+/// The programs that are test suites, which Maven builds and runs: with JUnit 4, and with JUnit 5 in three modules.
+const TEST_SUITES: &[&str] = &["junit4", "modules"];
+
 /// How large the JSON of a run may be, in bytes.
 const MOST_JSON: usize = 200_000;
+
+/// Where Maven finds everything that the builds need.
+const MAVEN_REPOSITORY: &str = "maven-repository";
 
 /// How long the text of the small service may be, in lines.
 const MOST_LINES: usize = 150;
@@ -46,6 +53,12 @@ pub(crate) fn cases() -> Vec<Case> {
             })
         })
         .collect();
+    for name in TEST_SUITES {
+        let needs = [Requirement::Command("mvn"), Requirement::Prepared(MAVEN_REPOSITORY)];
+        cases.push(Case::new(format!("reports/{name}"), needs, move |setup: &Setup| {
+            tests_of_a_build(setup, name)
+        }));
+    }
     cases.push(Case::new("reports/demo", [], demo));
     cases.push(Case::new("reports/text", [], text_of_the_service));
     cases.push(Case::new("reports/sarif", [], sarif));
@@ -132,8 +145,8 @@ fn without_numbers(message: &str) -> String {
     parts.fold(first, |text, part| text + part.trim_start_matches(|it: char| it.is_ascii_digit()))
 }
 
-/// Each finding is about one defect, and no two are about the same.
-fn judge(folder: &Path, messages: &[String]) -> Result<(), Failed> {
+/// Each finding is about one defect, and no two are about the same. Returns the defects that were found.
+fn judge(folder: &Path, messages: &[String]) -> Result<BTreeSet<String>, Failed> {
     let defects = defects(folder)?;
     let mut seen = BTreeSet::new();
     for message in messages {
@@ -144,20 +157,78 @@ fn judge(folder: &Path, messages: &[String]) -> Result<(), Failed> {
         let Some((label, _)) = found else {
             return Err(format!("this is no defect: {message}").into());
         };
-        if !seen.insert(label) {
+        if !seen.insert(label.clone()) {
             return Err(format!("{label} is found twice: {messages:#?}").into());
         }
     }
-    Ok(())
+    Ok(seen)
+}
+
+/// How often each program is run.
+fn runs() -> Result<usize, Failed> {
+    match std::env::var("SCISSION_REPORT_RUNS") {
+        Ok(runs) => Ok(runs.parse()?),
+        Err(_) => Ok(1),
+    }
+}
+
+/// Runs a program as often as it is asked for; each report is right, and all together have every defect if there are ten.
+fn judge_runs(name: &str, run: impl Fn() -> Command) -> Result<(), Failed> {
+    let folder = program(name);
+    let runs = runs()?;
+    let mut found: BTreeMap<String, usize> =
+        defects(&folder)?.into_keys().map(|label| (label, 0)).collect();
+    for number in 1..=runs {
+        let output = output(run())?;
+        let report = report_in(&output)?;
+        let seen = judge(&folder, &messages(&report))
+            .map_err(|failed| format!("run {number}: {}", failed.message().unwrap_or("")))?;
+        for label in seen {
+            *found.entry(label).or_default() += 1;
+        }
+        let bytes = serde_json::to_vec_pretty(&report)?.len();
+        if bytes > MOST_JSON {
+            return Err(format!("run {number}: the report has {bytes} bytes").into());
+        }
+    }
+    if runs > 1 {
+        println!("{name}: {runs} runs, each right; defects found in so many of them: {found:?}");
+    }
+    match found.iter().find(|(_, times)| runs >= 10 && **times == 0) {
+        Some((label, _)) => Err(format!("{label} is never found").into()),
+        None => Ok(()),
+    }
 }
 
 fn one_finding_a_defect(setup: &Setup, name: &str, main: &str) -> Result<(), Failed> {
-    let folder = program(name);
-    let classes = compile(&folder, name)?;
-    let output = output(run(setup, &classes, main))?;
-    judge(&folder, &messages(&report_in(&output)?))?;
-    if output.len() > MOST_JSON {
-        return Err(format!("the report has {} bytes", output.len()).into());
+    let classes = compile(&program(name), name)?;
+    judge_runs(name, || run(setup, &classes, main))
+}
+
+/// The tests of a build, with every JVM that it starts watched: nothing is said about threads of Maven, Surefire or JUnit.
+fn tests_of_a_build(setup: &Setup, name: &str) -> Result<(), Failed> {
+    let directory = tempfile::tempdir()?;
+    copy(&program(name), directory.path())?;
+    judge_runs(name, || {
+        let mut command = scission(&[]);
+        command.args(["--", "mvn", "--offline", "--batch-mode", "test"]);
+        let repository = setup.prepared(MAVEN_REPOSITORY);
+        command.arg(format!("-Dmaven.repo.local={}", repository.display()));
+        command.current_dir(directory.path());
+        command
+    })
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failed> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let target = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            copy(&path, &target)?;
+        } else {
+            fs::copy(&path, target)?;
+        }
     }
     Ok(())
 }
