@@ -335,6 +335,33 @@ impl Jvmti {
         wanted.into_iter().filter(|(class, _)| refused(class)).map(|(_, name)| name).collect()
     }
 
+    /// Whether a class itself declares a method with a name that is wanted.
+    pub(crate) fn declares_method(self, class: jclass, is_wanted: impl Fn(&str) -> bool) -> bool {
+        let functions = self.functions();
+        let (Some(get_methods), Some(get_name)) =
+            (functions.GetClassMethods, functions.GetMethodName)
+        else {
+            return false;
+        };
+        let (mut count, mut methods) = (0, ptr::null_mut());
+        // SAFETY: a class that the JVM gave us, and places to write to.
+        let error = unsafe { get_methods(self.0, class, &raw mut count, &raw mut methods) };
+        if error != jvmtiError::NONE || methods.is_null() {
+            return false;
+        }
+        let nothing = ptr::null_mut();
+        let declares = (0..usize::try_from(count).unwrap_or(0)).any(|index| {
+            let mut name = ptr::null_mut();
+            // SAFETY: the JVM gave as many methods as it counted, and there is a place to write to.
+            let error = unsafe {
+                get_name(self.0, *methods.add(index), &raw mut name, nothing, ptr::null_mut())
+            };
+            self.given_text(error, name).is_some_and(|name| is_wanted(&name))
+        });
+        self.deallocate(methods);
+        declares
+    }
+
     /// The fields that a class itself declares, with their modifiers. Nothing while the class is not prepared.
     pub(crate) fn fields(self, class: jclass) -> Option<Vec<(String, i32)>> {
         let functions = self.functions();

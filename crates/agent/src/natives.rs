@@ -263,6 +263,23 @@ extern "system" fn wrapped_field(env: *mut JNIEnv, _: jclass, name: jstring) -> 
     })
 }
 
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_redefinesContents")]
+extern "system" fn redefines_contents(
+    env: *mut JNIEnv,
+    _: jclass,
+    class: jclass,
+    of: jstring,
+) -> jboolean {
+    // SAFETY: the JVM gave it.
+    let jni = unsafe { Jni::from_callback(env) };
+    with_state(0, |agent| {
+        let of = jni.text(of).replace('.', "/");
+        let models = agent.models();
+        let is_access = |method: &str| models.memory_access(&of, method, &[]).is_some();
+        jboolean::from(agent.jvmti.declares_method(class, is_access))
+    })
+}
+
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_libraryField")]
 extern "system" fn library_field(env: *mut JNIEnv, _: jclass, number: jint) -> jstring {
     // SAFETY: the JVM gave it.

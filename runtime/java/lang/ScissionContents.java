@@ -251,7 +251,7 @@ final class ScissionContents {
 
     /** The contents of an object were read by a method of the library that its class may override. */
     static void readBySuper(ScissionThread s, Object object, int site) {
-        Layout layout = of(libraryClass(object));
+        Layout layout = of(libraryClass(object.getClass()));
         if (layout.hasWords()) {
             noteRead(s, object, layout, site);
         } else if (layout.isOfViews()) {
@@ -261,7 +261,7 @@ final class ScissionContents {
 
     /** The contents of an object were written by a method of the library that its class may override. */
     static void writeBySuper(ScissionThread s, Object object, int site) {
-        Layout layout = of(libraryClass(object));
+        Layout layout = of(libraryClass(object.getClass()));
         if (layout.hasWords()) {
             noteWrite(s, object, layout, site);
         } else if (layout.isOfViews()) {
@@ -269,13 +269,13 @@ final class ScissionContents {
         }
     }
 
-    /** The first class of the library above that of an object, or that one itself. */
-    private static Class<?> libraryClass(Object object) {
-        Class<?> type = object.getClass();
-        while (type.getClassLoader() != null) {
-            type = type.getSuperclass();
+    /** The first class of the library above a class, or that one itself. */
+    private static Class<?> libraryClass(Class<?> type) {
+        Class<?> ofLibrary = type;
+        while (ofLibrary.getClassLoader() != null) {
+            ofLibrary = ofLibrary.getSuperclass();
         }
-        return type;
+        return ofLibrary;
     }
 
     /** The stack of the first access is the only one of a site whose accesses are all reported late. */
@@ -294,7 +294,7 @@ final class ScissionContents {
         Class<?> type = shape.type;
         boolean isConcurrent = shape.has(FACT_CONCURRENT);
         if (type.getClassLoader() != null) {
-            return new Layout(type, isConcurrent, NOWHERE, NOWHERE, NOWHERE, null);
+            return ofSubclass(type, isConcurrent);
         }
         int facts = ScissionNatives.classFacts(type.getName());
         for (Class<?> c = type; c != null && (facts & FACT_ORDERED) == 0; c = c.getSuperclass()) {
@@ -310,6 +310,20 @@ final class ScissionContents {
             }
         }
         return new Layout(type, isConcurrent, NOWHERE, NOWHERE, NOWHERE, null);
+    }
+
+    /** A class of the program is like the one of the library that it extends, unless it redefines what is an access. */
+    private static Layout ofSubclass(Class<?> type, boolean isConcurrent) {
+        Class<?> ofLibrary = libraryClass(type);
+        Layout inherited = of(ofLibrary);
+        for (Class<?> c = type; inherited != NONE && c != ofLibrary; c = c.getSuperclass()) {
+            boolean isWatched = inherited.hasWords() || inherited.isOfViews();
+            if (!isWatched || ScissionNatives.redefinesContents(c, ofLibrary.getName())) {
+                inherited = NONE;
+            }
+        }
+        return new Layout(
+            type, isConcurrent, inherited.r, inherited.w, inherited.viewed, inherited.viewedField);
     }
 
     private static Field viewedField(Class<?> type, String name) {

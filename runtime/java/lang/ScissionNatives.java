@@ -32,6 +32,9 @@ final class ScissionNatives {
     /** The field in which a class of the library has the collection that it is a view of; null if it is no view. */
     static native String wrappedField(String className);
 
+    /** Whether a class itself declares a method that accesses the contents of objects of a class of the library. */
+    static native boolean redefinesContents(Class<?> type, String ofLibrary);
+
     /** The class and the name of a field of a library class, by the number that hooks have for it. */
     static native String libraryField(int number);
 

@@ -529,6 +529,9 @@ pub(super) fn reports(call: &Call<'_>, model: &Model, config: &Config) -> Report
             contents(&mut reports, call, model, source);
         }
     }
+    if collections {
+        copied_contents(&mut reports, call, model);
+    }
     reports.key = key(call, model);
     if models.is(model.class, ClassProperty::Pipeline) {
         pipeline(&mut reports, call);
@@ -695,6 +698,22 @@ pub(super) fn contents(reports: &mut Reports, call: &Call<'_>, model: &Model, re
             }
         }
         None => {}
+    }
+}
+
+/// A call that keeps the elements of a collection has read that: a copy, or the addition of all elements.
+fn copied_contents(reports: &mut Reports, call: &Call<'_>, model: &Model) {
+    for effect in model.effects {
+        let Effect::Store { value: Operand::Elements(number), .. } = *effect else { continue };
+        let is_array = call
+            .types
+            .params
+            .get(usize::from(number))
+            .is_none_or(|param| matches!(param, Type::Array { .. }));
+        if let (false, Some(copied)) = (is_array, call.source(Operand::Argument(number))) {
+            // First, so that what is done to the receiver comes right before the call.
+            reports.before.insert(0, (Op::CollectionRead, copied));
+        }
     }
 }
 
