@@ -115,7 +115,8 @@ pub struct Cycle {
     pub benign: Option<BenignCycle>,
 }
 
-/// An idiom whose cycles do no harm: the block does not rely on what it read before another thread came in between.
+/// An idiom whose cycles do no harm: the block does not rely on what it read before another thread came in between, or
+/// that thread has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BenignCycle {
@@ -123,6 +124,9 @@ pub enum BenignCycle {
     Polling,
     /// The block read a variable and tried to update it in one step, which failed because another thread had changed it.
     FailedUpdate,
+    /// The block changed a variable twice, and all that came in between is that another thread failed to update it in one
+    /// step: a lock that a program makes of an atomic variable.
+    OthersFailed,
     /// The block read a variable, acquired a lock and read it again: another thread had initialised it in the meantime.
     DoubleChecked,
 }

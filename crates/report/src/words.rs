@@ -60,9 +60,12 @@ pub(crate) fn advice(finding: &Finding) -> String {
     let cycle = finding.witnesses.first().and_then(|witness| witness.cycle.as_ref());
     match cycle.and_then(|cycle| cycle.benign) {
         None => fill(rule_of(finding).advice, finding, None),
-        Some(BenignCycle::Polling | BenignCycle::FailedUpdate | BenignCycle::DoubleChecked) => {
-            "nothing need change if this is meant; mark the block as not atomic to hide it".into()
-        }
+        Some(
+            BenignCycle::Polling
+            | BenignCycle::FailedUpdate
+            | BenignCycle::OthersFailed
+            | BenignCycle::DoubleChecked,
+        ) => "nothing need change if this is meant; mark the block as not atomic to hide it".into(),
     }
 }
 
@@ -144,6 +147,9 @@ pub(crate) fn why_benign(benign: BenignCycle, cycle: &Cycle) -> String {
         BenignCycle::FailedUpdate => format!(
             "T1 only tries to update `{read}` here, which fails if another thread has changed it, and does not write it \
              otherwise"
+        ),
+        BenignCycle::OthersFailed => format!(
+            "T2 only tries to update `{read}` here, which fails because T1 has changed it, as with a lock that is held"
         ),
         BenignCycle::DoubleChecked => format!(
             "T1 reads `{read}` again under the lock, and leaves it as the other thread has initialised it in the same method"

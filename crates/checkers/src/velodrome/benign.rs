@@ -1,10 +1,13 @@
 //! Cycles that do no harm, as far as their operations and the rest of the block show.
 //!
-//! Each idiom begins with a read of a variable that another thread then changes. That is harmless if the block does not
+//! Each idiom but one begins with a read of a variable that another thread then changes. That is harmless if the block does not
 //! rely on what it read: it looks again, or its change of the variable depends on the value being the same. What
 //! the block does after the cycle decides, so that a violation is in doubt until the block ends. Whoever writes the
 //! variable after all, otherwise than by an update in one step, may have lost the change of the other thread: such a
 //! violation is never graded down, and no more is one that fits no idiom, or whose block has not ended.
+//!
+//! The other idiom is a lock that a program makes of an atomic variable: all that came in between two changes of it is
+//! that another thread failed to update it in one step, and so has changed nothing.
 //!
 //! May be wrong: that a value is looked at again does not show that the first look decided nothing.
 
@@ -62,6 +65,8 @@ enum RestOfBlock {
     MustReadUnder(ObjectId),
     /// It has, at this place.
     ReadUnderLock(SiteId),
+    /// Nothing more: all that came in between is an update that failed.
+    OthersFailed,
     /// Nothing can: it has written the variable.
     Overwrites,
     /// Nothing can.
@@ -78,6 +83,8 @@ pub(super) enum Harmless {
     },
     /// The variable had been read again before, where a loop begins anew.
     BegunAnew,
+    /// Another thread did nothing but fail to update the variable.
+    OthersFailed,
     /// The variable was read again, under the lock that the second operation acquired.
     ReadUnderLock {
         /// Where.
@@ -89,7 +96,8 @@ pub(super) enum Harmless {
 
 impl DoubtfulViolation {
     /// A violation that may turn out to do no harm: the first edge of its cycle, the one that closed it, and how the
-    /// block had read the variable of the first one again by then.
+    /// block had read the variable of the first one again by then. `updates` are the places where variables were updated
+    /// in one step that fails if their value has changed.
     pub(super) fn new(
         shape: &Shape,
         depth: usize,
@@ -97,12 +105,26 @@ impl DoubtfulViolation {
         root: &Label,
         closing: &Label,
         read_again: ReadSince,
+        updates: &FxHashSet<SiteId>,
     ) -> Option<Self> {
         let Subject::Variable(variable) = root.subject else { return None };
         let is = |verb: Verb, kinds: &[Kind]| kinds.iter().any(|kind| verb == Verb::of_kind(*kind));
         let reads = [Kind::Read, Kind::EarlierRead, Kind::VolatileRead];
         if !is(root.from.operation_at.verb(), &reads) {
-            return None;
+            let (came, went) = (root.to.operation_at, closing.from.operation_at);
+            let is_failure = came.verb() == Verb::of_kind(Kind::VolatileRead)
+                && updates.contains(&came.site)
+                && came == went
+                && root.to.thread == closing.from.thread
+                && root.subject == closing.subject;
+            let rest = RestOfBlock::OthersFailed;
+            return is_failure.then_some(DoubtfulViolation {
+                shape: *shape,
+                depth,
+                interferes,
+                variable,
+                rest,
+            });
         }
         let verb = closing.to.operation_at.verb();
         let rest = match closing.subject {
@@ -136,6 +158,9 @@ impl DoubtfulViolation {
 
     /// The block goes on.
     pub(super) fn note(&mut self, action: Action, site: SiteId) {
+        if let RestOfBlock::OthersFailed = self.rest {
+            return;
+        }
         if let Some((variable, is_write)) = access(action) {
             if variable == self.variable && is_write {
                 self.rest = RestOfBlock::Overwrites;
@@ -157,6 +182,7 @@ impl DoubtfulViolation {
         match self.rest {
             RestOfBlock::ReadAgain => Some(Harmless::ReadAgain { interferes: self.interferes }),
             RestOfBlock::BegunAnew => Some(Harmless::BegunAnew),
+            RestOfBlock::OthersFailed => Some(Harmless::OthersFailed),
             RestOfBlock::ReadUnderLock(again) => {
                 Some(Harmless::ReadUnderLock { again, interferes: self.interferes })
             }
@@ -236,6 +262,7 @@ fn idiom_of(
             let is_update = updates.iter().any(|update| is_of(&site_of(tables, *update), &first));
             Some(if is_update { BenignCycle::FailedUpdate } else { BenignCycle::Polling })
         }
+        Harmless::OthersFailed => Some(BenignCycle::OthersFailed),
         Harmless::ReadUnderLock { again, interferes } => {
             is_double_check(again, interferes).then_some(BenignCycle::DoubleChecked)
         }

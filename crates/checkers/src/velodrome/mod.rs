@@ -641,6 +641,7 @@ impl Velodrome {
                 &root.label,
                 &closing,
                 self.read_since(slot, root.source, &root.label),
+                &self.violations.updates,
             )
         });
         let certain = (is_innermost && doubtful.is_none()).then_some(shape.block);
