@@ -17,7 +17,7 @@ use instrument::{
 use jvmti_bindings::sys::jni::jobject;
 use models::{AtomicSpec, ClassProperty, Models, Pattern, language};
 
-use crate::consumer::{Consumed, Consumer};
+use crate::consumer::{Consumed, Consumer, EndedBy};
 use crate::jvm::{Jni, Jvmti};
 use crate::library_facts::LibraryFacts;
 use crate::memory::Memory;
@@ -401,7 +401,11 @@ impl AgentState {
 
     /// Takes the last events, and leaves the results behind.
     pub(crate) fn finish(&self) {
-        let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self));
+        // Signals are handled by threads with names such as `SIGTERM handler`, and those that end the JVM do so there.
+        let name = self.jvmti.name_of_current_thread().unwrap_or_default();
+        let is_signal = name.starts_with("SIG") && name.ends_with(" handler");
+        let by = if is_signal { EndedBy::Signal } else { EndedBy::Itself };
+        let consumed = lock(&self.consumer).take().map(|consumer| consumer.finish(self, by));
         let mut results = Results { ending: Ending::Complete, ..self.results() };
         if let Some(consumed) = consumed {
             results = with_consumed(results, consumed);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -24,6 +24,10 @@ use crate::shared_fields::SharedFields;
 
 /// How many events are taken before they are handed on.
 const BATCH: usize = 4096;
+/// How long checkers may look at events after a signal has ended the program: whoever sent it waits.
+const LAST_CHECKS: Duration = Duration::from_secs(1);
+/// How many events they look at before they ask whether the program has ended.
+const STEP: usize = 64;
 /// How long an idle consumer sleeps.
 const IDLE: Duration = Duration::from_micros(200);
 /// After how long without events the recording is brought to the disk.
@@ -56,8 +60,57 @@ pub(crate) struct Consumed {
 #[derive(Debug)]
 pub(crate) struct Consumer {
     thread: JoinHandle<Consumed>,
-    stop: Arc<AtomicBool>,
+    end: Arc<End>,
     questions: Sender<Question>,
+}
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndedBy {
+    /// Its last thread, or a call.
+    Itself,
+    Signal,
+}
+
+/// Whether the program ends, and how.
+#[derive(Debug, Default)]
+struct End(AtomicU8);
+
+impl End {
+    const BY_ITSELF: u8 = 1;
+    const BY_SIGNAL: u8 = 2;
+
+    fn set(&self, by: EndedBy) {
+        let value = match by {
+            EndedBy::Itself => End::BY_ITSELF,
+            EndedBy::Signal => End::BY_SIGNAL,
+        };
+        self.0.store(value, Ordering::Release);
+    }
+
+    fn get(&self) -> Option<EndedBy> {
+        match self.0.load(Ordering::Acquire) {
+            End::BY_ITSELF => Some(EndedBy::Itself),
+            End::BY_SIGNAL => Some(EndedBy::Signal),
+            _ => None,
+        }
+    }
+}
+
+/// How long checkers may look at events. Times are counted from when they began.
+#[derive(Debug)]
+struct CheckTime {
+    end: Arc<End>,
+    deadline: Option<Duration>,
+}
+
+impl CheckTime {
+    /// A program that ends by itself has all the time that it needs; one that was ended by a signal has a while from when that
+    /// was first seen.
+    fn is_over(&mut self, now: Duration) -> bool {
+        self.end.get() == Some(EndedBy::Signal)
+            && *self.deadline.get_or_insert(now + LAST_CHECKS) <= now
+    }
 }
 
 /// Somebody wants to know how many violations were seen, once what was reported until now has been checked and what was
@@ -67,18 +120,17 @@ type Question = Sender<u64>;
 impl Consumer {
     /// Starts the thread.
     pub(crate) fn start(agent: &'static AgentState) -> std::io::Result<Consumer> {
-        let stop = Arc::new(AtomicBool::new(false));
+        let end = Arc::new(End::default());
         let (questions, asked) = mpsc::channel();
-        let mut work = Work::new(agent, asked);
-        let seen = Arc::clone(&stop);
+        let mut work = Work::new(agent, asked, Arc::clone(&end));
         let thread = std::thread::Builder::new().name("scission".to_owned()).spawn(move || {
-            catch_unwind(AssertUnwindSafe(|| work.run(&seen))).unwrap_or_else(|defect| {
+            catch_unwind(AssertUnwindSafe(|| work.run())).unwrap_or_else(|defect| {
                 // Threads of the program are not to wait for one that is gone.
                 agent.memory.ring().end();
                 resume_unwind(defect)
             })
         })?;
-        Ok(Consumer { thread, stop, questions })
+        Ok(Consumer { thread, end, questions })
     }
 
     /// Asks how many violations were seen. Without an answer the thread has ended.
@@ -88,8 +140,8 @@ impl Consumer {
     }
 
     /// Takes what is left, and ends.
-    pub(crate) fn finish(self, agent: &AgentState) -> Consumed {
-        self.stop.store(true, Ordering::Release);
+    pub(crate) fn finish(self, agent: &AgentState, by: EndedBy) -> Consumed {
+        self.end.set(by);
         self.thread.join().unwrap_or_else(|_| {
             agent.note("a checker has a defect, and its findings are lost".to_owned());
             Consumed {
@@ -114,6 +166,10 @@ struct Work {
     events: u64,
     /// Records that no hook can have written.
     unreadable: u64,
+    began: Instant,
+    time: CheckTime,
+    /// How many events checkers had no time for.
+    unchecked: u64,
     questions: Receiver<Question>,
     /// The question that is to be answered next, and the ticket before which everything must be checked first.
     question: Option<(i64, Question)>,
@@ -146,7 +202,7 @@ fn settings(agent: &AgentState) -> Settings {
 }
 
 impl Work {
-    fn new(agent: &'static AgentState, questions: Receiver<Question>) -> Work {
+    fn new(agent: &'static AgentState, questions: Receiver<Question>, end: Arc<End>) -> Work {
         let mut checkers = Vec::new();
         for name in agent.checkers() {
             match checkers::named(name) {
@@ -177,6 +233,9 @@ impl Work {
             shared_fields: agent.options.lists_shared_fields.then(SharedFields::default),
             events: 0,
             unreadable: 0,
+            began: Instant::now(),
+            time: CheckTime { end, deadline: None },
+            unchecked: 0,
             questions,
             question: None,
         }
@@ -198,7 +257,7 @@ impl Work {
         }
     }
 
-    fn run(&mut self, stop: &AtomicBool) -> Consumed {
+    fn run(&mut self) -> Consumed {
         let mut batch = Vec::with_capacity(BATCH);
         let mut last = Instant::now();
         // Threads may go on while the JVM ends; what they do after the end has begun is not waited for.
@@ -213,14 +272,20 @@ impl Work {
                 left = self.events;
                 next_leave = Instant::now() + LEAVE_EVERY.max(began.elapsed() * LEAVE_SHARE);
             }
-            let is_last = stop.load(Ordering::Acquire);
+            let is_last = self.time.end.get().is_some();
             let mut until = self.ring.drawn();
             if is_last {
                 until = *end.get_or_insert(until);
             }
             // A thread between its ticket and its record is waited for; one that was stopped there by an error
             // never writes it. Tickets that were drawn later have a waiting of their own.
-            let patience = if is_last { LAST_LOOKS } else { LOOKS };
+            let patience = if self.time.is_over(self.began.elapsed()) {
+                0
+            } else if is_last {
+                LAST_LOOKS
+            } else {
+                LOOKS
+            };
             let overdue = stall.as_ref().filter(|stall| stall.looks > patience);
             if self.take(&mut batch, until, overdue.map_or(0, |stall| stall.until)) {
                 last = Instant::now();
@@ -245,7 +310,6 @@ impl Work {
     /// Takes what stands in the ring, up to a batch, and hands it on. Tickets before `skip_until` are not waited
     /// for. Says whether there was anything.
     fn take(&mut self, batch: &mut Vec<Event>, until: i64, skip_until: i64) -> bool {
-        let memory = &self.agent.memory;
         batch.clear();
         let before = self.ring.position();
         while batch.len() < BATCH
@@ -269,16 +333,8 @@ impl Work {
         if let Some(shared_fields) = &mut self.shared_fields {
             batch.iter().for_each(|event| shared_fields.note(event));
         }
-        for Running { registration, checker, .. } in &mut self.checkers {
-            checker.learn(&self.tables);
-            for event in batch.iter().filter(|event| registration.takes(event, &self.tables)) {
-                checker.event(event);
-            }
-            if self.agent.is_adversarial() {
-                for site in checker.suspects() {
-                    memory.suspect(site, self.agent.options.holds_per_site);
-                }
-            }
+        for events in batch.chunks(STEP) {
+            self.check(events);
         }
         let is_urgent = |running: &mut Running| running.checker.has_urgent_findings();
         // Each is asked, so that none reports the same again.
@@ -288,6 +344,25 @@ impl Work {
             self.agent.report_urgently(so_far);
         }
         self.ring.position() > before
+    }
+
+    /// Shows events to the checkers, if there is time.
+    fn check(&mut self, events: &[Event]) {
+        if self.time.is_over(self.began.elapsed()) {
+            self.unchecked += events.len() as u64;
+            return;
+        }
+        for Running { registration, checker, .. } in &mut self.checkers {
+            checker.learn(&self.tables);
+            for event in events.iter().filter(|event| registration.takes(event, &self.tables)) {
+                checker.event(event);
+            }
+            if self.agent.is_adversarial() {
+                for site in checker.suspects() {
+                    self.agent.memory.suspect(site, self.agent.options.holds_per_site);
+                }
+            }
+        }
     }
 
     /// What has come of the events up to now. A recording that goes on is not mentioned: it is not whole.
@@ -320,6 +395,11 @@ impl Work {
                 let count = u32::try_from(count).unwrap_or(u32::MAX);
                 self.agent.missed(running.registration.name, detail, count);
             }
+        }
+        if !self.checkers.is_empty() {
+            let unchecked = u32::try_from(self.unchecked).unwrap_or(u32::MAX);
+            let why = "a signal ended the program, and there was no time to look at them";
+            self.agent.missed("the last events", why, unchecked);
         }
         let shared_fields = self.shared_fields.take().map(|fields| fields.named(&self.tables));
         Consumed { recording, shared_fields, ..self.so_far() }
@@ -394,5 +474,23 @@ impl Recorder {
             bytes: self.writer.bytes_written(),
             stopped: self.stopped,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_signal_ends_the_checks() {
+        let seen = Duration::from_secs(9);
+        let time = |ended: Option<EndedBy>| {
+            let mut time = CheckTime { end: Arc::default(), deadline: None };
+            ended.into_iter().for_each(|by| time.end.set(by));
+            [seen, seen + LAST_CHECKS / 2, seen + LAST_CHECKS].map(|now| time.is_over(now))
+        };
+        assert_eq!(time(None), [false, false, false]);
+        assert_eq!(time(Some(EndedBy::Itself)), [false, false, false]);
+        assert_eq!(time(Some(EndedBy::Signal)), [false, false, true]);
     }
 }

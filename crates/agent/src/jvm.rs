@@ -10,7 +10,7 @@ use jvmti_bindings::sys::jni::{
 };
 use jvmti_bindings::sys::jvmti::{
     JVMTI_ENABLE, JVMTI_VERSION_11, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent,
-    jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_, jvmtiMonitorUsage,
+    jvmtiEventCallbacks, jvmtiFrameInfo, jvmtiInterface_1_, jvmtiMonitorUsage, jvmtiThreadInfo,
 };
 
 use crate::awaited_class::awaited_class;
@@ -138,6 +138,21 @@ impl Jvmti {
         let owned = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
         self.deallocate(text);
         Some(owned)
+    }
+
+    /// The name of the thread that calls.
+    pub(crate) fn name_of_current_thread(self) -> Option<String> {
+        let get = self.functions().GetThreadInfo?;
+        let mut info = jvmtiThreadInfo {
+            name: ptr::null_mut(),
+            priority: 0,
+            is_daemon: 0,
+            thread_group: ptr::null_mut(),
+            context_class_loader: ptr::null_mut(),
+        };
+        // SAFETY: null is the thread that calls, and there is a place to write to.
+        let error = unsafe { get(self.0, ptr::null_mut(), &raw mut info) };
+        self.given_text(error, info.name)
     }
 
     /// The innermost calls of a thread, or of this one for null, at most as many as there is room for: method and place
