@@ -307,6 +307,10 @@ impl Hybrid {
     }
 
     fn access(&mut self, event: &Event, variable: Variable, is_write: bool, is_volatile: bool) {
+        if let (true, Variable::Field(_, field) | Variable::Static(field)) = (is_volatile, variable)
+        {
+            self.violations.volatile_fields.insert(field);
+        }
         let access = AccessToken { variable, is_write, is_volatile, site: event.site };
         let builder = self.unit(event);
         builder.at_epoch(event.epoch);

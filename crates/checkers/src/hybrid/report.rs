@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use events::{Branch, Kind, ObjectId, SiteId, Tables, ThreadId, Variable};
+use events::{Branch, FieldId, Kind, ObjectId, SiteId, Tables, ThreadId, Variable};
 use findings::{
     Cycle, CycleEdge, EdgeKind, Evidence, Finding, HeldLock, Operation, Severity, Step,
     ThreadAction, Transaction, Witness,
 };
+use rustc_hash::FxHashSet;
 
 use super::RULE;
 use super::tree::{AccessToken, LockToken, UntakenSide};
@@ -54,14 +55,17 @@ pub(super) struct Violation {
 impl Violation {
     /// How good a witness it is; lower is better.
     fn rank(&self) -> (bool, bool, usize, usize, usize) {
-        let accesses = || self.visits.iter().flat_map(|visit| [&visit.arrives, &visit.leaves]);
         (
             self.together_with.is_some(),
             self.severity() != Severity::High,
-            accesses().filter(|access| access.untaken.is_some()).count(),
+            self.accesses().filter(|access| access.untaken.is_some()).count(),
             self.visits.len(),
             self.visits.iter().filter(|visit| visit.is_later).count(),
         )
+    }
+
+    fn accesses(&self) -> impl Iterator<Item = &ReportedAccess> {
+        self.visits.iter().flat_map(|visit| [&visit.arrives, &visit.leaves])
     }
 
     /// The accesses of the block: before and after the others.
@@ -130,6 +134,8 @@ impl Declared {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Violations {
     groups: BTreeMap<Shape, Violation>,
+    /// The fields that were accessed in a way that synchronises. Of accesses that did not happen that is not told.
+    pub(super) volatile_fields: FxHashSet<FieldId>,
     /// How many more there were than are kept.
     pub(super) left_out: u64,
 }
@@ -169,7 +175,8 @@ impl Violations {
     }
 
     pub(super) fn findings(&self, tables: &Tables) -> Vec<Finding> {
-        let names = FindingBuilder { tables, stacks: Stacks::new(tables) };
+        let volatile_fields = &self.volatile_fields;
+        let names = FindingBuilder { tables, stacks: Stacks::new(tables), volatile_fields };
         let alone: BTreeSet<SiteId> =
             self.blocks().filter(|(_, other)| other.is_none()).map(|(block, _)| block).collect();
         // That a block can be split with another says nothing more where it, or the other, can be split alone.
@@ -184,6 +191,7 @@ impl Violations {
 struct FindingBuilder<'a> {
     tables: &'a Tables,
     stacks: Stacks<'a>,
+    volatile_fields: &'a FxHashSet<FieldId>,
 }
 
 impl FindingBuilder<'_> {
@@ -200,15 +208,34 @@ impl FindingBuilder<'_> {
             == (&second.class, &second.method, &second.descriptor);
         match violation.severity() {
             Severity::High if !is_one_method => Severity::Medium,
+            Severity::Medium if violation.accesses().all(|it| self.synchronises(it)) => {
+                Severity::Low
+            }
             severity => severity,
+        }
+    }
+
+    /// Whether a variable is meant to be accessed without a lock: a volatile field, or an atomic.
+    fn synchronises(&self, access: &ReportedAccess) -> bool {
+        match access.access.variable {
+            _ if access.access.is_volatile => true,
+            Variable::Field(_, field) | Variable::Static(field) => {
+                self.volatile_fields.contains(&field)
+            }
+            Variable::Contents(object) => self
+                .tables
+                .objects
+                .get(object)
+                .and_then(|entry| self.tables.classes.get(entry.class.0 as usize))
+                .is_some_and(|class| class.name.starts_with("java.util.concurrent.atomic.")),
+            Variable::Element(..) => false,
         }
     }
 
     fn finding(&self, violation: &Violation) -> Option<Finding> {
         let tables = self.tables;
         let (first, second) = violation.pair()?;
-        let accesses = violation.visits.iter().flat_map(|visit| [&visit.arrives, &visit.leaves]);
-        let threads = ThreadNames::new(tables, accesses.map(|access| access.thread));
+        let threads = ThreadNames::new(tables, violation.accesses().map(|access| access.thread));
         let name = |thread| Some(threads.name(thread));
         let mut steps = vec![Step {
             thread: name(first.thread),
