@@ -30,8 +30,12 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     let settings = CheckSettings::new(flags)?;
     let sources = open_sources(&settings.triage)?;
     let baseline = read_baseline(&settings.triage)?;
-    let outputs =
-        [flags.output.as_ref(), settings.triage.write_baseline.as_ref(), flags.watch_list.as_ref()];
+    let outputs = [
+        flags.output.as_ref(),
+        flags.presentation.html.as_ref(),
+        settings.triage.write_baseline.as_ref(),
+        flags.watch_list.as_ref(),
+    ];
     for output in outputs.into_iter().flatten().filter(|path| *path != Path::new("-")) {
         output::refuse_unwritable(output)?;
     }

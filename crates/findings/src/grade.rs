@@ -60,6 +60,8 @@ grade_rules! {
     TURNS = "turns", Low, "the threads wait for their turn first, and pass it on afterwards";
     PERHAPS_BEFORE = "perhaps-before", Low, "it is not known where the other thread is started, and this may come before";
     CALLERS_OF_LIBRARY = "callers-of-library", Medium, "whether several threads call the library at a time is up to its callers";
+    SEEN_LATE = "seen-late", Medium,
+        "at worst one thread sees late what another sets, if they run at the same time at all";
     SET_UP = "set-up", Low, "it looks like what is set once, before an object is used";
     SELDOM_SHARED = "seldom-shared", Low, "that threads share the object is not seen";
     STALE_WRITE = "stale-write", High, "what others wrote meanwhile is overwritten under the same lock";

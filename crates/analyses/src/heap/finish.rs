@@ -15,7 +15,8 @@ use super::{HeapLimits, Name, NameRoot, Node, NodeId, Shape, Slot};
 pub(super) fn finish(mut builder: Builder<'_>) -> Shape {
     let program = builder.inputs.program;
     let limits = builder.inputs.limits;
-    name_tasks(program, builder.inputs.bodies, &mut builder.sets);
+    let own = own_bodies(&mut builder);
+    name_tasks(program, builder.inputs.bodies, own.as_ref(), &mut builder.sets);
     builder.settle_submissions();
     spread_names(&mut builder.sets);
     let exposed_roots = exposed_roots(&mut builder);
@@ -85,15 +86,43 @@ fn runs_elsewhere(program: &Program, method: MethodId) -> bool {
     })
 }
 
+/// The receiver of a method, and what runs when the method starts it: `new Thread(this)`. Nobody in the program may be seen to
+/// make the object, if it is one of a public class. Nothing if that depends on the class that the receiver has.
+fn own_bodies(builder: &mut Builder<'_>) -> Option<(NodeId, Vec<MethodId>)> {
+    let program = builder.inputs.program;
+    let declared = &program.methods[builder.body.method];
+    if declared.is_static() || !program.is_application(builder.body.method) {
+        return None;
+    }
+    let this = builder.body.parameters.first()?;
+    let node = builder.values[this.index()]?;
+    let of_classes = &builder.inputs.bodies.of_classes;
+    let mut subtypes = program.hierarchy.concrete_subtypes(declared.class);
+    let bodies = of_classes.get(&subtypes.next()?)?;
+    let is_same = subtypes.all(|class| of_classes.get(&class) == Some(bodies));
+    (is_same && bodies.len() == 1).then(|| (builder.sets.find(node), bodies.clone()))
+}
+
 /// What is started is known to a thread: it gets the name of the task's body.
-fn name_tasks(program: &Program, task_bodies: &TaskBodies, sets: &mut AliasSets) {
+fn name_tasks(
+    program: &Program,
+    task_bodies: &TaskBodies,
+    own: Option<&(NodeId, Vec<MethodId>)>,
+    sets: &mut AliasSets,
+) {
     let mut todo: Vec<NodeId> = (0..sets.len()).map(NodeId::new).collect();
     while let Some(node) = todo.pop() {
         if sets.find(node) != node || !sets.node(node).flags.is_started {
             continue;
         }
         sets.node(node).flags.escapes = true;
-        let bodies = task_bodies.of_node(program, sets.node(node));
+        let mut bodies = task_bodies.of_node(program, sets.node(node));
+        if let Some((this, of_this)) = own
+            && bodies.is_empty()
+            && sets.find(*this) == node
+        {
+            bodies.clone_from(of_this);
+        }
         for body in bodies {
             sets.name(node, Name::new(NameRoot::Task(body)));
         }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use classes::bytecode::Condition;
-use findings::Severity;
+use findings::{Severity, grade};
 use program::ids::{BlockId, ClassId, FieldId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, ControlDependence, Instruction, Operation, Terminator, retries_before};
 use program::models::{ClassProperty, EntryThread};
@@ -480,6 +480,10 @@ impl<'a> ConsistencyChecker<'a> {
         if severity > Severity::Low && self.is_checked_again(scope, first, second) {
             severity = Severity::Low;
         }
+        // Of the two steps of a library's method few are meant to be one.
+        if self.is_reached_by_callers(scope.context, between) {
+            severity = severity.min(grade::CALLERS_OF_LIBRARY.at_most);
+        }
         // What lies so deep below a method is no step of an operation that its author had in mind.
         if first.path.len().max(second.path.len()) > MOST_CALLS {
             severity = Severity::Low;
@@ -509,6 +513,17 @@ impl<'a> ConsistencyChecker<'a> {
                 .views
                 .entered(between)
                 .all(|entered| self.execution.threads[entered.context].iter().all(is_caller))
+    }
+
+    /// Whether a caller of a library is one of those that get to the method, or to what comes in between.
+    pub(super) fn is_reached_by_callers(&self, context: ContextId, between: SectionId) -> bool {
+        let execution = self.execution;
+        let is_caller = |thread| execution.heap.threads[thread].kind == ThreadKind::Public;
+        execution.threads[context].iter().any(is_caller)
+            || self
+                .views
+                .entered(between)
+                .any(|entered| execution.threads[entered.context].iter().any(is_caller))
     }
 
     /// What the method calls the lock of a section.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Finding, HeldLock, Site, Step, Witness};
+use findings::{Evidence, Finding, HeldLock, Site, Step, Witness, grade};
 use program::ids::{ClassId, MethodId};
 
 use super::atomic::Atomicity;
@@ -78,7 +78,12 @@ fn finding(
     let fields = names.join(" and ");
     let stable = execution.describe_lock_stable(locked);
     let stable_subjects = BTreeMap::from([("lock", stable), ("fields", fields.clone())]);
-    let subjects = BTreeMap::from([("lock", lock), ("fields", fields)]);
+    let mut subjects = BTreeMap::from([("lock", lock), ("fields", fields)]);
+    if violation.severity == grade::CALLERS_OF_LIBRARY.at_most
+        && checker.is_reached_by_callers(violation.context, violation.between)
+    {
+        grade::CALLERS_OF_LIBRARY.note_in(&mut subjects);
+    }
     Some(Finding {
         rule: INCONSISTENT_METHOD,
         evidence: Evidence::Possible,

@@ -53,13 +53,13 @@ impl Idiom {
 }
 
 /// The instruction at a place, with its body.
-fn at(program: &Program, place: Place) -> Option<(&Body, &Instruction)> {
+pub(super) fn at(program: &Program, place: Place) -> Option<(&Body, &Instruction)> {
     let body = program.body(place.method)?;
     let instruction = body.instructions().find(|it| it.offset == place.offset)?;
     Some((body, instruction))
 }
 
-fn written(instruction: &Instruction, field: FieldId) -> Option<ValueId> {
+pub(super) fn written(instruction: &Instruction, field: FieldId) -> Option<ValueId> {
     match &instruction.operation {
         Operation::PutField { field: to, value, .. }
         | Operation::PutStatic { field: to, value }
@@ -71,14 +71,14 @@ fn written(instruction: &Instruction, field: FieldId) -> Option<ValueId> {
     }
 }
 
-fn reads(instruction: &Instruction, field: FieldId) -> bool {
+pub(super) fn reads(instruction: &Instruction, field: FieldId) -> bool {
     match &instruction.operation {
         Operation::GetField { field: from, .. } | Operation::GetStatic(from) => *from == field,
         _ => false,
     }
 }
 
-fn constant(body: &Body, value: ValueId) -> Option<&Literal> {
+pub(super) fn constant(body: &Body, value: ValueId) -> Option<&Literal> {
     match &body.defining_instruction(value)?.operation {
         Operation::Constant(Constant::Literal(literal)) => Some(literal),
         _ => None,
@@ -137,7 +137,7 @@ const MOST_OPERANDS: usize = 64;
 
 /// Whether a value is computed from what a field holds, on the straight way: a loop that begins with the empty value
 /// that was read, as in computing a hash code, is no dependence that matters.
-fn depends_on(body: &Body, value: ValueId, field: FieldId) -> bool {
+pub(super) fn depends_on(body: &Body, value: ValueId, field: FieldId) -> bool {
     let (mut seen, mut open) = (Vec::new(), vec![value]);
     while let Some(value) = open.pop() {
         if seen.contains(&value) {

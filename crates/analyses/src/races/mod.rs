@@ -4,7 +4,7 @@
 //! share (`listener.rs`). For each variable the accesses are compared, two at a time: there is a reason why they
 //! cannot come at the same time (`conflict.rs`, with what it must know in `facts.rs`), or they conflict
 //! (`variable.rs`). Conflicts are sorted into the categories of 4.5.1 and graded (`category.rs`, `idiom.rs`,
-//! `sharing.rs`); `report.rs` makes one finding of each variable. `publication.rs` is the orderly escape of 4.6,
+//! `sharing.rs`, `harm.rs`); `report.rs` makes one finding of each variable. `publication.rs` is the orderly escape of 4.6,
 //! `object_use.rs` the graph of one object for people, and `watch.rs` the list.
 //!
 //! Property: two accesses of different threads to one variable, one of them a write, are reported unless one of the
@@ -44,6 +44,7 @@ mod conflict;
 #[cfg(test)]
 mod conflict_oracle;
 mod facts;
+mod harm;
 mod idiom;
 mod listener;
 pub mod object_use;

@@ -17,8 +17,9 @@ use program::callgraph::CallGraph;
 use program::ids::{BlockId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Call, Definition, DynamicTarget, Instruction, Operation};
 use program::models::{ClassProperty, Coordinator, Effect, EntryThread, WaitKind};
-use program::{ClassId, Program, threads};
+use program::{ClassId, FieldId, Origin, Program, threads};
 
+use super::harm;
 use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
 use crate::Context;
 use crate::execution::{AccessKind, BaseReference, ExecutionFacts, HeldLock, Relation};
@@ -118,6 +119,9 @@ impl Sharing {
         if !is_certain && known != Visibility::ToAll {
             return grade::UNKNOWN_LOCKS;
         }
+        if is_of_library(race_facts, variable) {
+            return grade::SELDOM_SHARED;
+        }
         if is_perhaps_one_thread(race_facts, variable, conflicts, pair)
             || is_run_by_callers(race_facts, variable, conflicts, pair)
         {
@@ -142,6 +146,13 @@ impl Sharing {
             return grade::CURSOR;
         }
         let of_object = self.of_object(race_facts, variable, conflicts, pair);
+        let of_harm = if is_seen_to_run(race_facts, pair)
+            || harm::does_harm(race_facts, variable, conflicts, pair)
+        {
+            grade::NO_COMMON_LOCK
+        } else {
+            grade::SEEN_LATE
+        };
         let of_order = if is_before_start(race_facts, variable, conflicts, pair) {
             grade::BEFORE_START
         } else if self.meets_at_barrier[pair.threads.0] && self.meets_at_barrier[pair.threads.1] {
@@ -149,7 +160,7 @@ impl Sharing {
         } else {
             grade::NO_COMMON_LOCK
         };
-        of_object.or_lower(of_order)
+        of_object.or_lower(of_order).or_lower(of_harm)
     }
 
     /// Whether one access is made by what a barrier runs when all have arrived, and the other by a thread that comes to a
@@ -235,6 +246,32 @@ impl Sharing {
     }
 }
 
+/// Whether a variable is what is in a collection that a class of the library keeps for everybody: it never changes, as
+/// `Collections.EMPTY_LIST`, or the library takes care of it.
+fn is_of_library(race_facts: &RaceFacts<'_>, variable: &Variable) -> bool {
+    let program = race_facts.execution.context.program;
+    let is_kept_by_library = |field: FieldId| {
+        let field = &program.fields[field];
+        field.is_static() && program.classes[field.class].origin != Origin::Application
+    };
+    variable.slot == Slot::Contents
+        && race_facts.holder(variable.object).is_some_and(is_kept_by_library)
+}
+
+/// Whether both threads are seen to run, or known to: neither is a caller of a library, or a worker of a pool that is given a
+/// task somewhere else.
+fn is_seen_to_run(race_facts: &RaceFacts<'_>, pair: &Pair) -> bool {
+    let is_seen = |thread: ThreadId| match race_facts.execution.heap.threads[thread].kind {
+        ThreadKind::Public | ThreadKind::Entry(EntryThread::Own | EntryThread::Pool) => false,
+        ThreadKind::Main
+        | ThreadKind::Run
+        | ThreadKind::Entry(_)
+        | ThreadKind::Client
+        | ThreadKind::Init => true,
+    };
+    is_seen(pair.threads.0) && is_seen(pair.threads.1)
+}
+
 /// Whether one access is made by the main thread, and the other by a lambda of which it is not known where it is started:
 /// what main does before, the lambda finds done.
 fn is_perhaps_earlier(race_facts: &RaceFacts<'_>, pair: &Pair) -> bool {
@@ -267,6 +304,10 @@ fn of_callers(
     if callers == [false, false] {
         return None;
     }
+    // Whoever calls the library is seldom there when its own tools run.
+    let is_main = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Main;
+    let is_left_to_callers =
+        callers == [true, true] || is_main(pair.threads.0) || is_main(pair.threads.1);
     let program = execution.context.program;
     let used: Vec<&Event> = variable
         .events
@@ -275,23 +316,24 @@ fn of_callers(
         .collect();
     let writes = || used.iter().filter(|event| event.kind == AccessKind::Write);
     let is_locked = |event: &&&Event| !race_facts.records.locks[event.locks].is_empty();
-    let is_setting = |group: usize| {
-        let mut events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
-        events
-            .all(|event| event.kind == AccessKind::Write && stores_parameter(program, event.place))
+    let is_setter =
+        |event: &Event| event.kind == AccessKind::Write && stores_parameter(program, event.place);
+    let is_setting =
+        |group: usize| conflicts.groups[group].iter().all(|at| is_setter(&variable.events[*at]));
+    // A property: callers alone set it, whether a setter does or whoever checks what was set.
+    let is_public = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
+    let is_property = || {
+        writes().any(|event| is_setter(event))
+            && writes().all(|event| event.threads.iter().all(is_public))
     };
     let is_field = matches!(variable.slot, Slot::Field(_));
-    if is_field && (is_setting(pair.first) || is_setting(pair.second)) {
+    if is_field && (is_setting(pair.first) || is_setting(pair.second) || is_property()) {
         return Some(grade::SET_UP);
     }
-    if callers != [true, true] || is_mostly_locked(race_facts, variable, true) {
+    if !is_left_to_callers || is_mostly_locked(race_facts, variable, true) {
         return None;
     }
     let is_locked_somewhere = writes().any(|event| is_locked(&event));
-    // Nobody locks a collection that is for one thread.
-    if is_locked_somewhere && variable.slot == Slot::Contents {
-        return None;
-    }
     let field = match variable.slot {
         Slot::Field(field) => Some(field),
         Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => {
@@ -327,11 +369,31 @@ fn stores_parameter(program: &Program, place: Place) -> bool {
         Operation::PutField { value, .. } | Operation::PutStatic { value, .. }
             if instruction.offset == place.offset =>
         {
-            let value = body.without_casts(*value);
-            matches!(body.definitions[value], Definition::Parameter(_))
+            is_given_to_setter(program, place.method, body, *value)
         }
         _ => false,
     })
+}
+
+/// Whether a value is a parameter, or what a setter makes of one: checked, trimmed or converted.
+fn is_given_to_setter(program: &Program, method: MethodId, body: &Body, value: ValueId) -> bool {
+    let is_parameter = |value: ValueId| {
+        matches!(body.definitions[body.without_casts(value)], Definition::Parameter(_))
+    };
+    if is_parameter(value) {
+        return true;
+    }
+    let made = body.defining_instruction(body.without_casts(value)).map(|it| &it.operation);
+    let is_this = |value: ValueId| {
+        !program.methods[method].is_static()
+            && matches!(body.definitions[body.without_casts(value)], Definition::Parameter(0))
+    };
+    match made {
+        Some(Operation::Call(call)) if program.methods[method].name.starts_with("set") => {
+            call.arguments.iter().any(|it| is_parameter(*it) && !is_this(*it))
+        }
+        _ => false,
+    }
 }
 
 /// Whether both accesses are made by threads on what they were started with, of which each may have its own: that the
@@ -704,7 +766,7 @@ fn waits_at_barrier(program: &Program, method: MethodId) -> bool {
 }
 
 /// Whether control gets to a block only through another.
-fn is_always_through(body: &Body, through: BlockId, to: BlockId) -> bool {
+pub(super) fn is_always_through(body: &Body, through: BlockId, to: BlockId) -> bool {
     let mut todo: Vec<BlockId> = body.blocks.ids().take(1).collect();
     let mut seen: BTreeSet<BlockId> = todo.iter().copied().collect();
     while let Some(block) = todo.pop().filter(|_| !seen.contains(&to)) {
@@ -826,7 +888,11 @@ const LOCKED_OF_THREE: usize = 2;
 /// Whether most places that access a variable hold a lock that was taken for it: the one of the object or of what it
 /// keeps, or one that is taken in the source file of the variable. What a distant caller holds was not taken for this
 /// variable, unless it is the lock of an object that keeps this one, as far as that is certain.
-fn is_mostly_locked(race_facts: &RaceFacts<'_>, variable: &Variable, may_be_around: bool) -> bool {
+pub(super) fn is_mostly_locked(
+    race_facts: &RaceFacts<'_>,
+    variable: &Variable,
+    may_be_around: bool,
+) -> bool {
     let program = race_facts.execution.context.program;
     let declared = match variable.slot {
         Slot::Field(field) => Some(field),
