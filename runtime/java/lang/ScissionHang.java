@@ -18,6 +18,10 @@ import java.util.Map;
  * handlers of the program; where there are such, there is no report, unless the user has chosen the time. A virtual
  * thread that is ready to run does not count where all threads that could carry it wait with another one on them.
  *
+ * <p>Nothing of this depends on the time that the user grants: that is for waits of which people may think that somebody outside ends
+ * them. Where a thread wants a lock that is held, has nothing to run on, or where all wait for ends and results of each other,
+ * nobody thinks so, and it is reported as soon as it has been seen some times.
+ *
  * <p>Everything is asked of the JVM when nothing has moved for long, so that hooks pay nothing.
  */
 final class ScissionHang {
@@ -25,10 +29,12 @@ final class ScissionHang {
     private static final boolean IS_TIME_CHOSEN = configuration(WORD_IS_HANG_TIME_CHOSEN) != 0;
 
     /** In how many looks nothing has moved when all threads are asked. */
-    private static final int QUIET_LOOKS = (int) Math.max(3, AFTER / ScissionNatives.lookInterval() - 1);
-    /** In how many looks, one after the other, all must be found waiting. */
+    private static final int PROMPT_LOOKS = 2;
+    private static final int QUIET_LOOKS = (int) Math.max(PROMPT_LOOKS, AFTER / ScissionNatives.lookInterval() - 1);
+    /** In how many looks, one after the other, all must be found waiting, and how often in each of them. */
     private static final int CONFIRMATIONS = 2;
-    /** While all wait, and one of them not for good, they are asked once in so many looks. */
+    private static final int READINGS = 2;
+    /** While all wait, and one of them not for good, they are asked once in so many looks; and more often at first. */
     private static final int PATIENCE = 8;
 
     /** Threads and shutdown hooks of these packages talk to the build, and know no objects of the program. */
@@ -39,9 +45,21 @@ final class ScissionHang {
     /** The threads of a test runner whose calls do not show it: they wait for the next time to ask whether the build is alive. */
     private static final String TEST_RUNNER_THREADS = "surefire-forkedjvm-";
 
-    /** What a thread is said to wait in when it wants a monitor, and when it is virtual and has nothing to run on. */
+    /** What a thread is said to wait in when it wants a monitor, needs a class, and when it is virtual and has nothing to run on. */
     private static final String IN_SYNCHRONIZED = "synchronized";
+    private static final String FOR_INITIALISER = "initialiser";
     private static final String WITHOUT_CARRIER = "carrier";
+
+    /** Where threads wait for the end of others, or of their tasks. */
+    private static final String[] ENDS = {
+        "java.util.concurrent.FutureTask.", "java.util.concurrent.CompletableFuture.", "java.util.concurrent.ForkJoinTask.",
+        "java.util.concurrent.ForkJoinPool.awaitJoin", "java.lang.Thread.join", "java.lang.VirtualThread.join",
+    };
+    /** Where threads wait for locks of the library. */
+    private static final String[] LOCKS = {
+        "java.util.concurrent.locks.ReentrantLock.lock", "java.util.concurrent.locks.ReentrantReadWriteLock$WriteLock.lock",
+        "java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock",
+    };
 
     private int quietLooks;
     private int confirmations;
@@ -61,25 +79,31 @@ final class ScissionHang {
             return false;
         }
         quietLooks++;
-        if (quietLooks < QUIET_LOOKS || confirmations == 0 && (quietLooks - QUIET_LOOKS) % PATIENCE != 0) {
+        boolean isEarly = quietLooks < QUIET_LOOKS;
+        boolean isDue = quietLooks <= PATIENCE
+            ? quietLooks % PROMPT_LOOKS == 0
+            : !isEarly && (quietLooks - QUIET_LOOKS) % PATIENCE == 0;
+        if (confirmations == 0 && !isDue) {
             return false;
         }
-        if (!isHung(known)) {
-            confirmations = 0;
-            return false;
+        for (int reading = 0; reading < READINGS; reading++) {
+            if (!isHung(watchdog, known) || isEarly && !waitForEachOther()) {
+                confirmations = 0;
+                return false;
+            }
         }
-        return ++confirmations > CONFIRMATIONS && report(watchdog);
+        return ++confirmations >= CONFIRMATIONS && report(watchdog);
     }
 
     // ------------------------------------------------------------------ who waits
 
-    private boolean isHung(ScissionThread[] known) {
+    private boolean isHung(ScissionWatchdog watchdog, ScissionThread[] known) {
         count = 0;
         hasReadyVirtual = false;
         hasIdleCarrier = false;
         boolean isSure = IS_TIME_CHOSEN || !canBeEndedFromOutside();
         for (Thread thread : platformThreads()) {
-            isSure = isSure && (thread == null || thread == Thread.currentThread() || cannotGoOn(thread));
+            isSure = isSure && (thread == null || thread == Thread.currentThread() || cannotGoOn(watchdog, thread));
         }
         for (ScissionThread s : known) {
             Thread thread = s.thread.get();
@@ -108,7 +132,36 @@ final class ScissionHang {
         return threads;
     }
 
-    private boolean cannotGoOn(Thread thread) {
+    /** Whether the threads that wait can only wait for each other, whatever happens outside of the JVM. */
+    private boolean waitForEachOther() {
+        int ends = 0;
+        for (int i = 0; i < count; i++) {
+            Thread.State state = ScissionWatchdog.stateOf(waiting[i]);
+            String calls = state == Thread.State.WAITING ? ScissionNatives.calls(waiting[i]) : null;
+            if (calls == null || isIn(calls, LOCKS)) {
+                return true;
+            }
+            ends += isIn(calls, ENDS) ? 1 : 0;
+        }
+        return count > 1 && ends == count;
+    }
+
+    /** Whether a thread is in one of these methods, called by none of the program. */
+    private static boolean isIn(String calls, String[] methods) {
+        for (String call : calls.split(" ")) {
+            if (call.startsWith("+")) {
+                return false;
+            }
+            for (String method : methods) {
+                if (call.startsWith(method)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean cannotGoOn(ScissionWatchdog watchdog, Thread thread) {
         Thread.State state = ScissionWatchdog.stateOf(thread);
         boolean isCarrier = thread.getClass().getName().equals("jdk.internal.misc.CarrierThread");
         if (state == Thread.State.BLOCKED || state == Thread.State.WAITING) {
@@ -120,6 +173,10 @@ final class ScissionHang {
             return calls != null;
         }
         if (state == Thread.State.TERMINATED || state == Thread.State.NEW) {
+            return true;
+        }
+        if (watchdog.waitsForClassOfStuck(thread.$scission)) {
+            add(thread);
             return true;
         }
         String calls = ScissionNatives.calls(thread);
@@ -248,7 +305,7 @@ final class ScissionHang {
         for (int i = 0; i < count; i++) {
             ScissionThread s = waiting[i].$scission;
             if (s != null && !s.isOfJvm) {
-                stalled(s, waiting[i]);
+                stalled(watchdog, s, waiting[i]);
             }
         }
         ScissionEvents.onBehalf(last, EVENT_HUNG, 0, 0, 0);
@@ -256,18 +313,18 @@ final class ScissionHang {
     }
 
     /** Reports what a thread waits for. */
-    static void stalled(ScissionThread s, Thread thread) {
+    static void stalled(ScissionWatchdog watchdog, ScissionThread s, Thread thread) {
         Thread.State state = ScissionWatchdog.stateOf(thread);
         Object object = null;
         String call = IN_SYNCHRONIZED;
         if (state == Thread.State.BLOCKED) {
             object = ScissionNatives.contendedMonitor(thread);
         } else if (state == Thread.State.RUNNABLE) {
-            call = WITHOUT_CARRIER;
+            call = s.stuck != null && s.stuck.isForClass ? FOR_INITIALISER : WITHOUT_CARRIER;
         } else {
             call = libraryCall(ScissionNatives.calls(thread));
         }
-        long id = object != null ? ScissionWatchdog.id(s, object) : s.waiting;
+        long id = object != null ? ScissionWatchdog.id(s, object) : s.waiting != 0 ? s.waiting : watchdog.wantedLock(s);
         int site = ScissionNatives.currentSite(thread, s.number);
         ScissionEvents.onBehalf(s, EVENT_STALLED, site, id, ScissionNatives.classNumber(call));
     }

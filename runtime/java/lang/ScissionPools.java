@@ -1,18 +1,21 @@
 package java.lang;
 
 import java.lang.reflect.Field;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Finds pools whose threads all wait for tasks that only they could execute.
+ * Finds pools whose threads all wait for tasks that only they could execute, and for what others hold who wait so.
  *
  * <p><b>Why no report is false.</b> A task that is queued in a pool runs when a thread of the pool takes it, and the pool makes no more
- * threads for tasks that are queued: it has as many as it keeps, and its queue is never full or it has as many as it may have. Each of its
- * threads is stuck, as the watchdog means it: it waits without a limit for a task that is still queued in this very pool, for one that
- * another of its threads executes, or for a lock that another one holds.
+ * threads for tasks that are queued: it has as many as it keeps, and its queue is never full or it has as many as it may have. A set of
+ * threads is reported of which each is stuck, as the watchdog means it: it waits without a limit for a task that is still queued in a
+ * pool all of whose threads are in the set, or for what one thread of the set executes, holds or initialises. None of them can be the
+ * first to go on.
  */
 final class ScissionPools {
     /** How many tasks of a queue are looked at. */
@@ -30,6 +33,13 @@ final class ScissionPools {
     private final Field stack = inner("java.util.concurrent.CompletableFuture", "stack");
     private final Field nextCompletion = inner("java.util.concurrent.CompletableFuture$Completion", "next");
 
+    /** The pools of the threads that are stuck in this look; null if nobody has asked yet. */
+    private ArrayList<ThreadPoolExecutor> candidates;
+    /** The pools in which tasks wait for the threads that were looked at last. */
+    private final ArrayList<ThreadPoolExecutor> of = new ArrayList<>();
+    /** Whether there are threads of no pool, or of other pools than the first one, among these. */
+    private boolean hasOthers;
+
     private static Field inner(String type, String name) {
         try {
             return ScissionWatchdog.field(Class.forName(type), name);
@@ -38,10 +48,10 @@ final class ScissionPools {
         }
     }
 
-    /** Whether a stuck thread may wait for a task that nobody executes. */
-    boolean mayStarve(ScissionWatchdog.Stuck state) {
-        return state.wanted instanceof FutureTask && ScissionWatchdog.value(runner, state.wanted) == null
-            || state.wanted != null && state.wanted.getClass().getName().equals(SIGNALLER);
+    /** A look begins. */
+    void begin() {
+        candidates = null;
+        of.clear();
     }
 
     /** The pool that a thread belongs to; null if it is none, or not known. */
@@ -51,19 +61,93 @@ final class ScissionPools {
         return isWorker ? (ThreadPoolExecutor) ScissionWatchdog.value(workerPool, task) : null;
     }
 
-    /** The threads of a pool, if they all wait for tasks of it, or for each other; else null. */
-    ScissionThread[] starved(ThreadPoolExecutor pool, ScissionWatchdog watchdog) {
+    /**
+     * The threads that must move before this one can, itself included, if each of them waits for another of them, or for a task that
+     * only they could execute, and one at least for such a task; else null.
+     */
+    ScissionThread[] starved(ScissionThread start, ScissionWatchdog watchdog) {
+        ArrayList<ScissionThread> all = new ArrayList<>();
+        HashSet<ScissionThread> known = new HashSet<>();
+        of.clear();
+        all.add(start);
+        known.add(start);
+        for (int i = 0; i < all.size(); i++) {
+            ScissionThread s = all.get(i);
+            if (s == null || s.stuck == null || s.stuck.isReported) {
+                return null;
+            }
+            ScissionThread[] awaited = watchdog.awaited(s);
+            awaited = awaited == null ? executing(s.stuck.wanted, watchdog) : awaited;
+            if (awaited == null) {
+                return null;
+            }
+            for (ScissionThread one : awaited) {
+                if (known.add(one)) {
+                    all.add(one);
+                }
+            }
+        }
+        if (of.isEmpty()) {
+            return null;
+        }
+        hasOthers = false;
+        for (ScissionThread s : all) {
+            Thread thread = s.thread.get();
+            hasOthers |= thread == null || poolOf(thread) != of.get(0);
+        }
+        return all.toArray(new ScissionThread[0]);
+    }
+
+    /** The pools that were found last: the first one twice if there are threads of no pool, or of others, among those that starve. */
+    Object[] ofStarved() {
+        ArrayList<Object> all = new ArrayList<>(of);
+        if (hasOthers && all.size() == 1) {
+            all.add(all.get(0));
+        }
+        return all.toArray();
+    }
+
+    /** The threads of the pool in which a task is queued, if they are all stuck; else null. */
+    private ScissionThread[] executing(Object wanted, ScissionWatchdog watchdog) {
+        if (wanted == null || !mayBeQueued(wanted)) {
+            return null;
+        }
+        if (candidates == null) {
+            candidates = watchdog.poolsOfStuck(this);
+        }
+        for (ThreadPoolExecutor pool : candidates) {
+            ScissionThread[] workers = workersIfQueued(pool, wanted);
+            if (workers != null) {
+                if (!of.contains(pool)) {
+                    of.add(pool);
+                }
+                return workers;
+            }
+        }
+        return null;
+    }
+
+    private static boolean mayBeQueued(Object wanted) {
+        return wanted instanceof FutureTask || wanted.getClass().getName().equals(SIGNALLER);
+    }
+
+    /** The threads of a pool that makes no more of them, if they are stuck and a task is queued in it; else null. */
+    private ScissionThread[] workersIfQueued(ThreadPoolExecutor pool, Object wanted) {
         ReentrantLock lock = (ReentrantLock) ScissionWatchdog.value(mainLock, pool);
-        Thread[] threads;
+        ScissionThread[] threads;
         if (lock == null || !lock.tryLock()) {
             return null;
         }
         try {
             Collection<?> all = (Collection<?>) ScissionWatchdog.value(workers, pool);
-            Object[] of = all.toArray();
-            threads = new Thread[of.length];
-            for (int i = 0; i < of.length; i++) {
-                threads[i] = (Thread) ScissionWatchdog.value(workerThread, of[i]);
+            Object[] each = all.toArray();
+            threads = new ScissionThread[each.length];
+            for (int i = 0; i < each.length; i++) {
+                Thread thread = (Thread) ScissionWatchdog.value(workerThread, each[i]);
+                threads[i] = thread == null ? null : thread.$scission;
+                if (threads[i] == null || threads[i].stuck == null) {
+                    return null;
+                }
             }
         } finally {
             lock.unlock();
@@ -74,22 +158,7 @@ final class ScissionPools {
             || queue.size() > MOST_QUEUED) {
             return null;
         }
-        Object[] queued = queue.toArray();
-        ScissionThread[] starved = new ScissionThread[threads.length];
-        boolean isOneQueued = false;
-        for (int i = 0; i < threads.length; i++) {
-            ScissionThread s = threads[i] == null ? null : threads[i].$scission;
-            if (s == null || s.stuck == null || s.stuck.isReported || s.stuck.wanted == null) {
-                return null;
-            }
-            starved[i] = s;
-            boolean isQueued = isQueued(s.stuck.wanted, queued);
-            isOneQueued |= isQueued;
-            if (!isQueued && !contains(threads, watchdog.owner(s.stuck))) {
-                return null;
-            }
-        }
-        return isOneQueued ? starved : null;
+        return isQueued(wanted, queue.toArray()) ? threads : null;
     }
 
     private boolean isQueued(Object wanted, Object[] queued) {

@@ -5,6 +5,7 @@ import static java.lang.ScissionProtocol.*;
 
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.concurrent.CountDownLatch;
@@ -220,6 +221,7 @@ final class ScissionWatchdog implements Runnable {
         known = all;
         stuck = all.clone();
         virtualByEnd = null;
+        pools.begin();
         int found = 0;
         boolean hasMoved = false;
         for (ScissionThread s : all) {
@@ -501,6 +503,49 @@ final class ScissionWatchdog implements Runnable {
         }
     }
 
+    /** The pools whose threads are stuck, each once. */
+    ArrayList<ThreadPoolExecutor> poolsOfStuck(ScissionPools pools) {
+        ArrayList<ThreadPoolExecutor> all = new ArrayList<>();
+        for (int i = 0; i < stuckCount; i++) {
+            Thread thread = stuck[i].thread.get();
+            ThreadPoolExecutor pool = thread == null || ScissionHang.isVirtual(thread) ? null : pools.poolOf(thread);
+            if (pool != null && !all.contains(pool)) {
+                all.add(pool);
+            }
+        }
+        return all;
+    }
+
+    /** Whether a thread waits for a class that a thread initialises which is stuck as well. */
+    boolean waitsForClassOfStuck(ScissionThread s) {
+        return s != null && s.stuck != null && s.stuck.isForClass
+            && ScissionInitialisers.initialising(s, stuck, stuckCount) != null;
+    }
+
+    /** The threads of which one at least must move before this one can; null if they are not known. */
+    ScissionThread[] awaited(ScissionThread s) {
+        if (s.stuck.isForClass) {
+            ScissionThread initialising = ScissionInitialisers.initialising(s, stuck, stuckCount);
+            return initialising == null ? null : new ScissionThread[] {initialising};
+        }
+        Thread owner = owner(s.stuck);
+        if (owner != null) {
+            return new ScissionThread[] {owner.$scission};
+        }
+        Holder holder = s.stuck.wanted == null ? null : holders.get(new Identity(s.stuck.wanted));
+        // Of several holders each must move, so that one of them says enough.
+        return holder == null || heldAt(holder.thread, s.stuck.wanted) < 0 ? null : new ScissionThread[] {holder.thread};
+    }
+
+    /** The number of the lock of the library that a thread is parked for and another one holds; 0 if there is none. */
+    long wantedLock(ScissionThread s) {
+        Object wanted = s.stuck == null || s.stuck.wantsMonitor ? null : s.stuck.wanted;
+        Holder holder = wanted == null ? null : holders.get(new Identity(wanted));
+        int at = holder == null ? -1 : heldAt(holder.thread, wanted);
+        long id = at < 0 ? 0 : holder.thread.lockIds[at];
+        return id < 0 ? ~id : id;
+    }
+
     /** The one thread that must move before this one can; null if that is not known. */
     Thread owner(Stuck state) {
         Object wanted = state.wanted;
@@ -616,21 +661,24 @@ final class ScissionWatchdog implements Runnable {
         return s.epoch == s.seenEpoch && s.stuck.wanted == wanted && s.stuck.wantsMonitor == wantsMonitor;
     }
 
-    /** Reports the pool of a thread if all threads of it wait for its tasks, as in the last look. */
+    /** Reports the pool of a thread if its threads wait for its tasks and for each other, as in the last look. */
     private boolean searchPool(ScissionThread s) {
         Thread thread = s.thread.get();
-        if (thread == null || s.stuck.isReported || !pools.mayStarve(s.stuck)) {
+        if (thread == null || s.stuck.isReported || s.stuck.wanted == null && !s.stuck.isForClass) {
             return false;
         }
-        ThreadPoolExecutor pool = pools.poolOf(thread);
-        ScissionThread[] starved = pool == null ? null : pools.starved(pool, this);
+        ThreadPoolExecutor pool = ScissionHang.isVirtual(thread) ? null : pools.poolOf(thread);
+        ScissionThread[] starved = pool == null ? null : pools.starved(s, this);
         for (int reading = 0; starved != null && reading < READINGS; reading++) {
             for (ScissionThread of : starved) {
                 if (!isWhereItWas(of)) {
                     return false;
                 }
             }
-            starved = pools.starved(pool, this);
+            ScissionThread[] again = pools.starved(s, this);
+            if (!Arrays.equals(starved, again)) {
+                return false;
+            }
         }
         if (starved == null) {
             return false;
@@ -639,14 +687,23 @@ final class ScissionWatchdog implements Runnable {
         s.stuck.starvedPool = pool;
         s.stuck.starvedLook = look;
         if (wasSeen) {
-            for (ScissionThread of : starved) {
-                of.stuck.isReported = true;
-                Thread worker = of.thread.get();
-                if (worker != null) {
-                    ScissionHang.stalled(of, worker);
+            Object[] of = pools.ofStarved();
+            for (ScissionThread one : starved) {
+                Thread waiting = one.thread.get();
+                if (waiting != null) {
+                    reportHeld(one, waiting);
                 }
             }
-            ScissionEvents.onBehalf(s, EVENT_STARVED, 0, id(s, pool), 0);
+            for (ScissionThread one : starved) {
+                one.stuck.isReported = true;
+                Thread waiting = one.thread.get();
+                if (waiting != null) {
+                    ScissionHang.stalled(this, one, waiting);
+                }
+            }
+            for (Object each : of) {
+                ScissionEvents.onBehalf(s, EVENT_STARVED, 0, id(s, each), 0);
+            }
         }
         return wasSeen;
     }
@@ -674,8 +731,11 @@ final class ScissionWatchdog implements Runnable {
             if (wanted instanceof Thread && !cycle[i].stuck.wantsMonitor) {
                 continue;
             }
-            if (cycle[i].stuck.isForClass) {
-                ids[i] = initialiserId(cycle[i], (Class<?>) wanted);
+            if (cycle[i].stuck.isForClass || wanted instanceof FutureTask) {
+                // A class has no number, and that of a task may be one of all tasks with the same body.
+                ids[i] = cycle[i].stuck.isForClass
+                    ? freshId(cycle[i], "initialiser of " + simpleName((Class<?>) wanted))
+                    : freshId(cycle[i], simpleName(wanted.getClass()));
                 ScissionEvents.onBehalf(next, EVENT_HOLDS, site(next), ids[i], 0);
                 continue;
             }
@@ -695,13 +755,16 @@ final class ScissionWatchdog implements Runnable {
         }
     }
 
-    /** A number for the initialisation of a class, which is named so. */
-    private static long initialiserId(ScissionThread s, Class<?> type) {
+    /** A number for something that has none of its own, which is called by this name. */
+    private static long freshId(ScissionThread s, String name) {
         long fresh = U.getAndAddLong(null, NEXT_OBJECT, 1);
-        String name = type.getName();
-        String simple = name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1);
-        ScissionEvents.onBehalf(s, EVENT_ESCAPE, 0, fresh, ScissionNatives.classNumber("initialiser of " + simple));
+        ScissionEvents.onBehalf(s, EVENT_ESCAPE, 0, fresh, ScissionNatives.classNumber(name));
         return fresh;
+    }
+
+    private static String simpleName(Class<?> type) {
+        String name = type.getName();
+        return name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('$')) + 1);
     }
 
     private static int site(ScissionThread s) {

@@ -33,8 +33,10 @@ pub(super) struct Stalled {
 /// Threads that wait without a limit, and nobody can wake them.
 #[derive(Debug)]
 pub(super) struct Standstill {
-    /// The pool that they are all threads of; all threads of the program otherwise.
-    pub(super) pool: Option<ObjectId>,
+    /// The pools in which the tasks are queued that they wait for; none if they are all threads of the program.
+    pub(super) pools: Vec<ObjectId>,
+    /// Whether there are others among them than the threads of the first pool.
+    pub(super) has_others: bool,
     pub(super) stalled: Vec<Stalled>,
     /// What they hold, and where they have acquired it.
     pub(super) held: Vec<(ThreadId, ObjectId, SiteId)>,
@@ -115,8 +117,18 @@ impl BlockedThreads {
         self.stalled.push(Stalled { thread, site, object, call });
     }
 
-    /// The threads that were last said to be stalled are all threads of a pool, or of the program.
+    /// The threads that were last said to be stalled are all threads of a pool, or of the program. If nothing was said since the last
+    /// pool, this is one more of the same threads, or the same one, which are not all its own then.
     pub(super) fn stands_still(&mut self, pool: Option<ObjectId>) {
+        if let (true, Some(pool), Some(last)) =
+            (self.stalled.is_empty(), pool, self.standstills.last_mut())
+        {
+            last.has_others = true;
+            if !last.pools.contains(&pool) {
+                last.pools.push(pool);
+            }
+            return;
+        }
         let stalled = std::mem::take(&mut self.stalled);
         let is_stalled = |thread: ThreadId| stalled.iter().any(|it| it.thread == thread);
         let mut held: Vec<(ThreadId, ObjectId, SiteId)> = Vec::new();
@@ -126,7 +138,8 @@ impl BlockedThreads {
         }
         held.sort_unstable();
         if !stalled.is_empty() {
-            self.standstills.push(Standstill { pool, stalled, held });
+            let pools = pool.into_iter().collect();
+            self.standstills.push(Standstill { pools, has_others: false, stalled, held });
             self.has_new = true;
         }
     }

@@ -79,6 +79,8 @@ fn finding(deadlock: &Deadlock, tables: &Tables, stacks: &Stacks<'_>) -> Finding
 }
 
 const HOLDS: &str = "holds";
+/// What the agent calls a task that a thread executes and another one waits for.
+const TASK: &str = "FutureTask";
 const WANTS: &str = "wants";
 
 fn steps_of(
@@ -143,6 +145,10 @@ fn remedy(waiters: &[Waiter], locks: &[String]) -> String {
     if locks.iter().any(|lock| lock.starts_with("initialiser of ")) {
         return "let no static initialiser use a class whose initialiser, or that of a subclass, uses its own class: move that code to a method \
                 or a class of its own"
+            .to_string();
+    }
+    if locks.iter().any(|lock| lock.starts_with(TASK)) {
+        return "wait for no task while holding what it needs, and let no tasks wait for each other"
             .to_string();
     }
     match waiters.len() {

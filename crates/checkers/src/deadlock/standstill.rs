@@ -25,6 +25,7 @@ pub(super) fn findings(standstills: &[Standstill], tables: &Tables) -> Vec<Findi
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
     Carrier,
+    Initialiser,
     Notification,
     Condition,
     Permit,
@@ -51,6 +52,7 @@ impl Reason {
         match (class.rsplit('.').next().unwrap_or(class), method) {
             ("", "synchronized") => Reason::Monitor,
             ("", "carrier") => Reason::Carrier,
+            ("", "initialiser") => Reason::Initialiser,
             ("Object", _) => Reason::Notification,
             ("Thread" | "VirtualThread", "join") => Reason::End,
             ("LockSupport", _) => Reason::Park,
@@ -83,6 +85,9 @@ impl Reason {
             Reason::Carrier => {
                 "do not block in `synchronized` or native code on virtual threads, which keeps the thread that carries them: use a \
                  `java.util.concurrent` lock there"
+            }
+            Reason::Initialiser => {
+                "let no static initialiser wait for other threads: these cannot use its class before it has ended"
             }
             Reason::Notification => {
                 "wait in a loop that checks a condition under the lock, and notify whenever that changes: a notification that \
@@ -147,8 +152,9 @@ fn finding(standstill: &Standstill, tables: &Tables, stacks: &Stacks<'_>) -> Fin
             shown.push(it);
         }
     }
-    let rule = if standstill.pool.is_some() { RULE } else { HANG_RULE };
-    let role = if standstill.pool.is_some() { "wants" } else { "waits" };
+    let is_of_pool = !standstill.pools.is_empty();
+    let rule = if is_of_pool { RULE } else { HANG_RULE };
+    let role = if is_of_pool { "wants" } else { "waits" };
     // What is blamed comes last, as with deadlocks.
     let steps: Vec<Step> = shown
         .iter()
@@ -156,10 +162,10 @@ fn finding(standstill: &Standstill, tables: &Tables, stacks: &Stacks<'_>) -> Fin
         .flat_map(|it| steps_of(it, role, standstill, tables, stacks, &threads))
         .collect();
     let lockout = lockout(standstill, &sorted, tables, &threads);
-    let (cause, remedy) = match (standstill.pool, lockout) {
-        (Some(pool), _) => starvation(pool, stalled, tables),
-        (None, Some(lockout)) => lockout,
-        (None, None) => {
+    let (cause, remedy) = match lockout {
+        _ if is_of_pool => starvation(standstill, tables),
+        Some(lockout) => lockout,
+        None => {
             let (_, what) = waits(sorted[0], tables);
             let cause = match stalled.len() {
                 1 => format!(
@@ -171,8 +177,9 @@ fn finding(standstill: &Standstill, tables: &Tables, stacks: &Stacks<'_>) -> Fin
                     number(count)
                 ),
             };
-            let is_ready = stalled.iter().any(|it| reason(it) == Reason::Carrier);
-            let first = if is_ready { Reason::Carrier } else { reason(sorted[0]) };
+            // What comes first of these says most, wherever the thread is.
+            let said = stalled.iter().map(reason).filter(|it| *it <= Reason::Initialiser);
+            let first = said.min().unwrap_or_else(|| reason(sorted[0]));
             (cause, first.remedy().to_string())
         }
     };
@@ -231,14 +238,20 @@ fn lockout(
     })
 }
 
-fn starvation(pool: ObjectId, stalled: &[Stalled], tables: &Tables) -> (String, String) {
-    let pool = enumerated(&[Subject::Object(pool).name(tables, stalled[0].site)]);
-    let cause = match stalled.len() {
-        1 => {
-            format!("the only thread of {pool} waits for a task that is queued in it")
+fn starvation(standstill: &Standstill, tables: &Tables) -> (String, String) {
+    let stalled = &standstill.stalled;
+    let name = |pool: &ObjectId| Subject::Object(*pool).name(tables, stalled[0].site);
+    let pools = enumerated(&standstill.pools.iter().map(name).collect::<Vec<_>>());
+    let cause = match (stalled.len(), standstill.has_others) {
+        (count, true) => format!(
+            "{} threads wait for each other, among them all of {pools}: tasks that they wait for are queued there",
+            number(count)
+        ),
+        (1, false) => {
+            format!("the only thread of {pools} waits for a task that is queued in it")
         }
-        count => {
-            format!("all {} threads of {pool} wait for tasks that are queued in it", number(count))
+        (count, false) => {
+            format!("all {} threads of {pools} wait for tasks that are queued in it", number(count))
         }
     };
     let remedy = "do not wait in a task for a task of the same pool: combine the results without waiting, execute the inner task \
@@ -282,6 +295,7 @@ fn waits(it: &Stalled, tables: &Tables) -> (&'static str, String) {
         }
         (Reason::Notification, Some(object)) => ("waits for a notification of", object),
         (Reason::Condition, Some(object)) => ("waits for a signal of a condition of", object),
+        (Reason::Initialiser, _) => ("waits for the", "initialiser of a class".to_string()),
         (Reason::Carrier, _) => ("is ready to run and has no", "carrier".to_string()),
         _ => ("waits in", short(call)),
     }

@@ -41,7 +41,8 @@ super::rule! {
     ///   moved. Monitors, locks of `java.util.concurrent` with an owner, locks that are held shared, `StampedLock`,
     ///   `Thread.join`, `FutureTask.get` and the initialisation of classes are known, for threads of the platform and
     ///   virtual ones. So are pools (`ThreadPoolExecutor`) all of whose threads wait for tasks that are queued in the
-    ///   pool; the finding says how many threads that are. The finding is on disk
+    ///   pool, or in another such pool, or for what a thread holds that waits for such a task; the finding says how many threads
+    ///   that are. The finding is on disk
     ///   when it is made, within two seconds: killing the program loses nothing. With `--on-deadlock exit` the JVM
     ///   ends then.
     /// - `predicted`: the run went well, and another order of it does not: every thread does what it did, every read sees
@@ -57,7 +58,8 @@ super::rule! {
     ///
     /// Observed are only cycles of which every thread has run code that is watched. A thread that waits for a
     /// notification, a permit, a latch or an element of a queue is not known to wait for any thread in particular: that is a
-    /// [`hang`](hang.md), if nobody is left. A pool whose factory wraps what its threads execute is not known.
+    /// [`hang`](hang.md), if nobody is left. So are stages (`CompletableFuture`) that are executed and wait for each other: which thread
+    /// executes a stage is not known. A pool whose factory wraps what its threads execute is not known.
     /// Predicted are only deadlocks for which no critical section has to change places with another of the same lock. What
     /// threads depend on in code that is not watched is not seen.
     static RULE = {

@@ -39,15 +39,18 @@ super::rule! {
     ///
     /// `observed`: no thread has moved for `--hang-after` seconds (30 unless set), and then all threads of the JVM were found
     /// waiting without a limit, in several looks: for a monitor, a notification, a lock, a permit, a latch, a barrier, an
-    /// element, a result, the end of a thread. The finding names each thread with what it waits in, how it came there and
-    /// which locks it holds. Threads that wait for each other in a cycle are a [`deadlock`](deadlock.md) instead.
+    /// element, a result, the end of a thread, the initialiser of a class. The finding names each thread with what it waits in, how it
+    /// came there and which locks it holds. It does not take that long, but some two seconds, where nobody could mean it: a thread wants
+    /// a lock that another one holds which waits for something else, all wait for results and ends of each other, or virtual
+    /// threads have nothing to run on. Threads that wait for each other in a cycle are a [`deadlock`](deadlock.md) instead.
     ///
     /// A server that waits for requests does not hang: one of its threads waits in the operating system. Neither does a
     /// program with a thread that waits for some time only. Idle threads of pools and the threads of the JVM do not count.
     ///
     /// ## Limitations
     ///
-    /// A thread that sleeps now and then, also a daemon, could wake others, so that there is no report then. Where the
+    /// A thread that sleeps now and then, also a daemon, could wake others, so that there is no report then. The same holds for a
+    /// wait with a limit, even if that is three hundred years (`awaitTermination(Long.MAX_VALUE, …)`): the JVM does not say how long. Where the
     /// program has shutdown hooks or handlers of signals, these could too; with `--hang-after` they do not count.
     /// Threads that only native code knows are not seen.
     static RULE = {
