@@ -1,4 +1,4 @@
-//! The plugins for Maven and JUnit: built, with their own tests, into a repository of their own below the target directory, so
+//! The plugins for build tools and JUnit: built, with their own tests, into a repository of their own below the target directory, so
 //! that the tests that use them on sample projects need no network and nothing of ours gets into the user's repository.
 
 use std::fs;
@@ -9,8 +9,12 @@ use anyhow::{Context, Result};
 
 use crate::{debian, on_path, progress, root, run};
 
-/// The plugins, in the order in which they are built: the samples of the second use the first.
-const PLUGINS: [&str; 2] = ["maven", "junit"];
+/// The plugins, in the order in which they are built: each may use those before it.
+const PLUGINS: [&str; 4] = ["native", "maven", "gradle", "junit"];
+/// Those whose samples are built by Maven. What the others need is the same.
+const WITH_SAMPLES_OF_MAVEN: [&str; 2] = ["maven", "junit"];
+/// The plugin for Gradle is compiled against a newer version first: what was removed since is not used.
+const NEWER_GRADLE: &str = "-DgradleVersion=8.10";
 
 /// Builds the plugins and gets what they and their samples need, unless nothing has changed since it was done.
 pub(crate) fn ensure(folder: &Path) -> Result<()> {
@@ -43,12 +47,15 @@ pub(crate) fn ensure(folder: &Path) -> Result<()> {
     for plugin in PLUGINS {
         progress(&format!("build the plugin for {plugin}"));
         let project = built.join(plugin);
+        if plugin == "gradle" {
+            run(maven(&repository, &project).args([NEWER_GRADLE, "clean", "compile", "clean"]))?;
+        }
         let mut maven = maven(&repository, &project);
         // An archive without the command: what is in it does not matter here, but Maven gets what makes it.
         maven.arg(format!("-Dscission.built={}", project.join("src").display()));
         run(maven.arg("install"))?;
     }
-    for plugin in PLUGINS {
+    for plugin in WITH_SAMPLES_OF_MAVEN {
         for sample in folders(&built.join(plugin).join("samples"))? {
             progress(&format!("fetch what {} needs", sample.display()));
             let mut maven = maven(&repository, &sample);

@@ -3,7 +3,6 @@ package scission.maven;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -14,6 +13,8 @@ import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 import org.apache.maven.plugins.annotations.ResolutionScope;
+import scission.command.CommandException;
+import scission.command.CommandLine;
 
 /** Finds synchronization defects in the classes of a module, without running them. */
 @Mojo(
@@ -35,7 +36,7 @@ public final class CheckMojo extends ScissionMojo {
     private File baseline;
 
     @Override
-    void run() throws MojoExecutionException, MojoFailureException {
+    void run() throws MojoExecutionException, MojoFailureException, CommandException {
         if (isCalledByName() && !project.hasLifecyclePhase("compile")) {
             lifecycle().runThrough("process-classes");
         }
@@ -44,18 +45,18 @@ public final class CheckMojo extends ScissionMojo {
             getLog().info("there are no classes to check in `" + project.getArtifactId() + "`");
             return;
         }
-        List<String> words = new ArrayList<>(List.of("check", classes.toString(), "--no-progress"));
         String classPath = String.join(File.pathSeparator, classPath(classes));
-        add(words, "--class-path", classPath);
-        addEach(words, "--rule", rules);
-        addEach(words, "--entry-point", entryPoints);
-        report(new Report(
+        CommandLine line = new CommandLine("check", classes.toString(), "--no-progress")
+                .flag("--class-path", classPath)
+                .eachFlag("--rule", rules)
+                .eachFlag("--entry-point", entryPoints);
+        report(
                 "check",
-                words,
+                line,
                 sources(project.getCompileSourceRoots()),
-                baseline.toPath(),
+                baseline,
                 "scission check found defects",
-                "the classes of `" + project.getArtifactId() + "` could not be checked"));
+                "the classes of `" + project.getArtifactId() + "` could not be checked");
     }
 
     private Set<String> classPath(Path classes) throws MojoExecutionException {

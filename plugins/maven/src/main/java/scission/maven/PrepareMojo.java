@@ -7,6 +7,7 @@ import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
+import scission.command.CommandException;
 
 /**
  * Has the tests of this very build watched: puts the agent into the property {@code argLine}, which Surefire and Failsafe
@@ -19,7 +20,7 @@ public final class PrepareMojo extends WatchingMojo {
     private String propertyName;
 
     @Override
-    void run() throws MojoExecutionException {
+    void run() throws MojoExecutionException, CommandException {
         for (String name : new String[] {"maven-surefire-plugin", "maven-failsafe-plugin"}) {
             Plugin plugin = project.getPlugin("org.apache.maven.plugins:" + name);
             if (plugin != null) {

@@ -21,6 +21,7 @@ import org.apache.maven.plugins.annotations.Parameter;
 import org.apache.maven.plugins.annotations.ResolutionScope;
 import org.codehaus.plexus.component.configurator.expression.ExpressionEvaluationException;
 import org.codehaus.plexus.util.xml.Xpp3Dom;
+import scission.command.CommandException;
 
 /**
  * Finds synchronization defects while the tests of a module run, those of Surefire and those of Failsafe. Called by its
@@ -44,7 +45,7 @@ public final class TestMojo extends WatchingMojo {
     private File testBaseline;
 
     @Override
-    void run() throws MojoExecutionException, MojoFailureException {
+    void run() throws MojoExecutionException, MojoFailureException, CommandException {
         MojoFailureException failed = null;
         if (project.getContextValue(PREPARED) == null) {
             String agent = prepareAgent();
@@ -66,7 +67,7 @@ public final class TestMojo extends WatchingMojo {
                 }
             }
         }
-        if (watchedJvms() == 0) {
+        if (jvms().count() == 0) {
             if (failed != null) {
                 throw failed;
             }
@@ -76,14 +77,14 @@ public final class TestMojo extends WatchingMojo {
         List<Path> sources = sources(project.getCompileSourceRoots());
         sources.addAll(sources(project.getTestCompileSourceRoots()));
         try {
-            report(new Report(
+            report(
                     "test",
-                    List.of("run", "--results", results().toString()),
+                    jvms().report(),
                     sources,
-                    testBaseline.toPath(),
+                    testBaseline,
                     "scission observed defects while tests ran",
                     "no class of `" + project.getArtifactId() + "` was watched to the end of its tests, so nobody knows "
-                            + "what they would show"));
+                            + "what they would show");
         } catch (MojoFailureException found) {
             if (failed != null) {
                 found.addSuppressed(failed);
@@ -121,7 +122,7 @@ public final class TestMojo extends WatchingMojo {
 
     /** Runs tests with the agent, and makes sure that it was there. */
     private void watch(ProjectLifecycle lifecycle, MojoExecution execution, String agent)
-            throws MojoExecutionException, MojoFailureException {
+            throws MojoExecutionException, MojoFailureException, CommandException {
         Xpp3Dom configuration = execution.getConfiguration();
         Xpp3Dom argLine = configuration.getChild(ARG_LINE);
         if (argLine == null) {
@@ -131,13 +132,13 @@ public final class TestMojo extends WatchingMojo {
         // Only now: plugins such as those for coverage have set the property in the meantime.
         String present = evaluated(execution, ARG_LINE);
         argLine.setValue(present.isBlank() ? agent : agent + " " + present);
-        long jvms = watchedJvms();
+        long jvms = jvms().count();
         Map<Path, Long> before = testReports(execution);
         try {
             lifecycle.execute(execution);
         } finally {
             boolean ran = !testReports(execution).equals(before);
-            if (ran && watchedJvms() == jvms) {
+            if (ran && jvms().count() == jvms) {
                 String why = "the tests of `" + project.getArtifactId() + "` ran in no JVM that was watched ("
                         + execution.getArtifactId() + ", execution " + execution.getExecutionId()
                         + "): they need a JVM of their own, so <forkCount> must not be 0, and <jvm> must be Java 11 or newer";

@@ -1,17 +1,14 @@
 package scission.maven;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.apache.maven.plugin.MojoExecution;
-import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugins.annotations.Parameter;
+import scission.command.AgentArgument;
+import scission.command.CommandException;
+import scission.command.CommandLine;
+import scission.command.WatchedJvms;
 
 /** What the goals share that have tests watched. */
 abstract class WatchingMojo extends ScissionMojo {
@@ -39,49 +36,22 @@ abstract class WatchingMojo extends ScissionMojo {
         return execution.getArtifactId().equals("maven-failsafe-plugin");
     }
 
-    /** Where JVMs leave what they found. */
-    final Path results() {
-        return outputDirectory().resolve("results");
+    /** The JVMs of the tests of this module. */
+    final WatchedJvms jvms() {
+        return new WatchedJvms(outputDirectory().resolve("results"));
     }
 
     /** Removes what an earlier build found, and returns the word for {@code argLine} that loads the agent. */
-    final String prepareAgent() throws MojoExecutionException {
-        Path results = results();
-        createDirectory(outputDirectory());
-        try {
-            if (Files.exists(results)) {
-                try (Stream<Path> files = Files.walk(results)) {
-                    for (Path file : files.sorted(Comparator.reverseOrder()).collect(Collectors.toList())) {
-                        Files.delete(file);
-                    }
-                }
-            }
-        } catch (IOException error) {
-            throw new MojoExecutionException("the results of an earlier build in `" + results + "` cannot be removed", error);
-        }
-        List<String> words = new ArrayList<>(List.of("run", "--print-options", "--results", results.toString()));
+    final String prepareAgent() throws CommandException {
+        jvms().forget();
         // Failsafe puts the archive of the module on the class path, and not its classes.
         Path target = Path.of(project.getBuild().getDirectory());
-        add(words, "--own-code", target.resolve(project.getBuild().getFinalName() + ".jar").toString());
-        addEach(words, "--monitor", monitors);
-        if (adversarial) {
-            words.add("--adversarial");
-        }
-        words.addAll(selection());
-        String printed = command().run(words).orFail("the tests of `" + project.getArtifactId() + "` cannot be watched").output;
-        return AgentArgument.forArgLine(AgentArgument.parse(printed));
-    }
-
-    /** How many JVMs have left results. */
-    final long watchedJvms() throws MojoExecutionException {
-        Path results = results();
-        if (!Files.isDirectory(results)) {
-            return 0;
-        }
-        try (Stream<Path> files = Files.list(results)) {
-            return files.filter(file -> file.toString().endsWith(".json")).count();
-        } catch (IOException error) {
-            throw new MojoExecutionException("the results in `" + results + "` cannot be read", error);
-        }
+        CommandLine flags = new CommandLine()
+                .flag("--own-code", target.resolve(project.getBuild().getFinalName() + ".jar"))
+                .eachFlag("--monitor", monitors)
+                .words(adversarial ? List.of("--adversarial") : List.of())
+                .words(selection().words());
+        String failure = "the tests of `" + project.getArtifactId() + "` cannot be watched";
+        return AgentArgument.forArgLine(jvms().agentArgument(command(), flags, failure));
     }
 }

@@ -1,118 +1,13 @@
-//! The plugins for Maven and JUnit, on the sample projects in `plugins/*/samples`, by a real Maven without a network.
-//! `cargo xtask prepare` builds the plugins and fetches what the samples need.
+//! The plugins for build tools and JUnit, on the sample projects in `plugins/*/samples`, by a real Maven and a real Gradle
+//! without a network. `cargo xtask prepare` builds the plugins and fetches what the samples need. Gradle takes minutes: its
+//! tests are part of `cargo xtask test --all`.
+
+mod gradle;
+mod sample;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Mutex, PoisonError};
 
-/// Builds take both cores of a small machine; one after the other they are as fast, and their times mean something.
-static ONE_BUILD: Mutex<()> = Mutex::new(());
-
-/// What a build came to.
-struct Build {
-    is_success: bool,
-    text: String,
-}
-
-impl Build {
-    /// Its text, if it has failed.
-    fn failure(&self) -> &str {
-        assert!(!self.is_success, "the build should have failed:\n{}", self.text);
-        &self.text
-    }
-
-    /// Its text, if it has not.
-    fn success(&self) -> &str {
-        assert!(self.is_success, "the build should not have failed:\n{}", self.text);
-        &self.text
-    }
-}
-
-/// A copy of a sample project.
-struct Sample {
-    folder: tempfile::TempDir,
-    repository: PathBuf,
-}
-
-fn command() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_scission"))
-}
-
-impl Sample {
-    /// Nothing if the plugins are not built, which is a failure where everything is to be tested.
-    fn new(name: &str) -> Option<Sample> {
-        let target = command().parent().and_then(Path::parent).unwrap();
-        let repository = target.join("test-programs/maven-repository");
-        let agent = command().with_file_name("libscission_agent.so");
-        let is_prepared = target.join("test-programs/plugins/state").is_file() && agent.is_file();
-        if !is_prepared {
-            let is_required = std::env::var_os("SCISSION_TEST_ALL").is_some();
-            assert!(!is_required, "the plugins or the agent are not built (`cargo xtask prepare`)");
-            eprintln!("skipped: the plugins or the agent are not built (`cargo xtask prepare`)");
-            return None;
-        }
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins").join(name);
-        // Blanks in paths are nothing special.
-        let folder = tempfile::Builder::new().prefix("sample project ").tempdir().unwrap();
-        copy(&source, folder.path());
-        Some(Sample { folder, repository })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn text(&self, name: &str) -> String {
-        let path = self.path(name);
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    }
-
-    /// Runs Maven with the command that is tested.
-    fn maven(&self, arguments: &[&str]) -> Build {
-        let named = format!("-Dscission.command={}", command().display());
-        self.bare_maven(&[&[named.as_str()], arguments].concat())
-    }
-
-    /// Runs Maven, which has to find the command.
-    fn bare_maven(&self, arguments: &[&str]) -> Build {
-        self.maven_in(self.folder.path(), arguments)
-    }
-
-    fn maven_in(&self, folder: &Path, arguments: &[&str]) -> Build {
-        let _turn = ONE_BUILD.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut maven = Command::new("mvn");
-        maven.args(["--offline", "--batch-mode"]).current_dir(folder);
-        maven.arg(format!("-Dmaven.repo.local={}", self.repository.display())).args(arguments);
-        maven.env("XDG_CACHE_HOME", self.path("cache")).env_remove("JAVA_TOOL_OPTIONS");
-        let output = maven.output().expect("`mvn` is needed on the path");
-        let text = [output.stdout, output.stderr].concat();
-        Build {
-            is_success: output.status.success(),
-            text: String::from_utf8_lossy(&text).into_owned(),
-        }
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if !path.is_dir() {
-            fs::copy(&path, target).unwrap();
-        } else if !path.ends_with("target") {
-            copy(&path, &target);
-        }
-    }
-}
-
-#[track_caller]
-fn assert_says(text: &str, parts: &[&str]) {
-    for part in parts {
-        assert!(text.contains(part), "`{part}` is not in:\n{text}");
-    }
-}
+use sample::{Sample, assert_says, command};
 
 #[test]
 fn classes_are_checked_and_a_baseline_accepts_what_is_there() {
@@ -202,7 +97,7 @@ fn forks_coverage_and_failsafe_are_watched_in_the_same_run() {
 #[test]
 fn the_command_comes_with_the_plugin() {
     let Some(sample) = Sample::new("maven/samples/junit4") else { return };
-    let plugin = sample.repository.with_file_name("plugins").join("maven");
+    let plugin = sample.repository.with_file_name("plugins").join("native");
     let built = format!("-Dscission.built={}", command().parent().unwrap().display());
     sample.maven_in(&plugin, &["install", "-DskipTests", &built]).success();
     // The path of the test must not have the command.

@@ -1,10 +1,9 @@
-package scission.maven;
+package scission.command;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import org.apache.maven.plugin.MojoExecutionException;
 import org.junit.Test;
 
 public class AgentArgumentTest {
@@ -27,18 +26,18 @@ public class AgentArgumentTest {
         String argument = AgentArgument.parse("JAVA_TOOL_OPTIONS='\"-agentpath:/ada'\\''s/a.so=\"'");
         assertEquals("-agentpath:/ada's/a.so=", argument);
         assertEquals("\"-agentpath:/ada's/a.so=\"", AgentArgument.forArgLine(argument));
-        assertThrows(MojoExecutionException.class, () -> AgentArgument.forArgLine("a'b\"c"));
+        assertThrows(CommandException.class, () -> AgentArgument.forArgLine("a'b\"c"));
     }
 
     @Test
     public void somethingElseIsRefused() {
-        Exception error = assertThrows(MojoExecutionException.class, () -> AgentArgument.parse("hello"));
+        Exception error = assertThrows(CommandException.class, () -> AgentArgument.parse("hello"));
         assertTrue(error.getMessage(), error.getMessage().contains("same release"));
     }
 
     @Test
     public void platformsHaveOneName() {
-        assertEquals("linux-x86_64", PlatformArtifact.classifier("Linux", "amd64"));
-        assertEquals("linux-aarch64", PlatformArtifact.classifier("Linux", "aarch64"));
+        assertEquals("linux-x86_64", NativeArchive.classifier("Linux", "amd64"));
+        assertEquals("linux-aarch64", NativeArchive.classifier("Linux", "aarch64"));
     }
 }

@@ -1,4 +1,4 @@
-package scission.maven;
+package scission.command;
 
 import java.io.File;
 import java.io.IOException;
@@ -8,10 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.maven.plugin.MojoExecutionException;
 
 /** The {@code scission} command. */
-final class NativeCommand {
+public final class NativeCommand {
     private final Path file;
     /** Where it runs: it finds {@code scission.toml} from there upwards. */
     private final Path directory;
@@ -21,19 +20,35 @@ final class NativeCommand {
         this.directory = directory;
     }
 
-    /** The command that the configuration names, else the one on the path, else that of the artifact for the platform. */
-    static NativeCommand find(String named, PlatformArtifact artifact, Path directory) throws MojoExecutionException {
-        if (named != null) {
-            Path file = named.contains("/") ? directory.resolve(named) : onPath(named);
+    /**
+     * The command that the configuration names, else the one on the path, else that of the archive for the platform.
+     * {@code howNamed} is where users name it.
+     */
+    public static NativeCommand find(String named, String howNamed, Archive archive, Path directory)
+            throws CommandException {
+        if (named != null && !named.isBlank()) {
+            String name = named.trim();
+            Path file = name.contains("/") ? directory.resolve(name) : onPath(name);
             if (file == null || !Files.isExecutable(file)) {
-                throw new MojoExecutionException("there is no command `" + named
-                        + "`, which <command> of the plugin scission or -Dscission.command names: correct it, or leave it "
-                        + "out to use the one on the path or the one that belongs to the plugin");
+                throw new CommandException("there is no command `" + name + "`, which " + howNamed
+                        + " names: correct it, or leave it out to use the one on the path or the one that belongs to the "
+                        + "plugin");
             }
             return new NativeCommand(file, directory);
         }
         Path file = onPath("scission");
-        return new NativeCommand(file != null ? file : artifact.command(), directory);
+        return new NativeCommand(file != null ? file : NativeArchive.unpacked(archive), directory);
+    }
+
+    /** Finds the archive with the command for this platform, if it is needed. */
+    public interface Archive {
+        /** The archive, and the version that it has. */
+        NativeArchive find() throws CommandException;
+    }
+
+    /** Which command it is: another one has another name, time or size. */
+    public String identity() {
+        return file + " " + file.toFile().lastModified() + " " + file.toFile().length();
     }
 
     private static Path onPath(String name) {
@@ -48,10 +63,10 @@ final class NativeCommand {
     }
 
     /** Runs it to its end. */
-    Outcome run(List<String> arguments) throws MojoExecutionException {
+    public Outcome run(CommandLine line) throws CommandException {
         List<String> words = new ArrayList<>();
         words.add(file.toString());
-        words.addAll(arguments);
+        words.addAll(line.words());
         Path errors = null;
         try {
             errors = Files.createTempFile("scission-", ".err");
@@ -66,10 +81,10 @@ final class NativeCommand {
             int code = process.waitFor();
             return new Outcome(code, output, Files.readString(errors));
         } catch (IOException error) {
-            throw new MojoExecutionException("the command `" + file + "` cannot be run: " + error.getMessage(), error);
+            throw new CommandException("the command `" + file + "` cannot be run: " + error.getMessage(), error);
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
-            throw new MojoExecutionException("interrupted while `" + file + "` was running", error);
+            throw new CommandException("interrupted while `" + file + "` was running", error);
         } finally {
             if (errors != null) {
                 errors.toFile().delete();
@@ -78,10 +93,10 @@ final class NativeCommand {
     }
 
     /** What came of a run. */
-    static final class Outcome {
-        final int code;
-        final String output;
-        final String errors;
+    public static final class Outcome {
+        public final int code;
+        public final String output;
+        private final String errors;
 
         Outcome(int code, String output, String errors) {
             this.code = code;
@@ -90,7 +105,7 @@ final class NativeCommand {
         }
 
         /** The sentence that says why the command could not do its work; empty if it said nothing. */
-        String errorSentence() {
+        public String errorSentence() {
             List<String> sentences = new ArrayList<>();
             for (String line : errors.split("\n")) {
                 String said = line.trim();
@@ -101,9 +116,9 @@ final class NativeCommand {
             return sentences.isEmpty() ? errors.trim() : String.join("; ", sentences);
         }
 
-        Outcome orFail(String sentence) throws MojoExecutionException {
+        public Outcome orFail(String sentence) throws CommandException {
             if (code != 0) {
-                throw new MojoExecutionException(sentence + ": " + errorSentence());
+                throw new CommandException(sentence + ": " + errorSentence());
             }
             return this;
         }

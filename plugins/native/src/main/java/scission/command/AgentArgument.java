@@ -1,18 +1,16 @@
-package scission.maven;
-
-import org.apache.maven.plugin.MojoExecutionException;
+package scission.command;
 
 /** The argument that loads the agent, from one notation to another. */
-final class AgentArgument {
+public final class AgentArgument {
     private static final String VARIABLE = "JAVA_TOOL_OPTIONS=";
 
     private AgentArgument() {}
 
     /** The argument in what {@code scission run --print-options} prints: quoted for the JVM, and that for a shell. */
-    static String parse(String printed) throws MojoExecutionException {
+    static String parse(String printed) throws CommandException {
         String line = printed.trim();
         if (!line.startsWith(VARIABLE)) {
-            throw new MojoExecutionException("`scission run --print-options` printed `" + line
+            throw new CommandException("`scission run --print-options` printed `" + line
                     + "`, which names no agent: the command and this plugin must be of the same release");
         }
         return unquoted(unquoted(line.substring(VARIABLE.length()), true), false);
@@ -43,11 +41,11 @@ final class AgentArgument {
     }
 
     /** The argument as a word of an {@code argLine}: there, quotes of one kind protect all but themselves. */
-    static String forArgLine(String argument) throws MojoExecutionException {
+    public static String forArgLine(String argument) throws CommandException {
         boolean hasDouble = argument.indexOf('"') >= 0;
         boolean hasSingle = argument.indexOf('\'') >= 0;
         if (hasDouble && hasSingle) {
-            throw new MojoExecutionException("the path of the project, or of the agent library, contains both kinds of "
+            throw new CommandException("the path of the project, or of the agent library, contains both kinds of "
                     + "quotes, which no argLine can hold: `" + argument + "`");
         }
         boolean isPlain = !hasDouble && !hasSingle && argument.chars().noneMatch(Character::isWhitespace);
