@@ -36,7 +36,7 @@ fn joined(folder: &str, link: &str) -> String {
 
 /// The targets of links that point into the repository, anchors cut off. Code is left out: what
 /// stands between backquotes is no link.
-fn local_links(markdown: &str) -> Vec<(usize, &str)> {
+pub(super) fn local_links(markdown: &str) -> Vec<(usize, &str)> {
     let mut links = Vec::new();
     let mut in_code_block = false;
     for (index, line) in markdown.lines().enumerate() {

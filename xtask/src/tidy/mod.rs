@@ -2,6 +2,7 @@
 //! check reads text and knows nothing of types; what the compiler or a lint can hold, they hold.
 
 mod absolute_paths;
+mod book;
 mod clock_in_tests;
 mod code_map;
 mod crate_graph;
@@ -34,6 +35,7 @@ pub(crate) struct Check {
 /// All checks, in the order in which they run.
 const CHECKS: &[Check] = &[
     Check { name: "links", run: links::check },
+    Check { name: "book", run: book::check },
     Check { name: "code_map", run: code_map::check },
     Check { name: "invariants", run: invariants::check },
     Check { name: "crate_graph", run: crate_graph::check },
