@@ -109,6 +109,14 @@ impl Sabotage {
         assert!(javac.status().expect("javac of a JDK is needed on the path").success());
     }
 
+    /// Compiles C with the compiler that Rust links with.
+    fn compile_c(&self, name: &str, source: &str, flags: &[&str]) {
+        fs::write(self.path("source.c"), source).unwrap();
+        let mut cc = Command::new("cc");
+        cc.args(["-w", "-o", name, "source.c", "-Wl,--no-as-needed"]).args(flags);
+        assert!(cc.current_dir(self.directory.path()).status().expect("cc is needed").success());
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -291,6 +299,59 @@ fn a_jvm_that_refuses_agents() {
     sabotage.run(&[], &["./java", "-cp", "classes", "Main"]).says(2, "no JVM was watched");
 }
 
+/// Only what it needs of `jni.h`: a JVM that loads the agent, and whose tool interface is that of another release.
+const OLD_JVM: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+struct functions { void *reserved[3]; void *unused[3]; int (*get_env)(void *, void **, int); void *last; };
+static int get_env(void *vm, void **env, int version) { *env = 0; return -3; }
+static struct functions functions = { .get_env = get_env };
+static struct functions *vm = &functions;
+
+int main(int count, char **words) {
+    for (int index = 1; index < count; index++) {
+        if (strncmp(words[index], "-agentpath:", 11) != 0) continue;
+        char *path = words[index] + 11;
+        char *options = strchr(path, '=');
+        if (options) *options++ = 0;
+        void *library = dlopen(path, RTLD_NOW);
+        if (!library) return fprintf(stderr, "%s\n", dlerror()), 1;
+        int (*load)(void *, char *, void *) = (int (*)(void *, char *, void *)) dlsym(library, "Agent_OnLoad");
+        if (load(&vm, options, 0) != 0) return 1;
+    }
+    puts("the program ran");
+    return 0;
+}
+"#;
+
+#[test]
+fn a_jvm_that_is_too_old() {
+    let Some(sabotage) = Sabotage::new() else { return };
+    sabotage.compile_c("java", OLD_JVM, &["-ldl"]);
+    let outcome = sabotage.run(&[], &["./java", "-cp", "classes", "Main"]);
+    assert_ne!(outcome.code, Some(0), "{}", outcome.stderr);
+    for sentence in ["this JVM does not offer the tool interface of Java 11", "no JVM was watched"]
+    {
+        assert!(outcome.stderr.contains(sentence), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn an_agent_for_another_libc() {
+    let Some(sabotage) = Sabotage::new() else { return };
+    // What it was linked with is not on this machine.
+    sabotage.compile_c("libc.of-another-system.so.1", "int started;", &["-shared", "-fPIC"]);
+    let agent = "extern int started; int *use = &started; const char version[] = \"scission-agent-version:VERSION\\n\";";
+    let agent = agent.replace("VERSION", env!("CARGO_PKG_VERSION"));
+    sabotage.compile_c("agent.so", &agent, &["-shared", "-fPIC", "libc.of-another-system.so.1"]);
+    fs::remove_file(sabotage.path("libc.of-another-system.so.1")).unwrap();
+    let outcome = sabotage.java(&["--agent", "agent.so"], &[]);
+    // The JVM itself says which library is missing.
+    outcome.says(1, "no JVM was watched");
+}
+
 #[test]
 fn two_runs_into_one_directory() {
     let Some(sabotage) = Sabotage::new() else { return };
@@ -336,6 +397,28 @@ fn a_clock_that_goes_back() {
         Command::new("touch").args(["-d", "2100-01-01"]).arg(&file).status().unwrap().success()
     );
     sabotage.java(&["--results", "kept"], &[]).found(1);
+}
+
+/// Each time that somebody asks, it is an hour earlier.
+const CLOCK: &str = r#"
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    static long asked;
+    int code = syscall(SYS_clock_gettime, clock, time);
+    if (clock == CLOCK_REALTIME) time->tv_sec -= 3600 * ++asked;
+    return code;
+}
+"#;
+
+#[test]
+fn a_clock_that_goes_back_while_the_program_runs() {
+    let Some(sabotage) = Sabotage::new() else { return };
+    sabotage.compile_c("clock.so", CLOCK, &["-shared", "-fPIC"]);
+    sabotage.shell(&[], "LD_PRELOAD=./clock.so java -cp classes Main").found(1);
 }
 
 #[test]
