@@ -6,9 +6,11 @@ mod agent_bench;
 mod bench;
 mod builds;
 mod checker_bench;
+mod clean_roots;
 mod debian;
 mod demo;
 mod dist;
+mod fuzz;
 mod generated_run;
 mod hybrid_bench;
 mod jdk;
@@ -47,13 +49,17 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   demo           build, and run `scission check` on the small program in demo/
-  test [--all]   everything the build machine runs; with `--all` also what takes long: building what users get, and
-                 installing and using each package
+  test [--all]   everything the build machine runs; with `--all` also what takes long: builds with Gradle, building what
+                 users get, and installing and using each package
   tidy           check what ARCHITECTURE.md promises of the text of this tree; the first part of `test`
   prepare        download the JVMs and the programs that the tests of the agent need, and build the plugins
   languages      compile the programs in fixtures/languages once more, with the compilers of their languages
-  dist [--try]   build what users get, with the debug symbols in files of their own: a tarball, a Debian package and a
-                 Python wheel; with `--try` from what tests use, which is faster, and install and use each
+  dist [--try [--clean-roots]]
+                 build what users get, with the debug symbols in files of their own: a tarball, a Debian package and a
+                 Python wheel; with `--try` from what tests use, which is faster, and install and use each;
+                 with `--clean-roots` as well, on roots that debootstrap makes
+  fuzz SECONDS [TARGET]...
+                 run the fuzz targets, each for this long; needs a nightly compiler and cargo-fuzz
   docs           write the rule pages in docs/rules/ and the references in docs/configuration.md, docs/models.md and
                  docs/trace-format.md
   bench static   time and memory of `scission check` on java.base, and how they grow
@@ -86,8 +92,10 @@ fn main() -> ExitCode {
         ["demo"] => demo::demonstrate(),
         ["test"] => suite::test_everything(),
         ["test", "--all"] => suite::test_everything().and_then(|()| {
+            suite::test_slowly()?;
             let packages = dist::dist(Profile::Dist)?;
-            dist::try_out(&packages)
+            dist::try_out(&packages)?;
+            clean_roots::try_out(&packages)
         }),
         ["prepare"] => test_programs::prepare(),
         ["languages"] => languages::compile(),
@@ -95,6 +103,9 @@ fn main() -> ExitCode {
         ["dist"] => dist::dist(Profile::Dist).map(drop),
         ["dist", "--try"] => {
             dist::dist(Profile::Checked).and_then(|packages| dist::try_out(&packages))
+        }
+        ["dist", "--try", "--clean-roots"] => {
+            dist::dist(Profile::Checked).and_then(|packages| clean_roots::try_out(&packages))
         }
         ["docs"] => builds::command(Profile::Checked).and_then(|binary| {
             rule_pages::write(&binary)?;
@@ -119,6 +130,9 @@ fn main() -> ExitCode {
         ["bench", "server", names @ ..] => server_bench::measure(Rounds::Full, names),
         ["bench", "reports"] => suite::judge_reports(),
         ["bench", "soak"] => soak::soak(),
+        ["fuzz", seconds, names @ ..] if seconds.parse::<u32>().is_ok() => {
+            fuzz::fuzz(seconds.parse().unwrap_or_default(), names)
+        }
         ["real-programs"] => real_programs::check_all(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -50,9 +50,9 @@ pub(crate) fn make(built: &Path, output: &Path) -> Result<Packages> {
 
 /// Where they are.
 pub(crate) struct Packages {
-    tarball: PathBuf,
-    deb: PathBuf,
-    wheel: PathBuf,
+    pub(crate) tarball: PathBuf,
+    pub(crate) deb: PathBuf,
+    pub(crate) wheel: PathBuf,
 }
 
 /// Copies the command and the library to a folder.
@@ -190,10 +190,7 @@ impl Packages {
             fs::remove_dir_all(folder)?;
         }
         let classes = folder.join("classes");
-        fs::create_dir_all(&classes)?;
-        let home = jdk::ensure()?;
-        let sources = fs::read_dir(root().join("demo/bank"))?.flatten().map(|entry| entry.path());
-        run(jdk::javac(&home).args(["-g", "-d"]).arg(&classes).args(sources))?;
+        WatchedDemo::compile(&classes)?;
 
         let unpacked = folder.join("tarball");
         fs::create_dir_all(&unpacked)?;
@@ -240,27 +237,44 @@ impl Packages {
     }
 }
 
-/// Whether the command in this folder knows its agent, finds the defects of the demo, and watches it.
 fn works(folder: &Path, classes: &Path) -> Result<()> {
-    let scission = || {
+    WatchedDemo::assert_found(|arguments| {
         let mut command = Command::new(folder.join(COMMAND));
         command.current_dir(classes).env_remove("SCISSION_AGENT").env_remove("JAVA_TOOL_OPTIONS");
+        command.args(arguments);
         command
-    };
-    let version = String::from_utf8(scission().arg("--version").output()?.stdout)?;
-    if version != format!("scission {VERSION}\nagent {VERSION}\n") {
-        bail!("`--version` prints {version}");
+    })
+}
+
+/// The demo, as the program in which an installed command has to find something.
+pub(crate) struct WatchedDemo;
+
+impl WatchedDemo {
+    pub(crate) fn compile(classes: &Path) -> Result<()> {
+        fs::create_dir_all(classes)?;
+        let home = jdk::ensure()?;
+        let sources = fs::read_dir(root().join("demo/bank"))?.flatten().map(|entry| entry.path());
+        run(jdk::javac(&home).args(["--release", "17", "-g", "-d"]).arg(classes).args(sources))
     }
-    let checked = scission().args(["check", ".", "--no-config"]).output()?;
-    let text = String::from_utf8_lossy(&checked.stdout).into_owned();
-    if checked.status.code() != Some(1) || !text.contains("bank.Teller.transfer") {
-        bail!("`check` ended with {} and printed {text}", checked.status);
+
+    /// Whether the command, in the directory of the classes, knows its agent, finds the defects, and watches the demo.
+    pub(crate) fn assert_found(scission: impl Fn(&[&str]) -> Command) -> Result<()> {
+        let version = String::from_utf8(scission(&["--version"]).output()?.stdout)?;
+        if version != format!("scission {VERSION}\nagent {VERSION}\n") {
+            bail!("`--version` prints {version}");
+        }
+        let checked = scission(&["check", ".", "--no-config"]).output()?;
+        let text = String::from_utf8_lossy(&checked.stdout).into_owned();
+        if checked.status.code() != Some(1) || !text.contains("bank.Teller.transfer") {
+            bail!("`check` ended with {} and printed {text}", checked.status);
+        }
+        let program =
+            ["run", "--require-agent", "--no-config", "--", "java", "-cp", ".", "bank.Main"];
+        let watched = scission(&program).output()?;
+        let text = String::from_utf8_lossy(&watched.stderr).into_owned();
+        if !matches!(watched.status.code(), Some(0 | 1)) || !text.contains("in 5 classes") {
+            bail!("`run` ended with {} and printed {text}", watched.status);
+        }
+        Ok(())
     }
-    let program = ["--require-agent", "--no-config", "--", "java", "-cp", ".", "bank.Main"];
-    let watched = scission().arg("run").args(program).output()?;
-    let text = String::from_utf8_lossy(&watched.stderr).into_owned();
-    if !matches!(watched.status.code(), Some(0 | 1)) || !text.contains("in 5 classes") {
-        bail!("`run` ended with {} and printed {text}", watched.status);
-    }
-    Ok(())
 }

@@ -6,7 +6,10 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::builds::{self, Profile};
-use crate::{cargo, jdk, progress, reference_pages, rule_pages, run, sizes, test_programs, tidy};
+use crate::{
+    cargo, debian, fuzz, jdk, on_path, progress, reference_pages, root, rule_pages, run, sizes,
+    target_directory, test_programs, tidy,
+};
 
 pub(crate) fn test_everything() -> Result<()> {
     tidy::tidy()?;
@@ -43,6 +46,43 @@ pub(crate) fn test_everything() -> Result<()> {
     }
     progress("all is well");
     Ok(())
+}
+
+/// How long each fuzz target runs in a night.
+const FUZZ_SECONDS: u32 = 120;
+/// What a build with Gradle needs, for the tests that run it.
+const GRADLE_PACKAGE: &str = "gradle";
+
+/// Makes a book of the documentation, where the program for that is installed.
+fn make_book() -> Result<()> {
+    if on_path("mdbook").is_none() {
+        progress("the book is not made: `cargo install mdbook` installs what makes it");
+        return Ok(());
+    }
+    progress("book");
+    let output = target_directory()?.join("book");
+    run(Command::new("mdbook").arg("build").arg("--dest-dir").arg(output).current_dir(root()))
+        .context("book")
+}
+
+/// Runs the tests that take minutes, which cargo ignores otherwise.
+pub(crate) fn test_slowly() -> Result<()> {
+    make_book()?;
+    if fuzz::is_possible() {
+        fuzz::fuzz(FUZZ_SECONDS, &[])?;
+    } else {
+        progress("nothing is fuzzed: there is no nightly compiler, or no cargo-fuzz");
+    }
+    let home = jdk::ensure()?;
+    debian::ensure(&[GRADLE_PACKAGE])?;
+    test_programs::prepare()?;
+    builds::library(Profile::Checked)?;
+    progress("tests that take minutes");
+    let mut tests = cargo();
+    tests.args(["test", "--profile", Profile::Checked.name(), "--package", "scission"]);
+    tests.args(["--test", "plugins", "--", "--ignored"]);
+    run(tests.env("JAVA_HOME", &home).env("SCISSION_TEST_ALL", "1"))
+        .context("tests that take minutes")
 }
 
 /// Runs each program of `fixtures/reports` ten times, and prints which defects were found how often. A finding that is no
