@@ -37,6 +37,8 @@ const PROGRAMS: [Program; 5] = [
 const COVERAGE_PACKAGE: &str = "libjacoco-java";
 /// A client that puts a web server under load.
 const LOAD_PACKAGE: &str = "wrk";
+/// Checks models in all interleavings; what it makes of a model is C.
+const MODEL_CHECKER_PACKAGES: [&str; 2] = ["spin", "gcc"];
 /// A browser for the tests of pages, and what drives it.
 const BROWSER_PACKAGES: [&str; 2] = ["chromium", "chromium-driver"];
 /// Sees every access to memory that was not allocated.
@@ -52,6 +54,7 @@ pub(crate) fn prepare() -> Result<()> {
         PROGRAMS.iter().flat_map(|program| program.packages).copied().collect();
     packages.extend([COVERAGE_PACKAGE, LOAD_PACKAGE, MEMORY_CHECKER]);
     packages.extend(BROWSER_PACKAGES);
+    packages.extend(MODEL_CHECKER_PACKAGES);
     debian::ensure(&packages)?;
     jvms::ensure_all()?;
     let folder = folder()?;
