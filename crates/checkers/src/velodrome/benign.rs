@@ -30,6 +30,8 @@ pub(super) struct DoubtfulViolation {
     interferes: SiteId,
     /// What the block read first.
     variable: Variable,
+    /// Whether that read was an update that failed.
+    has_failed: bool,
     rest: RestOfBlock,
 }
 
@@ -67,6 +69,9 @@ enum RestOfBlock {
     ReadUnderLock(SiteId),
     /// Nothing more: all that came in between is an update that failed.
     OthersFailed,
+    /// Nothing more: it began with an update that failed, and tried until one was done. What it writes then, as a lock that is
+    /// given back, comes after what it knows by that.
+    Retried,
     /// Nothing can: it has written the variable.
     Overwrites,
     /// Nothing can.
@@ -85,6 +90,8 @@ pub(super) enum Harmless {
     BegunAnew,
     /// Another thread did nothing but fail to update the variable.
     OthersFailed,
+    /// An update that had failed was tried again until it was done.
+    Retried,
     /// The variable was read again, under the lock that the second operation acquired.
     ReadUnderLock {
         /// Where.
@@ -123,11 +130,18 @@ impl DoubtfulViolation {
                 depth,
                 interferes,
                 variable,
+                has_failed: false,
                 rest,
             });
         }
         let verb = closing.to.operation_at.verb();
+        let has_failed = updates.contains(&root.from.operation_at.site);
         let rest = match closing.subject {
+            Subject::Variable(updated)
+                if has_failed && updated == variable && is(verb, &[Kind::AtomicSwap]) =>
+            {
+                RestOfBlock::Retried
+            }
             _ if read_again == ReadSince::InLoop => RestOfBlock::BegunAnew,
             Subject::Variable(read) if read == variable && is(verb, &reads) => {
                 RestOfBlock::ReadAgain
@@ -153,13 +167,20 @@ impl DoubtfulViolation {
             | Subject::Order
             | Subject::Omitted => return None,
         };
-        Some(DoubtfulViolation { shape: *shape, depth, interferes, variable, rest })
+        Some(DoubtfulViolation { shape: *shape, depth, interferes, variable, has_failed, rest })
     }
 
     /// The block goes on.
     pub(super) fn note(&mut self, action: Action, site: SiteId) {
-        if let RestOfBlock::OthersFailed = self.rest {
+        if let RestOfBlock::OthersFailed | RestOfBlock::Retried = self.rest {
             return;
+        }
+        if let (RestOfBlock::ReadAgain | RestOfBlock::BegunAnew, Action::AtomicSwap(variable)) =
+            (self.rest, action)
+            && self.has_failed
+            && variable == self.variable
+        {
+            self.rest = RestOfBlock::Retried;
         }
         if let Some((variable, is_write)) = access(action) {
             if variable == self.variable && is_write {
@@ -183,6 +204,7 @@ impl DoubtfulViolation {
             RestOfBlock::ReadAgain => Some(Harmless::ReadAgain { interferes: self.interferes }),
             RestOfBlock::BegunAnew => Some(Harmless::BegunAnew),
             RestOfBlock::OthersFailed => Some(Harmless::OthersFailed),
+            RestOfBlock::Retried => Some(Harmless::Retried),
             RestOfBlock::ReadUnderLock(again) => {
                 Some(Harmless::ReadUnderLock { again, interferes: self.interferes })
             }
@@ -263,6 +285,7 @@ fn idiom_of(
             Some(if is_update { BenignCycle::FailedUpdate } else { BenignCycle::Polling })
         }
         Harmless::OthersFailed => Some(BenignCycle::OthersFailed),
+        Harmless::Retried => Some(BenignCycle::FailedUpdate),
         Harmless::ReadUnderLock { again, interferes } => {
             is_double_check(again, interferes).then_some(BenignCycle::DoubleChecked)
         }

@@ -58,6 +58,7 @@ mod benign;
 mod blame;
 mod graph;
 mod intervals;
+mod reliance;
 mod report;
 mod witness;
 
@@ -81,6 +82,7 @@ use benign::{DoubtfulViolation, Look, ReadSince};
 use blame::{Path, PathSearch};
 use graph::{Added, Edge, Endpoint, Graph, Label, NodeId};
 use intervals::{Interval, Use};
+use reliance::Sections;
 use report::{Group, Violations};
 use witness::CycleBuilder;
 
@@ -156,6 +158,8 @@ struct Thread {
     doubtful: Vec<DoubtfulViolation>,
     /// When its transaction last looked at variables that need no lock.
     looks: FxHashMap<Variable, Look>,
+    /// The locks that it holds, and those that its transaction has held.
+    sections: Sections,
 }
 
 /// Beyond this many variables in one transaction, looks at others are not remembered: none of them is known to be one of a loop.
@@ -272,6 +276,7 @@ impl Velodrome {
             let reused = &mut self.threads[slot.index()];
             reused.timeline.restart();
             reused.open.clear();
+            reused.sections = Sections::default();
             reused.started = TimedOperation::default();
             return slot;
         }
@@ -450,11 +455,21 @@ impl Velodrome {
             }
         }
         self.operation(event, Subject::Lock(lock));
+        let slot = self.slot(event.thread);
+        let thread = &mut self.threads[slot.index()];
+        if !thread.open.is_empty() {
+            thread.sections.acquire((lock, event.site), thread.timeline.now());
+        }
     }
 
     fn release(&mut self, event: &Event, lock: ObjectId, mode: Mode) {
         self.sources.clear();
         let operation = self.operation(event, Subject::Lock(lock));
+        let slot = self.slot(event.thread);
+        let thread = &mut self.threads[slot.index()];
+        if !thread.open.is_empty() {
+            thread.sections.release(lock, thread.timeline.now());
+        }
         let position = self.key(HistoryKey::Lock(lock));
         if operation.thread_time.is_none() && self.sync_histories.at(position).is_none() {
             return;
@@ -562,8 +577,11 @@ impl Velodrome {
                 self.violations.settle(&violation);
             }
         }
-        if thread.open.is_empty() && !thread.looks.is_empty() {
-            thread.looks.clear();
+        if thread.open.is_empty() {
+            thread.sections.end_transaction();
+            if !thread.looks.is_empty() {
+                thread.looks.clear();
+            }
         }
         if has_ended
             && thread.open.is_empty()
@@ -655,7 +673,9 @@ impl Velodrome {
             let cycle = builder.cycle(node, &path, source, closing, first);
             let mut interferes: Vec<_> = interfering(&path, &closing).collect();
             interferes.dedup_by_key(|(end, _)| end.operation_at.site);
-            self.violations.keep(shape, Group::new(outer, interferes, cycle));
+            let left = root.map_or(0, |edge| edge.source.time());
+            let guards = self.threads[slot.index()].sections.guards(left);
+            self.violations.keep(shape, Group::new(outer, interferes, cycle, guards));
         }
         if let Some(doubtful) = doubtful {
             self.threads[slot.index()].doubtful.push(doubtful);

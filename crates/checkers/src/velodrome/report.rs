@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use events::{Block, Kind, SiteId, Tables};
+use events::{Block, SiteId, Tables};
 use findings::{
     Cycle, CycleEdge, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step, ThreadAction,
     Transaction, Witness,
@@ -12,11 +12,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::RULE;
 use super::benign::{self, DoubtfulViolation, Harmless};
 use super::graph::{Endpoint, Label};
+use super::reliance::{Guards, Reliance, reliance};
 use super::witness::{CycleTransaction, TransactionCycle};
 use crate::operation_at::Contexts;
 use crate::stacks::Stacks;
 use crate::subject::{Subject, ThreadNames, site_of};
-use crate::verb::Verb;
 
 /// What two violations have in common that are reported as one. What others did in between, and in which blocks the blamed one
 /// was, is that of the first of them: under load it varies without end, and what must change is the same.
@@ -50,6 +50,8 @@ pub(super) struct Group {
     pub(super) interferes: Vec<(Endpoint, Subject)>,
     /// The cycle, of the first violation.
     pub(super) cycle: TransactionCycle,
+    /// What guards its ends.
+    guards: Guards,
 }
 
 /// Beyond this many different reasons, violations of one shape are taken to do harm.
@@ -61,6 +63,7 @@ impl Group {
         outer_blocks: Vec<Block>,
         interferes: Vec<(Endpoint, Subject)>,
         cycle: TransactionCycle,
+        guards: Guards,
     ) -> Group {
         Group {
             count: 1,
@@ -70,6 +73,7 @@ impl Group {
             outer_blocks,
             interferes,
             cycle,
+            guards,
         }
     }
 
@@ -177,37 +181,6 @@ struct FindingBuilder<'a> {
     updates: &'a FxHashSet<SiteId>,
 }
 
-/// Whether the block can be expected to rely on nothing having come in between, by the first edge of its cycle and the last one.
-///
-/// What it uses twice under one lock, or without any, it does; and so it does if it reads something and then uses it again, or writes
-/// something else. Where it uses two
-/// things that each guard themselves, such as two counters, a queue and a flag, or objects with a lock each, the order in which
-/// others see its two steps may be of no concern to anybody. So it may be where a look under a shared lock is followed by
-/// a second one under the exclusive lock.
-fn relies_on_what_it_saw(edges: &[Label]) -> bool {
-    let (Some(root), Some(closing)) = (edges.first(), edges.last()) else { return true };
-    let is = |end: &Endpoint, kinds: &[Kind]| {
-        kinds.iter().any(|kind| end.operation_at.verb() == Verb::of_kind(*kind))
-    };
-    let is_same = root.subject == closing.subject;
-    match (root.subject, closing.subject) {
-        (Subject::Lock(_), Subject::Lock(_)) => {
-            let is_upgraded = is(&root.from, &[Kind::ReleaseShared, Kind::AcquireShared])
-                && is(&closing.to, &[Kind::Acquire]);
-            is_same && !is_upgraded
-        }
-        (Subject::Lock(_) | Subject::Variable(_), Subject::Lock(_) | Subject::Variable(_)) => {
-            const ORDINARY: [Kind; 4] =
-                [Kind::Read, Kind::Write, Kind::EarlierRead, Kind::EarlierWrite];
-            let reads_first = is(&root.from, &[Kind::VolatileRead]);
-            is(&root.from, &ORDINARY)
-                || is(&closing.to, &ORDINARY)
-                || reads_first && (is_same || is(&closing.to, &[Kind::VolatileWrite]))
-        }
-        _ => true,
-    }
-}
-
 impl FindingBuilder<'_> {
     fn finding(&self, shape: &Shape, group: &Group) -> Finding {
         let tables = self.tables;
@@ -231,10 +204,12 @@ impl FindingBuilder<'_> {
             steps.push(self.step("second", &last.to, last.subject, blamed, &threads));
         }
         let benign = benign::idiom(tables, shape, group.harmless(), self.updates);
-        let severity = match (shape.is_blamed, benign) {
-            (_, Some(_)) => Severity::Low,
-            (true, None) if group.loses_updates || relies_on_what_it_saw(edges) => Severity::High,
-            (true | false, None) => Severity::Medium,
+        let severity = match (benign, reliance(tables, edges, group.guards)) {
+            (Some(_), _) => Severity::Low,
+            (None, Reliance::Hardly) if !group.loses_updates => Severity::Low,
+            (None, Reliance::Perhaps) if !group.loses_updates => Severity::Medium,
+            (None, _) if shape.is_blamed => Severity::High,
+            (None, _) => Severity::Medium,
         };
         let mut subjects = BTreeMap::new();
         let mut stable_subjects = BTreeMap::new();

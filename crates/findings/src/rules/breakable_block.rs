@@ -75,8 +75,8 @@ super::rule! {
     ///   lock back, and wrote the variable under the same lock without reading it again, and another thread wrote it under
     ///   that lock: its update can be lost;
     /// - `medium`: any other order that splits the block, and all that needs a side of a branch that was not taken;
-    /// - `low`: all of the variables are volatile or atomic, and so meant to be used without a lock; or two blocks can split
-    ///   each other, though no other order splits one of them alone.
+    /// - `low`: all of the variables are volatile or atomic, and so meant to be used without a lock, be it on a side that was not
+    ///   taken; or two blocks can split each other, though no other order splits one of them alone.
     ///
     /// ## Limitations
     ///

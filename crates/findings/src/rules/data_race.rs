@@ -53,7 +53,9 @@ super::rule! {
     /// - `high`: no lock is held at all of these accesses, or each thread holds a different lock object. The contents of
     ///   collections such as `HashMap` and `ArrayList`, which are not thread-safe, count as a variable too;
     /// - `medium`: all writes hold a lock and a read does not, so that it can see an old value or half of an update; one
-    ///   variable is guarded by a lock of which there may be several instances; a `boolean` that changes only once should be
+    ///   variable is guarded by a lock of which there may be several instances; a caller of a library, or a worker of a
+    ///   pool that the program does not have, sees late at worst what another thread sets (where an update is lost, a
+    ///   collection breaks, or a reference is set to `null` between its test and its use, it is `high`); a `boolean` that changes only once should be
     ///   volatile; a number is only incremented, and increments are lost; several threads write what is read after all of
     ///   them have finished;
     /// - `low`: all accesses hold a lock that is stored next to the data, but the analysis cannot prove that it is the same

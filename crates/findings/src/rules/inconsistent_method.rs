@@ -48,7 +48,7 @@ super::rule! {
     /// - `high`: a variable is read, and then written under the same lock acquired again, depending on what was read (lost
     ///   update, check-then-act);
     /// - `medium`: different variables that another thread treats as a unit: a pair that is read or written in two
-    ///   halves;
+    ///   halves; what is `high` but for the callers of a library, who may be one thread;
     /// - `low`: the same variables are only read, or written and then read, or written without a visible dependence
     ///   on what was read; the method waits for other threads by design; the accesses are many calls below it; or it is not
     ///   certain that it is the same object both times. Shown with `--level low` only.

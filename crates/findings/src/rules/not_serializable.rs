@@ -59,16 +59,22 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: the blamed block is the innermost one that was split: no equivalent run executes it
-    ///   without interruption;
+    /// - `high`: the blamed block is the innermost one that was split, no equivalent run executes it without interruption,
+    ///   and it can be expected to rely on that: it uses one variable twice, or what one lock guards, or something that
+    ///   nothing guards;
     /// - `medium`: the blocks of the cycle cannot all be serial, but each of them alone can: no single block is to blame,
-    ///   and the one that completed the cycle is named;
+    ///   and the one that completed the cycle is named; or the block uses two objects of one kind, each under its own lock, as a
+    ///   transfer between two accounts does;
     /// - `low`, shown with `--level low`: the block was split and does not rely on what it had read before: it reads a
     ///   variable again and again at one place, until another thread changes it; or it read a variable and tried to
     ///   update it in one step (`compareAndSet`, `putIfAbsent`), which failed because another thread had changed it; or
     ///   it read a variable, acquired a lock and read it again, while another thread initialised it in the same method
-    ///   (double-checked initialisation). Blocks that write the variable after all are graded `high`: the change of the
-    ///   other thread may be lost.
+    ///   (double-checked initialisation). Or it uses two things that have nothing to do with each other, as far as is
+    ///   known: one after the other, under locks of different kinds (a cache, then the session of a user), or such as
+    ///   guard themselves (it takes something out of a queue and puts it back). Or all that came in between is that another
+    ///   thread tried to update the variable in one step and failed, as at a lock that a program makes of an
+    ///   `AtomicBoolean`. Blocks that write the variable after all are graded `high`: the change of the other thread may
+    ///   be lost.
     ///
     /// ## Limitations
     ///
