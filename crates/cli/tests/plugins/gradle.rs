@@ -1,7 +1,6 @@
 //! The plugin for Gradle, on its samples, by a real Gradle.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use crate::sample::{Build, Sample, assert_says, command};
@@ -16,16 +15,13 @@ impl Sample {
     }
 
     fn gradle_with(&self, flags: &[&str], arguments: &[&str]) -> Build {
-        self.build(self.gradle_command("gradle").args(flags).args(arguments))
+        self.build(self.gradle_command().args(flags).args(arguments))
     }
 
     /// The command to which arguments of Gradle can be added.
-    fn gradle_command(&self, program: &str) -> Command {
-        let mut gradle = Command::new(program);
+    fn gradle_command(&self) -> Command {
+        let mut gradle = Command::new("gradle");
         gradle.current_dir(self.path(".")).env("GRADLE_USER_HOME", self.path(HOME));
-        if program != "gradle" {
-            gradle.args(["run", "--", "gradle"]);
-        }
         gradle.args(["--offline", "--console=plain"]);
         gradle.arg(format!("-Dmaven.repo.local={}", self.repository.display()));
         gradle
@@ -47,7 +43,7 @@ struct Daemon<'a>(&'a Sample);
 impl Drop for Daemon<'_> {
     fn drop(&mut self) {
         // Only those that have this home.
-        let _ = self.0.gradle_command("gradle").arg("--stop").output();
+        let _ = self.0.gradle_command().arg("--stop").output();
     }
 }
 
@@ -155,22 +151,4 @@ fn the_command_comes_with_the_plugin() {
     assert_says(build.failure(), &["data race on `Counter#1.count`"]);
     let unpacked = fs::read_dir(sample.path("cache/scission/native")).unwrap().count();
     assert_eq!(unpacked, 1);
-}
-
-/// Without the plugin: what `docs/running.md` says of Gradle.
-#[test]
-#[ignore = "takes minutes: `cargo xtask test --all`"]
-fn a_daemon_that_was_there_before_loses_nothing() {
-    let Some(sample) = Sample::new("gradle/samples/junit4") else { return };
-    let _daemon = Daemon(&sample);
-    sample.gradle_with(&["--daemon"], &["compileTestJava"]).success();
-    let program = command().to_string_lossy();
-    let watched = |flag: &str| {
-        sample.build(sample.gradle_command(&program).args([flag, "cleanTest", "test"]))
-    };
-    let build = watched("--daemon");
-    assert_says(build.failure(), &["data race on `Counter#1.count`"]);
-    let build = watched("--no-daemon");
-    assert_says(build.failure(), &["data race on `Counter#1.count`"]);
-    assert!(Path::new(&*program).is_file());
 }
