@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use program::ids::{ClassId, Id, MethodId, TypedVec};
-use program::models::{ContentsAccess, Effect, Operand};
+use program::models::{ContentsAccess, Effect, MemoryAccess, Operand, Sharing};
 use program::{Origin, Program};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -1173,9 +1173,24 @@ fn contents_by_class(
         let kind = match models.contents_access(class, &declared.name, effects) {
             Some(ContentsAccess::Looks) => AccessKind::Read,
             Some(ContentsAccess::Changes | ContentsAccess::Takes) => AccessKind::Write,
-            None => return events,
+            // Who goes through what is not made for threads looks at all of it, also through a view.
+            None => match models.sharing(class) {
+                Some(Sharing::NotThreadSafe) if goes_through(program_facts, method) => {
+                    AccessKind::Read
+                }
+                _ => return events,
+            },
         };
         events.push(ContentsEvent { kind, is_atomic: false, is_synchronized });
     }
     events
+}
+
+/// Whether a call makes or moves an iterator or a stream of what its receiver holds.
+fn goes_through(program_facts: &ProgramFacts<'_>, method: MethodId) -> bool {
+    let program = program_facts.program();
+    let declared = &program.methods[method];
+    let class = &program.classes[declared.class].name;
+    let effects = program.effects_of(method);
+    program.models().memory_access(class, &declared.name, effects) == Some(MemoryAccess::Reads)
 }

@@ -895,6 +895,17 @@ impl EventCollector<'_, '_> {
             }
             _ => None,
         });
+        // Whoever puts all elements of a collection elsewhere goes through it.
+        for effect in effects {
+            if let Effect::Store { value: Operand::Elements(number), .. } = effect
+                && let Some(base) =
+                    self.flow.body_values.operand_value(call, Operand::Argument(*number))
+                && let Some(reference) = self.reference_of(base)
+                && !self.is_array(base)
+            {
+                self.contents_by_class(state, offset, reference, &[AccessKind::Read], None);
+            }
+        }
         let mut is_told = false;
         for effect in effects {
             let (of, kinds) = match effect {

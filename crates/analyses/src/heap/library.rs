@@ -51,8 +51,15 @@ impl Builder<'_> {
             return;
         }
         let class = &program.classes[declared.class].name;
-        if let Some(access) = program.models().contents_access(class, &declared.name, effects) {
-            let is_written = access != models::ContentsAccess::Looks;
+        let models = program.models();
+        let is_written = match models.contents_access(class, &declared.name, effects) {
+            Some(access) => Some(access != models::ContentsAccess::Looks),
+            // Iterators and streams look at what they go through.
+            None => models
+                .memory_access(class, &declared.name, effects)
+                .map(|access| access != models::MemoryAccess::Reads),
+        };
+        if let Some(is_written) = is_written {
             self.touch_contents(instruction, call, Operand::Receiver, !is_written, is_written);
         }
     }
@@ -60,6 +67,9 @@ impl Builder<'_> {
     fn effect(&mut self, instruction: &Instruction, call: &Call, effect: &Effect, is_local: bool) {
         match *effect {
             Effect::Store { value, into } if !is_local => {
+                if let Operand::Elements(number) = value {
+                    self.touch_contents(instruction, call, Operand::Argument(number), true, false);
+                }
                 let slot = self.kept_slot_of(instruction, call, into);
                 for keeper in self.operand(instruction, call, into) {
                     let contents = self.sets.target(keeper, slot);

@@ -1,4 +1,5 @@
-//! Rule `map-check-then-act`: a concurrent map is asked about a key and then changed at that key, in two calls.
+//! Rule `map-check-then-act`: a concurrent map is asked about a key and then changed at that key, in two calls; or an
+//! ordinary map in a static field of a library, which whoever calls it fills together with all others.
 //!
 //! Misses: a check and a change in two methods; keys that are equal and not the same value. May report a map that one
 //! thread alone changes, where the call graph shows several.
@@ -20,6 +21,8 @@ struct KeyedCall<'a> {
     map: LockExpression,
     key: ValueId,
     kind: Kind,
+    /// Whether the map is not made for threads: then not only the value of the key can be lost.
+    is_unguarded: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,7 +73,8 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
                     method.offset_of(found?)
                 });
                 let Some(look) = decided else { continue };
-                (look, grade(method, value))
+                let grade = grade(method, value);
+                (look, if put.is_unguarded { grade.max(Severity::Medium) } else { grade })
             }
         };
         findings.push(method.finding(
@@ -132,10 +136,14 @@ fn keyed<'a>(
     if !models.is_keyed(name, &declared.name, &declared.descriptor) {
         return None;
     }
+    let is_unguarded = is_unguarded(method, receiver, class);
+    let is_unguarded_look =
+        is_unguarded && effects.contains(&Effect::Read { of: Operand::Receiver });
     let is_atomic_look = effects
         .iter()
         .any(|effect| matches!(effect, Effect::AtomicRead { of: Operand::Receiver, .. }));
-    let updates = effects.iter().any(
+    let writes = is_unguarded && effects.contains(&Effect::Write { of: Operand::Receiver });
+    let updates = writes || effects.iter().any(
         |effect| matches!(effect, Effect::AtomicUpdate { of: Operand::Receiver, outcome, .. } if *outcome == program::models::Outcome::Always),
     );
     let runs_callbacks = effects.iter().any(|effect| matches!(effect, Effect::RunsTask { .. }));
@@ -144,7 +152,7 @@ fn keyed<'a>(
         effects
             .contains(&Effect::Store { value: Operand::Argument(number), into: Operand::Receiver })
     };
-    let kind = if is_atomic_look {
+    let kind = if is_atomic_look || is_unguarded_look {
         Kind::Looks
     } else if updates && !runs_callbacks && !adds && keeps(0) && keeps(1) {
         Kind::Puts
@@ -152,7 +160,15 @@ fn keyed<'a>(
         return None;
     };
     let map = method.expressions.of(receiver)?;
-    Some(KeyedCall { block, instruction, call, map, key, kind })
+    Some(KeyedCall { block, instruction, call, map, key, kind, is_unguarded })
+}
+
+/// Whether a map that is not made for threads is there for all callers of a library. What threads of the program do to one
+/// is left to `data-race`.
+fn is_unguarded(method: &MethodFacts<'_>, map: ValueId, class: ClassId) -> bool {
+    method.facts.class_is(class, ClassProperty::NotThreadSafe)
+        && method.field_of(map).is_some_and(|field| method.program().fields[field].is_static())
+        && method.facts.threads_running(method.method).is_empty()
 }
 
 /// Whether two keys are the same value: one value, one path that does not change, or one constant; boxes count as what

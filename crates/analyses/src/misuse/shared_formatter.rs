@@ -1,10 +1,11 @@
 //! Rule `shared-formatter`: an object whose methods change it while they work (`SimpleDateFormat` and its kin) is in a
-//! static field, and is used without a lock.
+//! static field, alone or in an array, and is used without a lock.
 //!
 //! Misses: instance fields of shared objects, which `data-race` knows better. May report a field that one thread alone
 //! uses, where the call graph shows several.
 
 use findings::{Finding, Severity};
+use program::ids::{ClassId, FieldId, ValueId};
 use program::ir::Operation;
 use program::models::{ClassProperty, Effect, Operand};
 
@@ -17,12 +18,7 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
     for (_, instruction, call) in method.calls() {
         let Some(receiver) = method.receiver(call) else { continue };
         let value = method.body.without_casts(receiver);
-        let Some(Operation::GetStatic(field)) =
-            method.body.defining_instruction(value).map(|it| &it.operation)
-        else {
-            continue;
-        };
-        let Some(class) = method.class_of(value) else { continue };
+        let Some((field, class)) = in_static_field(method, value) else { continue };
         if !method.facts.class_is(class, ClassProperty::ChangesWhenUsed)
             || !changes(method, call)
             || method.is_locked(instruction.offset)
@@ -32,7 +28,7 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         let class = method.facts.class_name(class);
-        let field = &program.fields[*field];
+        let field = &program.fields[field];
         let name = format!("{}.{}", method.facts.class_name(field.class), field.name);
         findings.push(method.finding(
             RULE,
@@ -41,6 +37,23 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             vec![("used", instruction.offset)],
         ));
         return;
+    }
+}
+
+/// The static field that a value comes from, itself or as an element of the array there, with its class.
+fn in_static_field(method: &MethodFacts<'_>, value: ValueId) -> Option<(FieldId, ClassId)> {
+    let operation = |value| method.body.defining_instruction(value).map(|it| &it.operation);
+    match operation(value)? {
+        Operation::GetStatic(field) => Some((*field, method.class_of(value)?)),
+        Operation::ArrayLoad { array, .. } => {
+            let Operation::GetStatic(field) = operation(method.body.without_casts(*array))? else {
+                return None;
+            };
+            let program = method.program();
+            let element = program.fields[*field].descriptor.strip_prefix('[')?;
+            Some((*field, program.class_of_descriptor(element)?))
+        }
+        _ => None,
     }
 }
 

@@ -30,7 +30,8 @@
 //!    publisher. A variable beside the data, in the same object, is taken to be the one of that very object.
 //! 5. Constructors count as initialisation even where the object may be known already, unless it is a thread, which
 //!    its constructor may have started. Strict mode does not accept these reasons.
-//! 6. Elements of arrays are reported in strict mode only, or when both accesses name the same element by a constant:
+//! 6. Elements of arrays are reported in strict mode only, or when both accesses name the same element by a constant, or by
+//!    an index that is counted in the same way by every thread:
 //!    threads that share the work on an array are the rule (4.5). What is in collections that are not made for
 //!    threads is reported.
 //! 7. Where the dissertation counts conflicts, severity distinguishes them (`category.rs`), and recognised idioms
@@ -43,6 +44,7 @@ mod category;
 mod conflict;
 #[cfg(test)]
 mod conflict_oracle;
+mod elements;
 mod facts;
 mod harm;
 mod idiom;

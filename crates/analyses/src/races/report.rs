@@ -12,6 +12,7 @@ use program::{Components, FieldId};
 
 use super::category::{self, Category};
 use super::conflict::AcceptedReasons;
+use super::elements;
 use super::idiom::Idiom;
 use super::sharing::Sharing;
 use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
@@ -239,11 +240,16 @@ fn rank(race_facts: &RaceFacts<'_>, shown: &ShownPair<'_>) -> PairRank {
     }
 }
 
-/// Whether both accesses name one element of an array by the same constant: these are one variable.
+/// Whether both accesses name one element of an array by the same constant, or one of those that any thread comes to: these
+/// are one variable.
 fn is_same_element(race_facts: &RaceFacts<'_>, variable: &Variable, shown: &ShownPair<'_>) -> bool {
     variable.slot == Slot::Element
-        && constant_index(race_facts, shown.first.place)
+        && (constant_index(race_facts, shown.first.place)
             .is_some_and(|index| constant_index(race_facts, shown.second.place) == Some(index))
+            || [shown.first, shown.second].iter().all(|event| {
+                let body = race_facts.execution.context.program.body(event.place.method);
+                body.is_some_and(|body| elements::are_the_same_for_all(body, event.place.offset))
+            }))
 }
 
 fn constant_index(race_facts: &RaceFacts<'_>, place: Place) -> Option<i32> {

@@ -6,7 +6,7 @@ super::rule! {
     /// # map-check-then-act
     ///
     /// A concurrent map is asked about a key with `get` or `containsKey`, and then `put` at the same key, because of the answer or
-    /// computed from it.
+    /// computed from it. So is a map that is not made for threads, in a static field of a library: whoever calls it fills the same one.
     ///
     /// ## Why it matters
     ///
@@ -39,7 +39,7 @@ super::rule! {
     ///
     /// - `high`: the new value is computed from the old one; or a new collection, counter or lock is put, which loses what others
     ///   have added to theirs;
-    /// - `medium`: another new object is put;
+    /// - `medium`: another new object is put, or the map is not made for threads;
     /// - `low`: a value is put that was computed or passed in: two threads may compute it twice, and nothing else happens. Shown
     ///   with `--level low` only.
     ///

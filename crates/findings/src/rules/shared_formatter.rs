@@ -6,7 +6,7 @@ super::rule! {
     /// # shared-formatter
     ///
     /// A static field holds a `SimpleDateFormat` or another object that keeps the state of its work in fields (number formats,
-    /// digests, ciphers, matchers, parsers), and it is used without a lock.
+    /// digests, ciphers, matchers, parsers), or an array of them, and it is used without a lock.
     ///
     /// ## Why it matters
     ///
