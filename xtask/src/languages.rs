@@ -183,7 +183,7 @@ fn storage() -> Result<PathBuf> {
 }
 
 /// The jars of some artifacts and of all that they need, fetched where they are not there yet.
-fn fetch(name: &str, artifacts: &[&str]) -> Result<Vec<PathBuf>> {
+pub(crate) fn fetch(name: &str, artifacts: &[&str]) -> Result<Vec<PathBuf>> {
     let folder = storage()?.join(name);
     let project = project(name, artifacts)?;
     let is_there = fs::read_to_string(folder.join("pom.xml")).is_ok_and(|old| old == project);
@@ -228,6 +228,6 @@ fn project(name: &str, artifacts: &[&str]) -> Result<String> {
     ))
 }
 
-fn class_path(entries: &[PathBuf]) -> Result<String> {
+pub(crate) fn class_path(entries: &[PathBuf]) -> Result<String> {
     std::env::join_paths(entries)?.into_string().ok().context("a path is no Unicode")
 }

@@ -33,6 +33,12 @@ const PROGRAMS: [Program; 5] = [
     },
 ];
 
+/// Old releases with defects that were mended later, from Maven's central repository.
+const OLD_RELEASES: [(&str, &[&str]); 2] = [
+    ("dbcp-1.2.1", &["commons-dbcp:commons-dbcp:1.2.1", "commons-pool:commons-pool:1.2"]),
+    ("dbcp-1.2.2", &["commons-dbcp:commons-dbcp:1.2.2", "commons-pool:commons-pool:1.3"]),
+];
+
 /// Another agent for JVMs, to be used together with ours.
 const COVERAGE_PACKAGE: &str = "libjacoco-java";
 /// A client that puts a web server under load.
@@ -61,6 +67,10 @@ pub(crate) fn prepare() -> Result<()> {
     for program in &PROGRAMS {
         let class_path = class_path(program)?;
         fs::write(folder.join(format!("{}.classpath", program.name)), class_path)?;
+    }
+    for (name, artifacts) in OLD_RELEASES {
+        let jars = languages::class_path(&languages::fetch(name, artifacts)?)?;
+        fs::write(folder.join(format!("{name}.classpath")), jars)?;
     }
     languages::ensure_libraries(&folder)?;
     plugins::ensure(&folder)?;

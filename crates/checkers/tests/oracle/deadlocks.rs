@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use checkers::Checker;
 use checkers::deadlock::Deadlocks;
+use events::std_form::Reader;
 use events::{Action, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable};
 
 use super::random::{Random, number_from};
@@ -77,6 +78,34 @@ fn predicted(run: &Run) -> Vec<Vec<usize>> {
         cycle.into_iter().map(|(_, site)| site.0 as usize).collect::<Vec<_>>()
     };
     checker.predicted_acquisitions().into_iter().map(places).collect()
+}
+
+/// The same from the run as a text that is read as a trace.
+fn predicted_offline(run: &Run) -> Vec<Vec<usize>> {
+    let mut text = String::new();
+    for (number, (thread, step)) in run.iter().enumerate() {
+        let operation = match *step {
+            Step::Acquire(lock) => format!("acq(L{lock})"),
+            Step::Release(lock) => format!("rel(L{lock})"),
+            Step::Read(variable) => format!("r(V{variable})"),
+            Step::Write(variable) => format!("w(V{variable})"),
+        };
+        text.push_str(&format!("T{thread}|{operation}|{number}\n"));
+    }
+    let mut acquisitions = (0..run.len()).filter(|it| matches!(run[*it].1, Step::Acquire(_)));
+    let mut number_of: BTreeMap<SiteId, usize> = BTreeMap::new();
+    let mut checker = Deadlocks::default();
+    let mut reader = Reader::new(text);
+    while let Some(event) = reader.next_event().expect("the trace is well-formed") {
+        if matches!(event.action, Action::Acquire(_)) {
+            number_of.insert(event.site, acquisitions.next().expect("as many as were written"));
+        }
+        checker.event(&event);
+    }
+    let numbers = |cycle: Vec<(ThreadId, SiteId)>| {
+        cycle.into_iter().map(|(_, site)| number_of[&site]).collect::<Vec<_>>()
+    };
+    checker.predicted_acquisitions().into_iter().map(numbers).collect()
 }
 
 /// How far each thread is, and who wrote each variable last.
@@ -216,12 +245,15 @@ fn patterns<'a>(
 fn predicted_deadlocks_are_those_of_all_sync_preserving_orders() {
     let mut random = Random::new(number_from("CHECKER_SEED", 1));
     let (mut patterns_seen, mut longest) = (0, 0);
-    for number in 0..number_from("CHECKER_RUNS", 20_000) {
+    for number in 0..number_from("CHECKER_RUNS", 100_000) {
         let threads = 2 + random.below(2);
         let run = random_run(&mut random, threads);
         let possible = Oracle::cycles(&run, threads);
         let predicted: Vec<BTreeSet<usize>> =
             predicted(&run).into_iter().map(|cycle| cycle.into_iter().collect()).collect();
+        let offline: BTreeSet<BTreeSet<usize>> =
+            predicted_offline(&run).into_iter().map(|cycle| cycle.into_iter().collect()).collect();
+        assert_eq!(predicted.iter().cloned().collect::<BTreeSet<_>>(), offline, "run {number}");
         for cycle in &predicted {
             assert!(possible.contains(cycle), "run {number}: {cycle:?} cannot happen in {run:?}");
         }

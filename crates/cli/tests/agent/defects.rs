@@ -29,6 +29,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         Case::new("defects/log4j-41214", [Requirement::Program("log4j")], appender_deadlock),
         Case::new("defects/dbcp-369/check", [Requirement::Program("dbcp")], data_sources_in_code),
+        Case::new("defects/dbcp-65", [Requirement::Program("dbcp-1.2.1")], statement_lockout),
+        Case::new("defects/dbcp-270", [Requirement::Program("dbcp-1.2.2")], evictor_deadlock),
+        Case::new("defects/pool-125", [Requirement::Program("dbcp-1.2.2")], factory_deadlock),
     ]
 }
 
@@ -68,6 +71,39 @@ fn appender_deadlock(setup: &Setup) -> Result<(), Failed> {
             finding.steps.iter().any(|(_, at)| *at == place)
         };
         takes_part("Category", "callAppenders") && takes_part("AppenderSkeleton", "doAppend")
+    })
+}
+
+/// `PoolingConnection.prepareStatement` waits for a statement under the lock that whoever gives one back needs.
+fn statement_lockout(setup: &Setup) -> Result<(), Failed> {
+    let flags = ["--monitor", "deadlock", "--on-deadlock", "exit"];
+    let found = observe(setup, "dbcp-1.2.1", "PoolDeadlocks", "DBCP-65", &flags)?;
+    let is_lockout = |subject: &String| subject.contains("`second` waits while it holds");
+    require_any(&found, "hang", |finding| {
+        let holder = step("holds", "org.apache.commons.dbcp.PoolingConnection", "prepareStatement");
+        finding.steps.contains(&holder) && finding.subjects.iter().any(is_lockout)
+    })
+}
+
+/// The evictor holds the pool and wants a connection; `PoolableConnection.close` takes both the other way round.
+fn evictor_deadlock(setup: &Setup) -> Result<(), Failed> {
+    let flags = ["--monitor", "deadlock", "--on-deadlock", "exit"];
+    let found = observe(setup, "dbcp-1.2.2", "PoolDeadlocks", "DBCP-270", &flags)?;
+    require_any(&found, "deadlock", |finding| {
+        let closer = step("holds", "org.apache.commons.dbcp.PoolableConnection", "close");
+        let evictor = step("holds", "org.apache.commons.pool.impl.GenericObjectPool", "evict");
+        finding.steps.contains(&closer) && finding.steps.contains(&evictor)
+    })
+}
+
+/// A pool calls its factory under its lock, and the factory calls the pool under its own.
+fn factory_deadlock(setup: &Setup) -> Result<(), Failed> {
+    let flags = ["--monitor", "deadlock", "--on-deadlock", "exit"];
+    let found = observe(setup, "dbcp-1.2.2", "PoolDeadlocks", "POOL-125", &flags)?;
+    let pool = "org.apache.commons.pool.impl.GenericObjectPool";
+    require_any(&found, "deadlock", |finding| {
+        finding.steps.contains(&step("holds", pool, "borrowObject"))
+            && finding.steps.contains(&step("wants", pool, "returnObject"))
     })
 }
 

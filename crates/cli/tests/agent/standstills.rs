@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use agent_protocol::layout::DEADLOCK_EXIT_CODE;
 use agent_protocol::read_directory;
@@ -77,6 +77,13 @@ pub(crate) fn cases() -> Vec<Case> {
             })
         })
         .collect();
+    for release in ALL {
+        let jvm = Requirement::Jvm(*release);
+        let name = |what: &str| format!("standstills/{what}/{release}");
+        cases.push(Case::new(name("twins"), [jvm], |setup: &Setup| twins(setup, *release)));
+        cases.push(Case::new(name("cycles"), [jvm], |setup: &Setup| cycles(setup, *release)));
+        cases.push(Case::new(name("each"), [jvm], |setup: &Setup| each(setup, *release)));
+    }
     cases.push(Case::new("standstills/killed", [], |setup: &Setup| {
         survives(setup, |child| Ok(child.kill()?))
     }));
@@ -100,7 +107,7 @@ fn watched(setup: &Setup, release: Option<u32>, options: &str) -> Result<Run, Fa
     Ok(run.watched("", &options).argument("-cp").argument(torture_classes()?))
 }
 
-fn findings_of(run: &Run) -> Result<Vec<Finding>, Failed> {
+pub(crate) fn findings_of(run: &Run) -> Result<Vec<Finding>, Failed> {
     let (all, _) = read_directory(&run.folder.path().join("results"))?;
     Ok(all.into_iter().flat_map(|jvm| jvm.findings).collect())
 }
@@ -135,6 +142,122 @@ fn judge(setup: &Setup, release: u32, expected: &Expected) -> Result<(), Failed>
     {
         let said: Vec<_> = found.iter().map(|it| (it.rule, &it.subjects["cause"])).collect();
         return Err(format!("{}: {said:?}, {seen:?}", expected.program).into());
+    }
+    Ok(())
+}
+
+/// The good twins of all kinds, which wait for long, end in silence.
+fn twins(setup: &Setup, release: u32) -> Result<(), Failed> {
+    let run = watched(setup, Some(release), "hang-after=1,exit-on-deadlock=true")?;
+    let run = run.argument("torture.Kinds").argument("good");
+    let seen = run.finish()?;
+    let found = findings_of(&run)?;
+    if seen.code == Some(0) && seen.output.ends_with("ended\n") && found.is_empty() {
+        return Ok(());
+    }
+    let said: Vec<_> = found.iter().map(|it| (it.rule, &it.subjects["cause"])).collect();
+    Err(format!("{said:?}, {seen:?}").into())
+}
+
+/// Threads that wait for each other in all kinds of cycles at the same time: each cycle is reported, and nothing else.
+fn cycles(setup: &Setup, release: u32) -> Result<(), Failed> {
+    let run = watched(setup, Some(release), "")?.argument("torture.Kinds").argument("bad");
+    let seen = run.finish()?;
+    let kinds = seen.output.lines().find_map(|line| line.strip_prefix("kinds ")).unwrap_or("");
+    let mut expected: Vec<String> = kinds.split(' ').map(str::to_string).collect();
+    let found = findings_of(&run)?;
+    let observed = found.iter().filter(|it| it.evidence == findings::Evidence::Observed);
+    let mut reported: Vec<String> = observed.map(kind).collect();
+    expected.sort();
+    reported.sort();
+    if release == 25 {
+        // There the JVM does not say which thread a join waits for, and of so many threads not all are asked.
+        expected.retain(|kind| kind != "join");
+        reported.retain(|kind| kind != "join");
+    }
+    if kinds.is_empty() || expected != reported {
+        return Err(format!("expected {expected:?}, reported {reported:?}, {seen:?}").into());
+    }
+    Ok(())
+}
+
+/// The kind of the threads that a finding is about: what their names have in common.
+fn kind(finding: &Finding) -> String {
+    // Threads of one name are told apart by a number.
+    let name = |thread: &str| thread.split(" #").next().unwrap_or(thread).to_string();
+    let kind = |thread: &str| match name(thread).rsplit_once('-') {
+        Some((kind, number)) if number.parse::<u32>().is_ok() => kind.to_string(),
+        _ => name(thread),
+    };
+    let steps = finding.witnesses.iter().flat_map(|witness| &witness.steps);
+    let kinds: BTreeSet<String> =
+        steps.filter_map(|step| step.thread.as_deref()).map(kind).collect();
+    let kinds: Vec<String> = kinds.into_iter().collect();
+    format!("{}{}", if finding.rule == "deadlock" { "" } else { finding.rule }, kinds.join("+"))
+}
+
+/// The kinds that a JVM can have only one of, as long as no thread goes on; with `SCISSION_EACH_KIND` all kinds, each in a JVM of its
+/// own, with the time from the beginning of the program to its end, which the report causes.
+fn each(setup: &Setup, release: u32) -> Result<(), Failed> {
+    const CYCLES: &[&str] = &[
+        "monitors",
+        "locks",
+        "mixed",
+        "three",
+        "upgrade",
+        "readers",
+        "stamped",
+        "join",
+        "get",
+        "get-under-lock",
+        "initialisers",
+        "pool",
+        "pool-of-three",
+        "pool-of-stages",
+        "two-pools",
+        "pool-and-lock",
+        "thousands",
+    ];
+    const ENDS: &[&str] = &["stages", "lockout-of-condition", "abandoned", "parallel-initialiser"];
+    const NOBODY_LEFT: &[&str] = &[
+        "latch",
+        "barrier",
+        "phaser",
+        "semaphore",
+        "exchanger",
+        "take",
+        "put",
+        "lockout",
+        "notification",
+        "signal",
+        "park",
+    ];
+    const VIRTUAL: &[&str] = &["virtual-locks", "virtual-monitor", "virtual-join"];
+    let mut kinds: Vec<(&str, &str)> = ENDS.iter().map(|kind| (*kind, "hang")).collect();
+    if release == 21 {
+        kinds.push(("pinned", "hang"));
+    }
+    // What no time must pass for is reported without a time.
+    let mut options = "exit-on-deadlock=true";
+    if std::env::var_os("SCISSION_EACH_KIND").is_some() {
+        options = "hang-after=1,exit-on-deadlock=true";
+        kinds.extend(CYCLES.iter().map(|kind| (*kind, "deadlock")));
+        kinds.extend(NOBODY_LEFT.iter().map(|kind| (*kind, "hang")));
+        kinds.extend(VIRTUAL.iter().filter(|_| release >= 21).map(|kind| (*kind, "deadlock")));
+    }
+    for (kind, rule) in kinds {
+        let run = watched(setup, Some(release), options)?;
+        let run = run.argument("torture.Kinds").argument("bad").argument(kind);
+        let seen = run.finish()?;
+        let ended = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
+        let begun = seen.output.lines().find_map(|line| line.strip_prefix("begins "));
+        let found = findings_of(&run)?;
+        let rules: Vec<&str> = found.iter().map(|it| it.rule).collect();
+        if seen.code != i32::try_from(DEADLOCK_EXIT_CODE).ok() || rules != [rule] {
+            return Err(format!("{kind}: {rules:?}, {seen:?}").into());
+        }
+        let begun: u128 = begun.unwrap_or("0").parse()?;
+        println!("Java {release}: {kind}, {rule}, {} ms", ended.saturating_sub(begun));
     }
     Ok(())
 }
