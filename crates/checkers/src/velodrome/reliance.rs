@@ -120,12 +120,15 @@ pub(super) fn reliance(tables: &Tables, edges: &[Label], guards: Guards) -> Reli
                 || reads_first && (is_same || second.is(&[Kind::VolatileWrite]))
             {
                 Reliance::Certainly
-            } else if is_same && !matches!(first.subject, Subject::Variable(Variable::Contents(_)))
-            {
-                Reliance::Perhaps
-            } else {
+            } else if first.guards_itself()
+                && second.guards_itself()
                 // What is taken out of a queue and put back, and counted up and down.
+                && (!is_same || [&first, &second].iter().all(|it| it.is(&[Kind::AtomicUpdate])))
+            {
                 Reliance::Hardly
+            } else {
+                // Volatile fields, often of one object.
+                Reliance::Perhaps
             }
         }
         _ => Reliance::Certainly,
@@ -158,6 +161,11 @@ impl Use {
 
     fn is(&self, kinds: &[Kind]) -> bool {
         !self.is_guarded && kinds.iter().any(|kind| self.verb == Verb::of_kind(*kind))
+    }
+
+    /// Whether it is about an object that is made for several threads, or one with a lock of its own.
+    fn guards_itself(&self) -> bool {
+        matches!(self.subject, Subject::Lock(_) | Subject::Variable(Variable::Contents(_)))
     }
 
     /// What locks of one kind have in common: the field that they are read from, or else the class.
