@@ -50,6 +50,13 @@ impl OwnCode {
         is_launcher: impl Fn(&str) -> bool,
     ) -> Origin {
         let place = place(location);
+        if place.is_empty() && class.contains("$$") {
+            // What is generated beside the classes of a program belongs to what was started.
+            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let command = state.command.get_or_insert_with(command);
+            let is_of_tool = !is_archive(command) && is_launcher(&main_class(command));
+            return if is_of_tool { Origin::Library } else { Origin::OwnCode };
+        }
         if !is_archive(place) || is_program_directory(place) || self.is_named(place) {
             return Origin::OwnCode;
         }
@@ -63,8 +70,7 @@ impl OwnCode {
                 Origin::Library
             };
         }
-        let main_class = command.rsplit('/').next().unwrap_or(&command).replace('.', "/");
-        if main_class == class && !is_launcher(class) {
+        if main_class(&command) == class && !is_launcher(class) {
             state.main_archive = Some(place.to_owned());
         }
         if state.main_archive.as_deref() == Some(place) { Origin::OwnCode } else { Origin::Library }
@@ -94,6 +100,11 @@ impl OwnCode {
 /// The place without what marks it as one inside an archive.
 fn place(location: &str) -> &str {
     location.strip_suffix("!/").unwrap_or(location)
+}
+
+/// The internal name of the main class that a JVM was started with, which a module may stand before.
+fn main_class(command: &str) -> String {
+    command.rsplit('/').next().unwrap_or(command).replace('.', "/")
 }
 
 fn is_archive(place: &str) -> bool {
@@ -180,6 +191,10 @@ mod tests {
         assert_eq!(of("org/junit/Runner", "file:/srv/lib/junit.jar"), Origin::Library);
         assert_eq!(of("org/hamcrest/Is", "file:/srv/lib/junit.jar"), Origin::Library);
         assert_eq!(of("com/acme/ShopTest", "file:/srv/target/test-classes/"), Origin::OwnCode);
+        assert_eq!(of("org/junit/Runner$$FastClass$$1", ""), Origin::Library);
+        assert_eq!(of("Script1", ""), Origin::OwnCode);
+        let code = OwnCode::default();
+        assert_eq!(origin(&code, "shop/Item$$Proxy", "", "shop.Main"), Origin::OwnCode);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! The types here mirror the findings instead of serialising them directly, so that the plain data
 //! may change without changing what others parse.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use findings::{
@@ -30,8 +31,15 @@ struct JsonResults<'a> {
     remarks: &'a [String],
     threads: &'a [String],
     gaps: Vec<JsonGap>,
+    watched: Option<JsonWatched<'a>>,
     stats: Map<String, Value>,
     interrupted: bool,
+}
+
+#[derive(Serialize)]
+struct JsonWatched<'a> {
+    places: &'a BTreeMap<String, u64>,
+    order_only: u64,
 }
 
 #[derive(Serialize)]
@@ -177,6 +185,10 @@ pub(crate) fn render(results: &Results, writer: &mut dyn Write) -> io::Result<()
         remarks: &results.remarks,
         threads: &results.threads,
         gaps: results.gaps.iter().map(json_gap).collect(),
+        watched: results
+            .watched
+            .as_ref()
+            .map(|watched| JsonWatched { places: &watched.places, order_only: watched.order_only }),
         stats: results
             .stats
             .iter()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use findings::{
     BaselineEntry, BenignCycle, Comparison, Cycle, CycleEdge, EdgeKind, Evidence, Finding,
     Fingerprint, Gap, HeldLock, Operation, Results, Severity, Site, Stack, Step, Suppressed,
-    Suppressor, ThreadAction, Transaction, Witness, kept_name, rules,
+    Suppressor, ThreadAction, Transaction, WatchedCode, Witness, kept_name, rules,
 };
 use serde::Deserialize;
 
@@ -44,10 +44,17 @@ struct File {
     threads: Vec<String>,
     #[serde(default)]
     gaps: Vec<Gap>,
+    watched: Option<ReadWatched>,
     #[serde(default)]
     stats: BTreeMap<String, u64>,
     #[serde(default)]
     interrupted: bool,
+}
+
+#[derive(Deserialize)]
+struct ReadWatched {
+    places: BTreeMap<String, u64>,
+    order_only: u64,
 }
 
 #[derive(Deserialize)]
@@ -162,7 +169,9 @@ pub fn read_results(text: &str) -> Result<Results, ReportError> {
         remarks: file.remarks,
         gaps: file.gaps,
         threads: file.threads,
-        watched: None,
+        watched: file
+            .watched
+            .map(|it| WatchedCode { places: it.places, order_only: it.order_only }),
         stats: file.stats.iter().map(|(name, number)| (kept_name(name), *number)).collect(),
         interrupted: file.interrupted,
     })

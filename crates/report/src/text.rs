@@ -14,8 +14,7 @@ use annotate_snippets::{
     Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str,
 };
 use findings::{
-    Evidence, Finding, Gap, HeldLock, Results, Severity, Site, Step, Suppressed, WatchedCode,
-    Witness,
+    Evidence, Finding, Gap, HeldLock, Results, Severity, Site, Step, Suppressed, Witness,
 };
 
 use crate::other_notes::{
@@ -463,7 +462,7 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
     }
     writeln!(writer, "{line}")?;
     if let Some(watched) = results.watched.as_ref().filter(|watched| watched.order_only > 0) {
-        writeln!(writer, "{}", what_was_watched(watched))?;
+        writeln!(writer, "{}", words::what_was_watched(watched))?;
     }
     if let Some((lowest, _)) = results.below_level.first_key_value() {
         writeln!(writer, "`--level {}` shows everything", words::name(lowest))?;
@@ -474,27 +473,6 @@ fn write_summary(results: &Results, detail: Detail, writer: &mut dyn Write) -> i
         }
     }
     Ok(())
-}
-
-/// `watched 12 classes in target/classes; 240 library classes for order only`, and how to watch these too.
-fn what_was_watched(watched: &WatchedCode) -> String {
-    let classes = |number: u64, kind: &str| match number {
-        1 => format!("1 {kind}class"),
-        number => format!("{} {kind}classes", with_separators(number)),
-    };
-    let places: Vec<String> = watched
-        .places
-        .iter()
-        .map(|(place, number)| match place.as_str() {
-            "" => format!("{} made at run time", classes(*number, "")),
-            place => format!("{} in {place}", classes(*number, "")),
-        })
-        .collect();
-    let places = if places.is_empty() { "no class".to_string() } else { places.join(", ") };
-    let order_only = classes(watched.order_only, "library ");
-    format!(
-        "watched {places}; {order_only} for order only (`--include PATTERN` or `--libraries full` watches more)"
-    )
 }
 
 /// `1 high, 2 medium`, and evidence that is more than a possibility: `1 high; 1 observed`.

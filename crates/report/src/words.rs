@@ -6,7 +6,7 @@
 
 use findings::{
     BenignCycle, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Fingerprint, GRADE, Gap, GradeRule,
-    Rule, Site, Step, rules,
+    Rule, Site, Step, WatchedCode, rules,
 };
 use serde::Serialize;
 
@@ -160,6 +160,27 @@ pub(crate) fn why_benign(benign: BenignCycle, cycle: &Cycle) -> String {
 /// The transaction that an edge leads to: the next one, and the first from the last.
 pub(crate) fn target_of_edge(cycle: &Cycle, edge: usize) -> usize {
     (edge + 1) % cycle.transactions.len().max(1)
+}
+
+/// `watched 12 classes in target/classes; 240 library classes for order only`, and how to watch these too.
+pub(crate) fn what_was_watched(watched: &WatchedCode) -> String {
+    let classes = |number: u64, kind: &str| match number {
+        1 => format!("1 {kind}class"),
+        number => format!("{} {kind}classes", with_separators(number)),
+    };
+    let places: Vec<String> = watched
+        .places
+        .iter()
+        .map(|(place, number)| match place.as_str() {
+            "" => format!("{} made at run time", classes(*number, "")),
+            place => format!("{} in {place}", classes(*number, "")),
+        })
+        .collect();
+    let places = if places.is_empty() { "no class".to_string() } else { places.join(", ") };
+    let order_only = classes(watched.order_only, "library ");
+    format!(
+        "watched {places}; {order_only} for order only (`--include PATTERN` or `--libraries full` watches more)"
+    )
 }
 
 /// A number with its thousands set apart: `54,321`.

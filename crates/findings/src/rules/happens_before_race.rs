@@ -53,6 +53,6 @@ super::rule! {
             ("first", "`{thread}` {verb} `{subject}` here"),
             ("second", "`{thread}` {verb} it here, and nothing orders this after the first access"),
         ],
-        advice: "guard every access to `{variable}` with the same lock, or make it volatile if nothing that is written depends on what was read",
+        advice: "guard every access to `{variable}` with the same lock, or make it volatile if it is no collection and nothing that is written depends on what was read",
     }
 }

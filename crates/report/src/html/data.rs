@@ -155,7 +155,9 @@ pub(super) fn page(results: &Results, sources: &Sources) -> Page {
         remarks: results
             .remarks
             .iter()
-            .map(|remark| shown_within(remark, LONGEST_SENTENCE))
+            .cloned()
+            .chain(results.watched.as_ref().map(words::what_was_watched))
+            .map(|remark| shown_within(&remark, LONGEST_SENTENCE))
             .collect(),
         gaps: results.gaps.iter().map(page_gap).collect(),
     }
