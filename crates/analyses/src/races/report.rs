@@ -8,12 +8,13 @@ use findings::{
     Evidence, Finding, Gap, GapKind, GradeRule, HeldLock, Severity, Stack, Step, ThreadAction,
     Witness,
 };
+use program::ir::Operation;
 use program::{Components, FieldId};
 
 use super::category::{self, Category};
 use super::conflict::AcceptedReasons;
 use super::elements;
-use super::idiom::Idiom;
+use super::idiom::{Idiom, at};
 use super::sharing::Sharing;
 use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
 use super::{CLIENT, DATA_RACE};
@@ -21,6 +22,7 @@ use crate::Scope;
 use crate::execution::AccessKind;
 use crate::heap::{ObjectId, Place, Slot, ThreadId};
 use crate::source_names::field_name;
+use crate::stale_value::domain::contents_access;
 
 /// What a finding is about. Several abstract objects have the same fields; a fix of one fixes all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,6 +166,8 @@ pub(super) struct PairRank {
     is_two_writes: bool,
     /// Calls from the beginnings of the threads.
     calls: u32,
+    /// What is done to one element of a collection shows more than going through all of them.
+    goes_through: bool,
     places: (Place, Place),
 }
 
@@ -236,8 +240,18 @@ fn rank(race_facts: &RaceFacts<'_>, shown: &ShownPair<'_>) -> PairRank {
         locks: (locks[0].min(locks[1]), locks[0].max(locks[1])),
         is_two_writes: shown.second.kind == AccessKind::Write,
         calls: race_facts.depth(shown.first) + race_facts.depth(shown.second),
+        goes_through: goes_through(race_facts, shown.second),
         places: (shown.first.place, shown.second.place),
     }
+}
+
+/// Whether an access makes or moves an iterator, or a stream.
+fn goes_through(race_facts: &RaceFacts<'_>, event: &Event) -> bool {
+    let program = race_facts.execution.context.program;
+    at(program, event.place).is_some_and(|(_, instruction)| match &instruction.operation {
+        Operation::Call(call) => contents_access(program, call.method).is_none(),
+        _ => false,
+    })
 }
 
 /// Whether both accesses name one element of an array by the same constant, or one of those that any thread comes to: these
@@ -254,7 +268,7 @@ fn is_same_element(race_facts: &RaceFacts<'_>, variable: &Variable, shown: &Show
 
 fn constant_index(race_facts: &RaceFacts<'_>, place: Place) -> Option<i32> {
     use classes::bytecode::Literal;
-    use program::ir::{Constant, Operation};
+    use program::ir::Constant;
     let body = race_facts.execution.context.program.body(place.method)?;
     let access = body.instructions().find(|instruction| instruction.offset == place.offset)?;
     let index = match &access.operation {
