@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::builds::{self, Profile};
 
@@ -69,6 +69,29 @@ impl Mode {
             Mode::Atomizer => "atomizer",
         }
     }
+
+    /// The options of the agent that say what happens to events; without an agent there are none.
+    fn options(self, trace: &Path) -> Option<String> {
+        Some(match self {
+            Mode::Plain => return None,
+            Mode::HooksOnly | Mode::SparseHooks => "hooks-only=true".to_string(),
+            Mode::Recording => format!("record={}", trace.display()),
+            Mode::Velodrome => "monitor=velodrome".to_string(),
+            Mode::Checkers | Mode::SparseCheckers => {
+                "monitor=velodrome,monitor=happens-before".to_string()
+            }
+            Mode::Eraser => "monitor=eraser".to_string(),
+            Mode::Atomizer => "monitor=atomizer".to_string(),
+        })
+    }
+}
+
+fn included(mut options: String, patterns: &[&str]) -> String {
+    for pattern in patterns {
+        options.push_str(",include=");
+        options.push_str(pattern);
+    }
+    options
 }
 
 /// The library that a JVM loads.
@@ -80,13 +103,17 @@ impl Agent {
     /// Builds the library as users get it, or takes the one that the environment names.
     pub(crate) fn build() -> Result<Agent> {
         if let Some(other) = std::env::var_os(OTHER_LIBRARY) {
-            let library = PathBuf::from(other);
-            if !library.is_file() {
-                bail!("{OTHER_LIBRARY} names {}, and that is no file", library.display());
-            }
-            return Ok(Agent { library });
+            return Agent::of_library(Path::new(&other)).context(OTHER_LIBRARY);
         }
         Ok(Agent { library: builds::library(Profile::Release)?.canonicalize()? })
+    }
+
+    /// Another library than that of this tree.
+    pub(crate) fn of_library(library: &Path) -> Result<Agent> {
+        if !library.is_file() {
+            bail!("{} is no file", library.display());
+        }
+        Ok(Agent { library: library.canonicalize()? })
     }
 
     /// The arguments of `java` that start it. A trace is written to the file, and only when recording.
@@ -98,26 +125,18 @@ impl Agent {
         trace: &Path,
         list: &Path,
     ) -> Vec<OsString> {
-        let mut options = match mode {
-            Mode::Plain => return Vec::new(),
-            Mode::HooksOnly | Mode::SparseHooks => "hooks-only=true".to_string(),
-            Mode::Recording => format!("record={}", trace.display()),
-            Mode::Velodrome => "monitor=velodrome".to_string(),
-            Mode::Checkers | Mode::SparseCheckers => {
-                "monitor=velodrome,monitor=happens-before".to_string()
-            }
-            Mode::Eraser => "monitor=eraser".to_string(),
-            Mode::Atomizer => "monitor=atomizer".to_string(),
-        };
+        let Some(mut options) = mode.options(trace) else { return Vec::new() };
         if mode.is_sparse() {
             options.push_str(&format!(",watch-list={}", list.display()));
         }
         options.push_str(",whole-libraries=true");
-        for pattern in include {
-            options.push_str(",include=");
-            options.push_str(pattern);
-        }
-        self.arguments_with(&options)
+        self.arguments_with(&included(options, include))
+    }
+
+    /// The same in options that libraries of older commits know, too. What is in archives must be included by name.
+    pub(crate) fn lasting_arguments(&self, mode: Mode, include: &[&str]) -> Vec<OsString> {
+        let options = mode.options(Path::new("/dev/null"));
+        options.map_or_else(Vec::new, |options| self.arguments_with(&included(options, include)))
     }
 
     /// The arguments of `java` that start it with these options.

@@ -1,6 +1,7 @@
 //! `cargo xtask bench agent`: what the agent costs. See `bench/README.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,6 +32,7 @@ pub(crate) const KERNELS: [&str; 11] = [
 const COMPILER: &str = "Compilation";
 const DATABASE: &str = "Database";
 const DATABASE_PACKAGE: &str = "libh2-java";
+const DATABASE_CLASSES: &str = "org.h2";
 
 const ROUNDS: usize = 3;
 const START_ROUNDS: usize = 11;
@@ -256,6 +258,12 @@ impl BenchDirectory {
     }
 
     fn command(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Command> {
+        let (trace, list) = (self.trace(), self.watch_list(program));
+        self.java(program, flags, self.agent.arguments(mode, program.include, &trace, &list))
+    }
+
+    /// The program with these arguments for the agent, where nothing is left of the run before.
+    fn java(&self, program: &Program, flags: &[&str], agent: Vec<OsString>) -> Result<Command> {
         let trace = self.trace();
         let compiled = self.folder.join("compiled");
         for left_over in [&trace, &compiled] {
@@ -266,12 +274,33 @@ impl BenchDirectory {
         let mut command = Command::new(self.home.join("bin/java"));
         command
             .args(flags)
-            .args(self.agent.arguments(mode, program.include, &trace, &self.watch_list(program)))
+            .args(agent)
             .arg("-cp")
             .arg(std::env::join_paths(class_path)?)
             .arg(format!("programs.{}", program.class))
             .args(&program.arguments);
         Ok(command)
+    }
+
+    /// The agent of this tree, or the one that the environment names.
+    pub(crate) fn agent(&self) -> &Agent {
+        &self.agent
+    }
+
+    /// How long a program takes with an agent of whatever commit.
+    pub(crate) fn micros(&self, program: &Program, mode: Mode, agent: &Agent) -> Result<u64> {
+        let mut include = program.include.to_vec();
+        if program.class == DATABASE {
+            include.push(DATABASE_CLASSES);
+        }
+        let mut command = self.java(program, &[], agent.lasting_arguments(mode, &include))?;
+        let what = || format!("{}, {}", program.class, mode.name());
+        let finished = timed_run::finish(&mut command, MOST_TIME).with_context(what)?;
+        if !finished.status.success() {
+            bail!("{}: ended with {}", what(), finished.status);
+        }
+        let output = ProgramOutput::read(&finished, 0)?;
+        Ok(counted_micros(program.class, &output))
     }
 
     fn finish(&self, program: &Program, mode: Mode, flags: &[&str]) -> Result<Finished> {
@@ -342,6 +371,12 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
+/// The time of a run that counts. A kernel measures itself, and start-up is a row of its own. Of the others the whole run
+/// counts, because loading and rewriting a thousand classes is part of what they do.
+fn counted_micros(class: &str, output: &ProgramOutput) -> u64 {
+    if KERNELS.contains(&class) { output.inner_millis * 1000 } else { output.wall_micros }
+}
+
 /// All runs of one program.
 struct Row {
     class: &'static str,
@@ -364,11 +399,7 @@ impl Row {
 
     fn add_time(&mut self, mode: Mode, output: &ProgramOutput) -> Result<()> {
         self.agree(mode, output)?;
-        // A kernel measures itself, and start-up is a row of its own. Of the others the whole run counts,
-        // because loading and rewriting a thousand classes is part of what they do.
-        let is_kernel = KERNELS.contains(&self.class);
-        let micros = if is_kernel { output.inner_millis * 1000 } else { output.wall_micros };
-        self.micros.entry(mode.name()).or_default().push(micros);
+        self.micros.entry(mode.name()).or_default().push(counted_micros(self.class, output));
         self.trace_bytes = self.trace_bytes.max(output.trace_bytes);
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 mod agent;
 mod agent_bench;
+mod agent_comparison;
 mod bench;
 mod builds;
 mod checker_bench;
@@ -64,7 +65,9 @@ usage: cargo xtask COMMAND
                  docs/trace-format.md
   bench static   time and memory of `scission check` on java.base, and how they grow
   bench agent [--quick] [PROGRAM]...
-                 the cost of the agent in time and heap, in five rounds or in one
+                 the cost of the agent in time and heap, in three rounds or in one
+  bench agent --against LIBRARY [PROGRAM]...
+                 the cost of the agent beside that of another one, such as an older commit's, in turns
   bench checkers [--quick] [RUN]...
                  events per second of each checker, on generated runs of 100 or 10 million events
   bench hybrid [--quick] [PROGRAM]...
@@ -113,6 +116,9 @@ fn main() -> ExitCode {
         }),
         ["bench", "static"] => bench::measure_static(),
         ["bench", "agent", "--quick", names @ ..] => agent_bench::measure(Rounds::Quick, names),
+        ["bench", "agent", "--against", library, names @ ..] => {
+            agent_comparison::compare(Path::new(library), names)
+        }
         ["bench", "agent", names @ ..] => agent_bench::measure(Rounds::Full, names),
         ["bench", "checkers", "--quick", names @ ..] => {
             checker_bench::measure(Length::Quick, names)
