@@ -233,16 +233,29 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Its three defects are three findings, and what shows how to mend them is none.
+/// Its three defects are three findings, and what shows how to mend them is none. On a busy machine its threads may run one
+/// after the other, so that a defect does not happen; then it is run again.
 fn demo(setup: &Setup) -> Result<(), Failed> {
+    const RUNS: usize = 5;
     let classes = compile(&root().join("demo"), "demo")?;
-    let output = output(run(setup, &classes, "bank.Main"))?;
-    let mut found = messages(&report_in(&output)?);
-    found.sort();
     let blamed = ["`bank.Branch.open` is", "`bank.Teller.audit` is", "`bank.Teller.transfer` is"];
-    let is_right = found.len() == blamed.len()
-        && found.iter().zip(blamed).all(|(message, blamed)| message.starts_with(blamed));
-    if is_right { Ok(()) } else { Err(format!("{found:#?}").into()) }
+    let mut seen = BTreeSet::new();
+    for number in 1..=RUNS {
+        let output = output(run(setup, &classes, "bank.Main"))?;
+        let found = messages(&report_in(&output)?);
+        let of_run: BTreeSet<&str> = blamed
+            .into_iter()
+            .filter(|blamed| found.iter().any(|message| message.starts_with(blamed)))
+            .collect();
+        if of_run.len() != found.len() {
+            return Err(format!("run {number}: not one finding a defect: {found:#?}").into());
+        }
+        seen.extend(of_run);
+        if seen.len() == blamed.len() {
+            return Ok(());
+        }
+    }
+    Err(format!("in {RUNS} runs nothing but {seen:?} was found").into())
 }
 
 /// The text of a service of some hundred lines fits on three screens, and has no frame of a library.

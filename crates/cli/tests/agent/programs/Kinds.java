@@ -318,7 +318,11 @@ public class Kinds {
 
     private static void getUnderLock(String name, boolean isBad) throws Exception {
         Object lock = new Object();
+        CountDownLatch held = new CountDownLatch(1);
         FutureTask<Integer> task = new FutureTask<>(() -> {
+            if (isBad) {
+                held.await();
+            }
             work();
             synchronized (lock) {
                 return 1;
@@ -330,6 +334,7 @@ public class Kinds {
                 task.get();
             }
             synchronized (lock) {
+                held.countDown();
                 task.get();
             }
         });
