@@ -111,7 +111,7 @@ impl Registration {
     pub fn takes(&self, event: &Event, tables: &Tables) -> bool {
         let is_in_library = || {
             let site = tables.sites.get(event.site.0 as usize);
-            site.is_some_and(|entry| entry.gives_order_only)
+            site.is_some_and(|entry| entry.gives_order_only())
         };
         self.looks_into_libraries || !is_conflict(event.action) || !is_in_library()
     }

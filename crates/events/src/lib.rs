@@ -24,7 +24,7 @@ pub use resolve::resolve;
 pub use sink::Sink;
 pub use stats::Stats;
 pub use tables::{
-    CONTEXT_BLOCKS, ClassEntry, Context, FieldEntry, MAX_FRAMES, ObjectEntry, ObjectTable,
+    CONTEXT_BLOCKS, ClassEntry, Context, FieldEntry, MAX_FRAMES, ObjectEntry, ObjectTable, Seen,
     SiteEntry, StackEntry, Tables, ThreadEntry, ThreadTable,
 };
 pub use trace::{Form, TraceError, TraceReader};

@@ -17,8 +17,20 @@ pub struct SiteEntry {
     /// What it is about, as people write it: `Account.balance`, `java.util.Vector.add`, or nothing. The field that the
     /// object was read from follows it after [`SiteEntry::ORIGIN`], where that is known.
     pub subject: String,
-    /// Whether the code there gives order only: it is of a library, or the user excludes it.
-    pub gives_order_only: bool,
+    /// How much is seen of what the code there does.
+    pub seen: Seen,
+}
+
+/// How much is seen of what the code at a place does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Seen {
+    /// All of it: fields, locks, and the contents of collections.
+    #[default]
+    Everything,
+    /// All but what its class may do to state that is not watched: elements of arrays, and objects of libraries.
+    NotAllState,
+    /// The order that it gives, and nothing else: it is of a library, or the user excludes it.
+    Order,
 }
 
 impl SiteEntry {
@@ -48,7 +60,13 @@ impl SiteEntry {
             file: None,
             line: None,
         };
-        SiteEntry { site, subject: String::new(), gives_order_only: false }
+        SiteEntry { site, subject: String::new(), seen: Seen::Everything }
+    }
+
+    /// Whether the code there gives order only.
+    #[must_use]
+    pub fn gives_order_only(&self) -> bool {
+        self.seen == Seen::Order
     }
 }
 

@@ -129,6 +129,10 @@ pub enum BenignCycle {
     OthersFailed,
     /// The block read a variable, acquired a lock and read it again: another thread had initialised it in the meantime.
     DoubleChecked,
+    /// The block acquired a lock again that another thread had held meanwhile, and came upon nothing that this thread had done.
+    NothingChanged,
+    /// Threads used a class that another one had initialised.
+    ClassInitialised,
 }
 
 /// One execution of an atomic block, or what a thread did outside of any.

@@ -64,7 +64,9 @@ pub(crate) fn advice(finding: &Finding) -> String {
             BenignCycle::Polling
             | BenignCycle::FailedUpdate
             | BenignCycle::OthersFailed
-            | BenignCycle::DoubleChecked,
+            | BenignCycle::DoubleChecked
+            | BenignCycle::NothingChanged
+            | BenignCycle::ClassInitialised,
         ) => "nothing need change if this is meant; mark the block as not atomic to hide it".into(),
     }
 }
@@ -154,6 +156,12 @@ pub(crate) fn why_benign(benign: BenignCycle, cycle: &Cycle) -> String {
         BenignCycle::DoubleChecked => format!(
             "T1 reads `{read}` again under the lock, and leaves it as the other thread has initialised it in the same method"
         ),
+        BenignCycle::NothingChanged => {
+            "nothing that T1 used afterwards had to do with what others did while they held the lock".to_string()
+        }
+        BenignCycle::ClassInitialised => {
+            "a class is initialised once, by the thread that comes first".to_string()
+        }
     }
 }
 

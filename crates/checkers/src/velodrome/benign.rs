@@ -6,12 +6,19 @@
 //! variable after all, otherwise than by an update in one step, may have lost the change of the other thread: such a
 //! violation is never graded down, and no more is one that fits no idiom, or whose block has not ended.
 //!
-//! The other idiom is a lock that a program makes of an atomic variable: all that came in between two changes of it is
+//! Another idiom is a lock that a program makes of an atomic variable: all that came in between two changes of it is
 //! that another thread failed to update it in one step, and so has changed nothing.
+//!
+//! And there are cycles in which only the lock shows that somebody came in between: the block acquired it again, and till its
+//! end comes upon nothing that others have done meanwhile, neither a change of what it uses nor a look at what it changes.
+//! Without the lock, there would be no cycle: the block might as well have been executed at once, as when two threads look things
+//! up in one table. That says something only where all that is done under the lock is seen ([`events::Seen`]).
+//!
+//! The last is the initialisation of a class: it happens once, whoever comes first.
 //!
 //! May be wrong: that a value is looked at again does not show that the first look decided nothing.
 
-use events::{Action, Kind, ObjectId, SiteId, Tables, Variable};
+use events::{Action, Kind, ObjectId, Seen, SiteId, Tables, Variable};
 use findings::{BenignCycle, Site};
 use rustc_hash::FxHashSet;
 
@@ -20,18 +27,22 @@ use super::report::Shape;
 use crate::subject::{Subject, site_of};
 use crate::verb::Verb;
 
-/// A violation whose block has not ended.
-#[derive(Debug)]
+/// Violations that are alike and whose block has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DoubtfulViolation {
     pub(super) shape: Shape,
+    /// How many there are.
+    pub(super) count: u64,
     /// The violation is settled when fewer blocks are open.
     pub(super) depth: usize,
     /// Where another thread then did the first thing of the cycle.
     interferes: SiteId,
-    /// What the block read first.
-    variable: Variable,
+    /// What the block read first, if it did.
+    variable: Option<Variable>,
     /// Whether that read was an update that failed.
     has_failed: bool,
+    /// Whether the block came after what others did only because it acquired a lock.
+    is_by_lock_alone: bool,
     rest: RestOfBlock,
 }
 
@@ -57,7 +68,7 @@ pub(super) struct Look {
 }
 
 /// What makes the violation harmless, if the block does not write the variable.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RestOfBlock {
     /// Nothing more: it has read the variable again, or has tried to update it.
     ReadAgain,
@@ -92,6 +103,8 @@ pub(super) enum Harmless {
     OthersFailed,
     /// An update that had failed was tried again until it was done.
     Retried,
+    /// Nothing that the block used later had to do with what others did meanwhile.
+    NothingChanged,
     /// The variable was read again, under the lock that the second operation acquired.
     ReadUnderLock {
         /// Where.
@@ -114,6 +127,37 @@ impl DoubtfulViolation {
         read_again: ReadSince,
         updates: &FxHashSet<SiteId>,
     ) -> Option<Self> {
+        let is_by_lock_alone = matches!(closing.subject, Subject::Lock(_));
+        let idiom = Self::idiom(root, closing, read_again, updates);
+        if idiom.is_none() && !is_by_lock_alone {
+            return None;
+        }
+        let (rest, has_failed) = idiom.unwrap_or((RestOfBlock::Harmful, false));
+        let variable = match root.subject {
+            Subject::Variable(variable) if idiom.is_some() => Some(variable),
+            _ => None,
+        };
+        let shape = *shape;
+        Some(DoubtfulViolation {
+            shape,
+            count: 1,
+            depth,
+            interferes,
+            variable,
+            has_failed,
+            is_by_lock_alone,
+            rest,
+        })
+    }
+
+    /// What must be so for the violation to be an idiom that begins with a variable, and whether the first use of that was an
+    /// update that failed.
+    fn idiom(
+        root: &Label,
+        closing: &Label,
+        read_again: ReadSince,
+        updates: &FxHashSet<SiteId>,
+    ) -> Option<(RestOfBlock, bool)> {
         let Subject::Variable(variable) = root.subject else { return None };
         let is = |verb: Verb, kinds: &[Kind]| kinds.iter().any(|kind| verb == Verb::of_kind(*kind));
         let reads = [Kind::Read, Kind::EarlierRead, Kind::VolatileRead];
@@ -124,15 +168,7 @@ impl DoubtfulViolation {
                 && came == went
                 && root.to.thread == closing.from.thread
                 && root.subject == closing.subject;
-            let rest = RestOfBlock::OthersFailed;
-            return is_failure.then_some(DoubtfulViolation {
-                shape: *shape,
-                depth,
-                interferes,
-                variable,
-                has_failed: false,
-                rest,
-            });
+            return is_failure.then_some((RestOfBlock::OthersFailed, false));
         }
         let verb = closing.to.operation_at.verb();
         let has_failed = updates.contains(&root.from.operation_at.site);
@@ -167,7 +203,17 @@ impl DoubtfulViolation {
             | Subject::Order
             | Subject::Omitted => return None,
         };
-        Some(DoubtfulViolation { shape: *shape, depth, interferes, variable, has_failed, rest })
+        Some((rest, has_failed))
+    }
+
+    /// Whether this and another one can only be settled alike.
+    pub(super) fn is_like(&self, other: &DoubtfulViolation) -> bool {
+        DoubtfulViolation { count: other.count, ..self.clone() } == *other
+    }
+
+    /// The block comes upon something that others did meanwhile.
+    pub(super) fn note_change(&mut self) {
+        self.is_by_lock_alone = false;
     }
 
     /// The block goes on.
@@ -178,14 +224,14 @@ impl DoubtfulViolation {
         if let (RestOfBlock::ReadAgain | RestOfBlock::BegunAnew, Action::AtomicSwap(variable)) =
             (self.rest, action)
             && self.has_failed
-            && variable == self.variable
+            && Some(variable) == self.variable
         {
             self.rest = RestOfBlock::Retried;
         }
         if let Some((variable, is_write)) = access(action) {
-            if variable == self.variable && is_write {
+            if Some(variable) == self.variable && is_write {
                 self.rest = RestOfBlock::Overwrites;
-            } else if variable == self.variable
+            } else if Some(variable) == self.variable
                 && matches!(self.rest, RestOfBlock::MustReadUnder(_))
             {
                 self.rest = RestOfBlock::ReadUnderLock(site);
@@ -200,7 +246,7 @@ impl DoubtfulViolation {
 
     /// The block has ended.
     pub(super) fn settled(&self) -> Option<Harmless> {
-        match self.rest {
+        let idiom = match self.rest {
             RestOfBlock::ReadAgain => Some(Harmless::ReadAgain { interferes: self.interferes }),
             RestOfBlock::BegunAnew => Some(Harmless::BegunAnew),
             RestOfBlock::OthersFailed => Some(Harmless::OthersFailed),
@@ -209,7 +255,8 @@ impl DoubtfulViolation {
                 Some(Harmless::ReadUnderLock { again, interferes: self.interferes })
             }
             RestOfBlock::MustReadUnder(_) | RestOfBlock::Overwrites | RestOfBlock::Harmful => None,
-        }
+        };
+        idiom.or(self.is_by_lock_alone.then_some(Harmless::NothingChanged))
     }
 
     /// Whether the block has written what it read first, and what another thread had written meanwhile is lost.
@@ -286,8 +333,16 @@ fn idiom_of(
         }
         Harmless::OthersFailed => Some(BenignCycle::OthersFailed),
         Harmless::Retried => Some(BenignCycle::FailedUpdate),
+        Harmless::NothingChanged => Some(BenignCycle::NothingChanged),
         Harmless::ReadUnderLock { again, interferes } => {
             is_double_check(again, interferes).then_some(BenignCycle::DoubleChecked)
         }
     }
+}
+
+/// Whether all that is done under the locks at some places would have been seen.
+pub(super) fn is_all_seen(tables: &Tables, mut sites: impl Iterator<Item = SiteId>) -> bool {
+    sites.all(|site| {
+        tables.sites.get(site.0 as usize).is_some_and(|entry| entry.seen == Seen::Everything)
+    })
 }

@@ -162,6 +162,9 @@ struct Thread {
     sections: Sections,
 }
 
+/// Beyond this many violations in doubt at a time, a thread's further ones are taken to do harm.
+const MOST_DOUBTFUL: usize = 64;
+
 /// Beyond this many variables in one transaction, looks at others are not remembered: none of them is known to be one of a loop.
 const MOST_LOOKS: usize = 1024;
 
@@ -318,9 +321,16 @@ impl Velodrome {
             return self.graph.operation_outside(slot, time, time > before, &self.labelled);
         }
         let Some(node) = self.graph.running(slot) else { return ThreadTime::NONE };
+        let is_in_doubt = matches!(subject, Subject::Variable(_))
+            && !self.threads[slot.index()].doubtful.is_empty();
         for at in 0..self.sources.len() {
             let source = self.sources[at];
             let label = label(&source);
+            // The edge itself may be redundant: the lock has told of the order before.
+            if is_in_doubt && self.graph.would_close_cycle(source.thread_time, node) {
+                let doubtful = &mut self.threads[slot.index()].doubtful;
+                doubtful.iter_mut().for_each(DoubtfulViolation::note_change);
+            }
             if self.graph.add_edge(source.thread_time, node, time, label) == Added::Cycle {
                 self.violation(slot, node, source.thread_time, label);
             }
@@ -647,7 +657,8 @@ impl Velodrome {
             first: root.map_or(SiteId(0), |edge| edge.label.from.operation_at.site),
             second: closing.to.operation_at.site,
         };
-        let doubtful = root.and_then(|root| {
+        let has_room = self.threads[slot.index()].doubtful.len() < MOST_DOUBTFUL;
+        let doubtful = root.filter(|_| has_room).and_then(|root| {
             let interferes = interfering(&path, &closing)
                 .next()
                 .map_or(SiteId(0), |(end, _)| end.operation_at.site);
@@ -677,9 +688,16 @@ impl Velodrome {
             let guards = self.threads[slot.index()].sections.guards(left);
             self.violations.keep(shape, Group::new(outer, interferes, cycle, guards));
         }
-        if let Some(doubtful) = doubtful {
-            self.threads[slot.index()].doubtful.push(doubtful);
-            self.doubtful += 1;
+        if let Some(new) = doubtful {
+            let doubtful = &mut self.threads[slot.index()].doubtful;
+            // In a loop there may be very many of them.
+            match doubtful.iter_mut().find(|known| known.is_like(&new)) {
+                Some(known) => known.count += 1,
+                None => {
+                    doubtful.push(new);
+                    self.doubtful += 1;
+                }
+            }
         }
     }
 }

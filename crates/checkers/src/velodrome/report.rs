@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use events::{Block, SiteId, Tables};
 use findings::{
-    Cycle, CycleEdge, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step, ThreadAction,
-    Transaction, Witness,
+    BenignCycle, Cycle, CycleEdge, EdgeKind, Evidence, Finding, Operation, Severity, Stack, Step,
+    ThreadAction, Transaction, Witness,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -161,7 +161,7 @@ impl Violations {
             }
             group.reasons.push(reason);
         }
-        group.harmless += 1;
+        group.harmless += violation.count;
     }
 
     pub(super) fn findings(&self, tables: &Tables, contexts: &Contexts) -> Vec<Finding> {
@@ -203,9 +203,23 @@ impl FindingBuilder<'_> {
         if let Some(last) = edges.last() {
             steps.push(self.step("second", &last.to, last.subject, blamed, &threads));
         }
-        let benign = benign::idiom(tables, shape, group.harmless(), self.updates);
+        let is_of_class = |edge: Option<&Label>| {
+            edge.is_some_and(|edge| matches!(edge.subject, Subject::Class(_)))
+        };
+        let benign = if is_of_class(edges.first()) || is_of_class(edges.last()) {
+            Some(BenignCycle::ClassInitialised)
+        } else {
+            benign::idiom(tables, shape, group.harmless(), self.updates)
+        };
+        // That no change was seen means less where some would not have been.
+        let places = [shape.first, shape.second].into_iter();
+        let places = places.chain(group.interferes.iter().map(|(end, _)| end.operation_at.site));
+        let is_unseen =
+            benign == Some(BenignCycle::NothingChanged) && !benign::is_all_seen(tables, places);
+        let benign = benign.filter(|_| !is_unseen);
         let severity = match (benign, reliance(tables, edges, group.guards)) {
             (Some(_), _) => Severity::Low,
+            (None, Reliance::Certainly) if is_unseen => Severity::Medium,
             (None, Reliance::Hardly) if !group.loses_updates => Severity::Low,
             (None, Reliance::Perhaps) if !group.loses_updates => Severity::Medium,
             (None, _) if shape.is_blamed => Severity::High,

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::codec::{Input, put_number};
 use super::{Header, MAX_FRAME_TEXT_BYTES, MAX_SHARED_TEXT_BYTES, MAX_TEXT_BYTES, ROW_BLOCK_BYTES};
 use crate::{
-    ClassEntry, Context, FieldEntry, MAX_FRAMES, SiteEntry, SiteId, StackEntry, Tables,
+    ClassEntry, Context, FieldEntry, MAX_FRAMES, Seen, SiteEntry, SiteId, StackEntry, Tables,
     ThreadEntry, ThreadId,
 };
 
@@ -25,6 +25,21 @@ const STACK: u8 = 2 * TABLES;
 
 /// Begins the row of a site whose code gives order only; it is a row of the table of sites.
 const ORDER_SITE: u8 = STACK + 1;
+
+/// Begins the row of a site whose class may change state that is not watched.
+const PARTLY_SEEN_SITE: u8 = STACK + 2;
+
+/// Begins the row of any other site.
+const SITE: u8 = 0;
+
+/// What the row of a site begins with.
+fn tag_of_site(seen: Seen) -> u8 {
+    match seen {
+        Seen::Everything => SITE,
+        Seen::NotAllState => PARTLY_SEEN_SITE,
+        Seen::Order => ORDER_SITE,
+    }
+}
 
 /// How many rows of each table there are: sites, fields, classes, threads, stacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,8 +150,11 @@ pub(super) fn put_rows(tables: &Tables, written: &mut Counts) -> Vec<u8> {
             put_number(&mut payload, *next as u64);
         }
         while *next < end && payload.len() < ROW_BLOCK_BYTES {
-            let gives_order_only = table == 0 && tables.sites[*next].gives_order_only;
-            payload.push(if gives_order_only { ORDER_SITE } else { table });
+            let tag = match table {
+                0 => tag_of_site(tables.sites[*next].seen),
+                table => table,
+            };
+            payload.push(tag);
             match table {
                 0 => {
                     let entry = &tables.sites[*next];
@@ -225,11 +243,15 @@ fn try_take_rows(
     while !input.is_empty() {
         let tag = input.byte()?;
         match tag {
-            0 | ORDER_SITE => {
+            SITE | ORDER_SITE | PARTLY_SEEN_SITE => {
                 let site = take_site(&mut input, &mut texts)?;
                 let subject = texts.take(&mut input)?.to_string();
-                let gives_order_only = tag == ORDER_SITE;
-                tables.sites.push(SiteEntry { site, subject, gives_order_only });
+                let seen = match tag {
+                    ORDER_SITE => Seen::Order,
+                    PARTLY_SEEN_SITE => Seen::NotAllState,
+                    _ => Seen::Everything,
+                };
+                tables.sites.push(SiteEntry { site, subject, seen });
             }
             1 => {
                 let class = texts.take(&mut input)?.to_string();

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::{ALL, EPOCH, FRAME, OVERLAPS, file_and_line, stem};
 use crate::{
     Action, Branch, ClassEntry, ClassId, Condition, Context, Epoch, Event, FieldEntry, FieldId,
-    Kind, MAX_FRAMES, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry, Tables,
+    Kind, MAX_FRAMES, ObjectId, Operand, OperandKind, Seen, SiteEntry, SiteId, StackEntry, Tables,
     ThreadEntry, ThreadId, Variable,
 };
 
@@ -296,7 +296,7 @@ impl Names {
                 (&mut self.fields, self.tables.fields.len())
             }
             _ => {
-                let parts = ["offset", "file", "line", "about", "order-only"];
+                let parts = ["offset", "file", "line", "about", "order-only", "not-all-seen"];
                 self.tables.sites.push(site_entry(line, &parts)?);
                 (&mut self.sites, self.tables.sites.len())
             }
@@ -585,7 +585,7 @@ fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {
 /// A place in full, with these parts where they are known, and what it is about. It ends with the line or
 /// before a frame.
 fn site_entry(line: &mut Line<'_>, parts: &[&str]) -> Result<SiteEntry, TextError> {
-    let SiteEntry { site, mut subject, mut gives_order_only } = SiteEntry::unknown();
+    let SiteEntry { site, mut subject, mut seen } = SiteEntry::unknown();
     let mut site = Site {
         class: line.take("the class")?.text.clone(),
         method: line.take("the method")?.text.clone(),
@@ -601,7 +601,8 @@ fn site_entry(line: &mut Line<'_>, parts: &[&str]) -> Result<SiteEntry, TextErro
             "about" if parts.contains(&"about") => {
                 subject = line.take("what it is about")?.text.clone();
             }
-            "order-only" if parts.contains(&"order-only") => gives_order_only = true,
+            "order-only" if parts.contains(&"order-only") => seen = Seen::Order,
+            "not-all-seen" if parts.contains(&"not-all-seen") => seen = Seen::NotAllState,
             other => {
                 let nearest = did_you_mean(other, parts.iter().copied());
                 let message = format!("`{other}` is no part of a place{nearest}");
@@ -609,5 +610,5 @@ fn site_entry(line: &mut Line<'_>, parts: &[&str]) -> Result<SiteEntry, TextErro
             }
         }
     }
-    Ok(SiteEntry { site, subject, gives_order_only })
+    Ok(SiteEntry { site, subject, seen })
 }

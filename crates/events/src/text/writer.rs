@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::{ALL, EPOCH, FRAME, OVERLAPS};
 use crate::{
-    Branch, ClassId, Condition, Epoch, Event, FieldId, Kind, MAX_FRAMES, ObjectId, Operand, Sink,
-    SiteEntry, SiteId, Tables, ThreadId, Variable,
+    Branch, ClassId, Condition, Epoch, Event, FieldId, Kind, MAX_FRAMES, ObjectId, Operand, Seen,
+    Sink, SiteEntry, SiteId, Tables, ThreadId, Variable,
 };
 
 /// Writes a text trace that holds everything: rows of tables are defined as they come, under names
@@ -81,8 +81,10 @@ impl<W: Write> Writer<W> {
             if !entry.subject.is_empty() {
                 write!(output, " about {}", quoted(&entry.subject))?;
             }
-            if entry.gives_order_only {
-                write!(output, " order-only")?;
+            match entry.seen {
+                Seen::Everything => {}
+                Seen::NotAllState => write!(output, " not-all-seen")?,
+                Seen::Order => write!(output, " order-only")?,
             }
             writeln!(output)?;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use events::{
     Action, Branch, CONTEXT_BLOCKS, ClassEntry, ClassId, Condition, Context, Epoch, Event,
-    FieldEntry, FieldId, Kind, ObjectId, Operand, OperandKind, SiteEntry, SiteId, StackEntry,
+    FieldEntry, FieldId, Kind, ObjectId, Operand, OperandKind, Seen, SiteEntry, SiteId, StackEntry,
     Tables, ThreadEntry, ThreadId, Variable,
 };
 use findings::Site;
@@ -87,13 +87,17 @@ fn name() -> impl Strategy<Value = String> {
     ]
 }
 
+fn seen() -> impl Strategy<Value = Seen> {
+    prop_oneof![Just(Seen::Everything), Just(Seen::NotAllState), Just(Seen::Order)]
+}
+
 fn site() -> impl Strategy<Value = SiteEntry> {
     let place = (name(), name(), name(), option::of(number()), option::of(name()));
-    (place, option::of(number()), name(), any::<bool>()).prop_map(
-        |((class, method, descriptor, offset, file), line, subject, gives_order_only)| SiteEntry {
+    (place, option::of(number()), name(), seen()).prop_map(
+        |((class, method, descriptor, offset, file), line, subject, seen)| SiteEntry {
             site: Site { class, method, descriptor, offset, file, line },
             subject,
-            gives_order_only,
+            seen,
         },
     )
 }

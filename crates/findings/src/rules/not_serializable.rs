@@ -64,7 +64,9 @@ super::rule! {
     ///   nothing guards;
     /// - `medium`: the blocks of the cycle cannot all be serial, but each of them alone can: no single block is to blame,
     ///   and the one that completed the cycle is named; or the block uses two objects of one kind, each under its own lock, as a
-    ///   transfer between two accounts does;
+    ///   transfer between two accounts does; or only a lock shows that another thread came in between, as below, but what was
+    ///   done under it is not all seen, since methods that hold it write elements of arrays (`--arrays` watches them) or call
+    ///   objects of libraries;
     /// - `low`, shown with `--level low`: the block was split and does not rely on what it had read before: it reads a
     ///   variable again and again at one place, until another thread changes it; or it read a variable and tried to
     ///   update it in one step (`compareAndSet`, `putIfAbsent`), which failed because another thread had changed it; or
@@ -73,7 +75,9 @@ super::rule! {
     ///   known: one after the other, under locks of different kinds (a cache, then the session of a user), or such as
     ///   guard themselves (it takes something out of a queue and puts it back). Or all that came in between is that another
     ///   thread tried to update the variable in one step and failed, as at a lock that a program makes of an
-    ///   `AtomicBoolean`. Blocks that write the variable after all are graded `high`: the change of the other thread may
+    ///   `AtomicBoolean`. Or only a lock shows that another thread came in between: the block acquires it again, and until
+    ///   it ends comes upon nothing that the other thread has changed, nor changes what that has looked at; two threads may look
+    ///   things up in one table, each under its lock. Or a thread initialised a class that another one used then. Blocks that write the variable after all are graded `high`: the change of the other thread may
     ///   be lost.
     ///
     /// ## Limitations

@@ -27,6 +27,7 @@ mod sides;
 mod spins;
 mod stack_words;
 mod tasks;
+mod unseen_state;
 
 pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
 
@@ -37,7 +38,7 @@ use std::sync::Arc;
 
 use classes::bytecode::{Instruction, decode_all};
 use classes::{ClassFile, Code, MethodInfo, access};
-use events::SiteEntry;
+use events::{Seen, SiteEntry};
 use findings::Site;
 use models::{Model, Sharing, language};
 use rustc_hash::FxHashMap;
@@ -130,6 +131,8 @@ struct Planner<'a> {
     list: Option<&'a WatchList>,
     lambdas: Lambdas,
     followed: FollowedMethods,
+    /// Which methods may change state that is not watched, as far as somebody has asked.
+    unseen_changes: FxHashMap<usize, bool>,
     /// The constants of the hooks that were used so far, in the order of the table.
     hook_constants: [Option<u16>; Hook::ALL.len()],
     hooks: u32,
@@ -153,6 +156,7 @@ impl<'a> Planner<'a> {
             list: None,
             lambdas: Lambdas::default(),
             followed: FollowedMethods::default(),
+            unseen_changes: FxHashMap::default(),
             file,
             config,
             coverage,
@@ -426,8 +430,15 @@ impl MethodPlan<'_, '_> {
             file: self.planner.source.clone(),
             line: self.code.line_at(offset.unwrap_or(0)),
         };
-        let gives_order_only = !self.watches_accesses;
-        let new = NewSite { entry: SiteEntry { site, subject, gives_order_only }, target };
+        let is_of_lock = matches!(target, SiteTarget::Lock { .. } | SiteTarget::Call { .. });
+        let seen = if !self.watches_accesses {
+            Seen::Order
+        } else if is_of_lock && self.planner.may_change_unseen_state(self.index) {
+            Seen::NotAllState
+        } else {
+            Seen::Everything
+        };
+        let new = NewSite { entry: SiteEntry { site, subject, seen }, target };
         let number = self.planner.sites.add(new).and_then(|site| i32::try_from(site.0).ok());
         if number.is_none() {
             self.planner.hooks_left_out += 1;
