@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agent_protocol::layout::SITES;
-use events::{ClassEntry, FieldEntry, Seen, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry};
+use events::{ClassEntry, FieldEntry, SiteEntry, SiteId, StackEntry, Tables, ThreadEntry};
 use findings::Site;
 use instrument::{NewSite, SiteTable, SiteTarget, TreeMethod};
 
@@ -152,7 +152,7 @@ impl Names {
         }
         inner.classes_of_sites.push(0);
         inner.targets.push(SiteTarget::None);
-        inner.fresh.sites.push(SiteEntry { site, subject: String::new(), seen: Seen::Everything });
+        inner.fresh.sites.push(SiteEntry { site, ..SiteEntry::unknown() });
         Some(SiteId(inner.targets.len() as u32))
     }
 

@@ -19,6 +19,8 @@ pub struct SiteEntry {
     pub subject: String,
     /// How much is seen of what the code there does.
     pub seen: Seen,
+    /// Whether a call there takes something out of the collection that it is made on, whichever object that is.
+    pub gives_away: bool,
 }
 
 /// How much is seen of what the code at a place does.
@@ -60,7 +62,7 @@ impl SiteEntry {
             file: None,
             line: None,
         };
-        SiteEntry { site, subject: String::new(), seen: Seen::Everything }
+        SiteEntry { site, subject: String::new(), seen: Seen::Everything, gives_away: false }
     }
 
     /// Whether the code there gives order only.

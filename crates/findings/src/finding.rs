@@ -131,6 +131,10 @@ pub enum BenignCycle {
     DoubleChecked,
     /// The block acquired a lock again that another thread had held meanwhile, and came upon nothing that this thread had done.
     NothingChanged,
+    /// The block acquired a lock again and only updated what it had updated before, by what it found there.
+    UpdatedAgain,
+    /// The block acquired a lock again and looked for the same once more before it changed anything.
+    LookedAgain,
     /// Threads used a class that another one had initialised.
     ClassInitialised,
 }

@@ -66,6 +66,8 @@ pub(crate) fn advice(finding: &Finding) -> String {
             | BenignCycle::OthersFailed
             | BenignCycle::DoubleChecked
             | BenignCycle::NothingChanged
+            | BenignCycle::UpdatedAgain
+            | BenignCycle::LookedAgain
             | BenignCycle::ClassInitialised,
         ) => "nothing need change if this is meant; mark the block as not atomic to hide it".into(),
     }
@@ -158,6 +160,13 @@ pub(crate) fn why_benign(benign: BenignCycle, cycle: &Cycle) -> String {
         ),
         BenignCycle::NothingChanged => {
             "nothing that T1 used afterwards had to do with what others did while they held the lock".to_string()
+        }
+        BenignCycle::UpdatedAgain => {
+            "T1 only updates what it had updated before, by what it finds there when it has the lock again: what others did \
+             meanwhile is neither lost nor overlooked".to_string()
+        }
+        BenignCycle::LookedAgain => {
+            "T1 looks for the same again when it has the lock, before it changes anything".to_string()
         }
         BenignCycle::ClassInitialised => {
             "a class is initialised once, by the thread that comes first".to_string()

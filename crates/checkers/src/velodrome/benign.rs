@@ -14,6 +14,12 @@
 //! Without the lock, there would be no cycle: the block might as well have been executed at once, as when two threads look things
 //! up in one table. That says something only where all that is done under the lock is seen ([`events::Seen`]).
 //!
+//! Likewise a block that acquired the lock again and only updates what it had updated before, by what it finds there: a counter
+//! goes up and down again, a connection is taken out of a pool and given back, or what a first look did not find in a table is
+//! put there after a second one. What others did meanwhile is neither lost nor overlooked, but they have seen what was in
+//! between; who updates a variable twice by the same code, or what the block had only looked at before, or two
+//! variables one after the other, may have meant that nobody does.
+//!
 //! The last is the initialisation of a class: it happens once, whoever comes first.
 //!
 //! May be wrong: that a value is looked at again does not show that the first look decided nothing.
@@ -43,7 +49,96 @@ pub(super) struct DoubtfulViolation {
     has_failed: bool,
     /// Whether the block came after what others did only because it acquired a lock.
     is_by_lock_alone: bool,
+    updates: Updates,
     rest: RestOfBlock,
+}
+
+/// What a transaction has read and written so far of what is shared, in the order in which that became known.
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    accesses: Vec<TouchedAt>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TouchedAt {
+    variable: Variable,
+    is_write: bool,
+    site: SiteId,
+}
+
+/// Beyond this many accesses in one transaction, it is not known what it has updated before.
+const MOST_TOUCHED: usize = 256;
+
+impl Touched {
+    pub(super) fn note(&mut self, variable: Variable, is_write: bool, site: SiteId) {
+        let access = TouchedAt { variable, is_write, site };
+        if self.accesses.len() < MOST_TOUCHED && self.accesses.last() != Some(&access) {
+            self.accesses.push(access);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.accesses.clear();
+    }
+
+    /// What was done to a variable last among the first accesses: where it was written, or else where it was read.
+    fn last(&self, first: usize, variable: Variable) -> Option<TouchedAt> {
+        let of_variable =
+            || self.accesses[..first].iter().rev().filter(|it| it.variable == variable);
+        of_variable().find(|it| it.is_write).or_else(|| of_variable().next()).copied()
+    }
+}
+
+/// Whether a block that acquired a lock again only updates under it what it had updated before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Updates {
+    /// As far as it has come: it still holds the lock.
+    SoFar {
+        lock: ObjectId,
+        /// How much the transaction had touched when it acquired the lock again.
+        touched: usize,
+        /// What it has read since.
+        read: Vec<Variable>,
+        /// Whether others have used something that it had used before.
+        has_met: bool,
+        /// What it only looked at before and looks at again.
+        looked: Option<(Variable, SecondLook)>,
+        reasons: Reasons,
+    },
+    /// It does, and has released the lock.
+    Only(Reasons),
+    /// It does something else.
+    NotOnly,
+}
+
+/// What must be so of calls of collections for their updates to do no harm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reasons {
+    exchange: Option<Exchange>,
+    second_look: Option<SecondLook>,
+}
+
+/// Calls of one collection, under a lock each: the first must take something out, and the second put it in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Exchange {
+    taken: SiteId,
+    given: SiteId,
+}
+
+/// Looks at one variable, under a lock each: the second must look for what the first had looked for, before a collection is
+/// changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SecondLook {
+    first: SiteId,
+    second: SiteId,
+}
+
+/// An access to something that others have used since the block did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MeetingAccess {
+    pub(super) variable: Variable,
+    pub(super) verb: Verb,
+    pub(super) site: SiteId,
 }
 
 /// Whether a block has read a variable again since a read of it, which it did not rely on then.
@@ -105,6 +200,8 @@ pub(super) enum Harmless {
     Retried,
     /// Nothing that the block used later had to do with what others did meanwhile.
     NothingChanged,
+    /// What the block had updated before it updated again, by what it found there.
+    UpdatedAgain(Reasons),
     /// The variable was read again, under the lock that the second operation acquired.
     ReadUnderLock {
         /// Where.
@@ -126,6 +223,8 @@ impl DoubtfulViolation {
         closing: &Label,
         read_again: ReadSince,
         updates: &FxHashSet<SiteId>,
+        touched: &Touched,
+        guarded_by: Option<ObjectId>,
     ) -> Option<Self> {
         let is_by_lock_alone = matches!(closing.subject, Subject::Lock(_));
         let idiom = Self::idiom(root, closing, read_again, updates);
@@ -138,6 +237,27 @@ impl DoubtfulViolation {
             _ => None,
         };
         let shape = *shape;
+        let left = match root.subject {
+            Subject::Lock(lock) => Some(lock),
+            Subject::Variable(_) => guarded_by,
+            _ => None,
+        };
+        let updates = match closing.subject {
+            Subject::Lock(lock) if left == Some(lock) => {
+                let touched = touched.accesses.len();
+                let known = touched < MOST_TOUCHED;
+                let so_far = Updates::SoFar {
+                    lock,
+                    touched,
+                    read: Vec::new(),
+                    has_met: false,
+                    looked: None,
+                    reasons: Reasons::default(),
+                };
+                if known { so_far } else { Updates::NotOnly }
+            }
+            _ => Updates::NotOnly,
+        };
         Some(DoubtfulViolation {
             shape,
             count: 1,
@@ -146,6 +266,7 @@ impl DoubtfulViolation {
             variable,
             has_failed,
             is_by_lock_alone,
+            updates,
             rest,
         })
     }
@@ -212,8 +333,9 @@ impl DoubtfulViolation {
     }
 
     /// The block comes upon something that others did meanwhile.
-    pub(super) fn note_change(&mut self) {
+    pub(super) fn note_change(&mut self, access: MeetingAccess, touched: &Touched) {
         self.is_by_lock_alone = false;
+        self.updates.note(access, touched);
     }
 
     /// The block goes on.
@@ -237,6 +359,7 @@ impl DoubtfulViolation {
                 self.rest = RestOfBlock::ReadUnderLock(site);
             }
         }
+        self.updates.go_on(action);
         if let (Some(released), RestOfBlock::MustReadUnder(lock)) = (released(action), self.rest)
             && released == lock
         {
@@ -256,12 +379,67 @@ impl DoubtfulViolation {
             }
             RestOfBlock::MustReadUnder(_) | RestOfBlock::Overwrites | RestOfBlock::Harmful => None,
         };
-        idiom.or(self.is_by_lock_alone.then_some(Harmless::NothingChanged))
+        let updated = match self.updates {
+            Updates::Only(reasons) => Some(Harmless::UpdatedAgain(reasons)),
+            Updates::SoFar { .. } | Updates::NotOnly => None,
+        };
+        idiom.or(self.is_by_lock_alone.then_some(Harmless::NothingChanged)).or(updated)
     }
 
     /// Whether the block has written what it read first, and what another thread had written meanwhile is lost.
     pub(super) fn loses_update(&self) -> bool {
         matches!(self.rest, RestOfBlock::Overwrites)
+    }
+}
+
+impl Updates {
+    /// The block goes on. What it only reads counts as read whether or not others have used it.
+    fn go_on(&mut self, action: Action) {
+        let Updates::SoFar { lock, read, has_met, reasons, .. } = self else { return };
+        if let Action::Read(variable) = action
+            && !read.contains(&variable)
+        {
+            read.push(variable);
+        } else if released(action) == Some(*lock) {
+            *self = match *has_met {
+                true => Updates::Only(*reasons),
+                false => Updates::NotOnly,
+            };
+        }
+    }
+
+    /// The block comes upon something that others did meanwhile.
+    fn note(&mut self, access: MeetingAccess, all: &Touched) {
+        let Updates::SoFar { touched, read, has_met, looked, reasons, .. } = self else { return };
+        let MeetingAccess { variable, verb, site } = access;
+        let is_write = verb == Verb::of_kind(Kind::Write);
+        let is_collection = matches!(variable, Variable::Contents(_));
+        let before = all.last(*touched, variable);
+        *has_met |= before.is_some();
+        let is_update = match before {
+            _ if !is_write && verb != Verb::of_kind(Kind::Read) => false,
+            None => !is_write || read.contains(&variable),
+            Some(before) if before.is_write && is_write => {
+                // A collection is changed by what it finds there in one call.
+                let is_exchange = is_collection && reasons.exchange.is_none();
+                if is_exchange {
+                    reasons.exchange = Some(Exchange { taken: before.site, given: site });
+                }
+                before.site != site && (is_exchange || read.contains(&variable))
+            }
+            Some(before) if before.is_write => true,
+            // It had only looked: it may look for the same again, and then change a collection.
+            Some(before) if !is_write && looked.is_none() => {
+                let second_look = SecondLook { first: before.site, second: site };
+                *looked = Some((variable, second_look));
+                reasons.second_look = Some(second_look);
+                true
+            }
+            Some(_) => looked.is_some_and(|it| it.0 == variable) && (is_collection || !is_write),
+        };
+        if !is_update {
+            *self = Updates::NotOnly;
+        }
     }
 }
 
@@ -334,10 +512,32 @@ fn idiom_of(
         Harmless::OthersFailed => Some(BenignCycle::OthersFailed),
         Harmless::Retried => Some(BenignCycle::FailedUpdate),
         Harmless::NothingChanged => Some(BenignCycle::NothingChanged),
+        Harmless::UpdatedAgain(reasons) => {
+            let is_exchange = reasons.exchange.is_none_or(|exchange| {
+                gives_away(tables, exchange.taken) && !gives_away(tables, exchange.given)
+            });
+            let is_second_look = reasons.second_look.is_none_or(|look| {
+                let subject =
+                    |site: SiteId| tables.sites.get(site.0 as usize).map(|it| &it.subject);
+                look.first != look.second
+                    && is_of(&site_of(tables, look.first), &site_of(tables, look.second))
+                    && subject(look.first) == subject(look.second)
+            });
+            let idiom = match reasons.second_look {
+                Some(_) => BenignCycle::LookedAgain,
+                None => BenignCycle::UpdatedAgain,
+            };
+            (is_exchange && is_second_look).then_some(idiom)
+        }
         Harmless::ReadUnderLock { again, interferes } => {
             is_double_check(again, interferes).then_some(BenignCycle::DoubleChecked)
         }
     }
+}
+
+/// Whether a call at a place takes something out of a collection.
+fn gives_away(tables: &Tables, site: SiteId) -> bool {
+    tables.sites.get(site.0 as usize).is_some_and(|entry| entry.gives_away)
 }
 
 /// Whether all that is done under the locks at some places would have been seen.

@@ -78,7 +78,7 @@ use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
 use crate::{Checker, NeededAccesses, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
-use benign::{DoubtfulViolation, Look, ReadSince};
+use benign::{DoubtfulViolation, Look, MeetingAccess, ReadSince, Touched};
 use blame::{Path, PathSearch};
 use graph::{Added, Edge, Endpoint, Graph, Label, NodeId};
 use intervals::{Interval, Use};
@@ -160,6 +160,8 @@ struct Thread {
     looks: FxHashMap<Variable, Look>,
     /// The locks that it holds, and those that its transaction has held.
     sections: Sections,
+    /// What its transaction has read and written.
+    touched: Touched,
 }
 
 /// Beyond this many violations in doubt at a time, a thread's further ones are taken to do harm.
@@ -321,16 +323,19 @@ impl Velodrome {
             return self.graph.operation_outside(slot, time, time > before, &self.labelled);
         }
         let Some(node) = self.graph.running(slot) else { return ThreadTime::NONE };
-        let is_in_doubt = matches!(subject, Subject::Variable(_))
-            && !self.threads[slot.index()].doubtful.is_empty();
+        if let Subject::Variable(variable) = subject
+            && !self.threads[slot.index()].doubtful.is_empty()
+            // The edge itself may be redundant: the lock has told of the order before.
+            && self.sources.iter().any(|it| self.graph.would_close_cycle(it.thread_time, node))
+        {
+            let (verb, site) = (end.operation_at.verb(), end.operation_at.site);
+            let access = MeetingAccess { variable, verb, site };
+            let Thread { doubtful, touched, .. } = &mut self.threads[slot.index()];
+            doubtful.iter_mut().for_each(|violation| violation.note_change(access, touched));
+        }
         for at in 0..self.sources.len() {
             let source = self.sources[at];
             let label = label(&source);
-            // The edge itself may be redundant: the lock has told of the order before.
-            if is_in_doubt && self.graph.would_close_cycle(source.thread_time, node) {
-                let doubtful = &mut self.threads[slot.index()].doubtful;
-                doubtful.iter_mut().for_each(DoubtfulViolation::note_change);
-            }
             if self.graph.add_edge(source.thread_time, node, time, label) == Added::Cycle {
                 self.violation(slot, node, source.thread_time, label);
             }
@@ -366,7 +371,16 @@ impl Velodrome {
         self.sources.extend(self.variables.at(position).map(|history| history.exclusive));
         let operation = self.operation(event, Subject::Variable(variable));
         if !operation.thread_time.is_none() {
+            self.touch(operation.thread_time.slot(), event, Access::Read, variable);
             self.variables.entry_at(position).add_shared(operation, &self.graph);
+        }
+    }
+
+    /// The running transaction of a thread has read or written what others may use, too.
+    fn touch(&mut self, slot: ThreadSlot, event: &Event, access: Access, variable: Variable) {
+        let thread = &mut self.threads[slot.index()];
+        if !thread.open.is_empty() {
+            thread.touched.note(variable, access == Access::Write, event.site);
         }
     }
 
@@ -382,6 +396,9 @@ impl Velodrome {
             history.add_shared_to(&mut self.sources);
         }
         let operation = self.operation(event, Subject::Variable(variable));
+        if !operation.thread_time.is_none() {
+            self.touch(operation.thread_time.slot(), event, Access::Write, variable);
+        }
         // An operation that cannot be on a cycle need not be stored, but replaces the stored one.
         if !operation.thread_time.is_none() || self.variables.at(position).is_some() {
             self.variables.entry_at(position).exclusive(operation);
@@ -589,6 +606,7 @@ impl Velodrome {
         }
         if thread.open.is_empty() {
             thread.sections.end_transaction();
+            thread.touched.clear();
             if !thread.looks.is_empty() {
                 thread.looks.clear();
             }
@@ -616,6 +634,9 @@ impl Velodrome {
         };
         if thread_time.is_none() {
             return;
+        }
+        if self.threads[slot.index()].open.first().is_some_and(|block| block.begin <= time) {
+            self.touch(slot, event, access, variable);
         }
         let context = self.threads[slot.index()].context_at(time);
         let operation_at = OperationAt::new(Verb::of(event.action), event.site, context);
@@ -671,6 +692,8 @@ impl Velodrome {
                 &closing,
                 self.read_since(slot, root.source, &root.label),
                 &self.violations.updates,
+                &self.threads[slot.index()].touched,
+                self.threads[slot.index()].sections.guards(root.source.time()).first.map(|it| it.0),
             )
         });
         let certain = (is_innermost && doubtful.is_none()).then_some(shape.block);

@@ -214,8 +214,9 @@ impl FindingBuilder<'_> {
         // That no change was seen means less where some would not have been.
         let places = [shape.first, shape.second].into_iter();
         let places = places.chain(group.interferes.iter().map(|(end, _)| end.operation_at.site));
-        let is_unseen =
-            benign == Some(BenignCycle::NothingChanged) && !benign::is_all_seen(tables, places);
+        let rests_on_all =
+            matches!(benign, Some(BenignCycle::NothingChanged | BenignCycle::UpdatedAgain));
+        let is_unseen = rests_on_all && !benign::is_all_seen(tables, places);
         let benign = benign.filter(|_| !is_unseen);
         let severity = match (benign, reliance(tables, edges, group.guards)) {
             (Some(_), _) => Severity::Low,

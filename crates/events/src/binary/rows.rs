@@ -23,22 +23,24 @@ const TABLES: u8 = 4;
 /// Begins the row of a stack.
 const STACK: u8 = 2 * TABLES;
 
-/// Begins the row of a site whose code gives order only; it is a row of the table of sites.
-const ORDER_SITE: u8 = STACK + 1;
+/// What the row of a site begins with: how much is seen of what its code does, and whether a call there takes something out of
+/// a collection.
+const SITES: [(u8, Seen, bool); 6] = [
+    (0, Seen::Everything, false),
+    (STACK + 1, Seen::Order, false),
+    (STACK + 2, Seen::NotAllState, false),
+    (STACK + 3, Seen::Everything, true),
+    (STACK + 4, Seen::NotAllState, true),
+    (STACK + 5, Seen::Order, true),
+];
 
-/// Begins the row of a site whose class may change state that is not watched.
-const PARTLY_SEEN_SITE: u8 = STACK + 2;
+fn tag_of_site(entry: &SiteEntry) -> u8 {
+    let wanted = (entry.seen, entry.gives_away);
+    SITES.iter().find(|(_, seen, gives)| (*seen, *gives) == wanted).map_or(0, |site| site.0)
+}
 
-/// Begins the row of any other site.
-const SITE: u8 = 0;
-
-/// What the row of a site begins with.
-fn tag_of_site(seen: Seen) -> u8 {
-    match seen {
-        Seen::Everything => SITE,
-        Seen::NotAllState => PARTLY_SEEN_SITE,
-        Seen::Order => ORDER_SITE,
-    }
+fn site_of_tag(tag: u8) -> Option<(Seen, bool)> {
+    SITES.iter().find(|site| site.0 == tag).map(|(_, seen, gives)| (*seen, *gives))
 }
 
 /// How many rows of each table there are: sites, fields, classes, threads, stacks.
@@ -151,7 +153,7 @@ pub(super) fn put_rows(tables: &Tables, written: &mut Counts) -> Vec<u8> {
         }
         while *next < end && payload.len() < ROW_BLOCK_BYTES {
             let tag = match table {
-                0 => tag_of_site(tables.sites[*next].seen),
+                0 => tag_of_site(&tables.sites[*next]),
                 table => table,
             };
             payload.push(tag);
@@ -242,17 +244,13 @@ fn try_take_rows(
     let mut frames = FxHashSet::default();
     while !input.is_empty() {
         let tag = input.byte()?;
+        if let Some((seen, gives_away)) = site_of_tag(tag) {
+            let site = take_site(&mut input, &mut texts)?;
+            let subject = texts.take(&mut input)?.to_string();
+            tables.sites.push(SiteEntry { site, subject, seen, gives_away });
+            continue;
+        }
         match tag {
-            SITE | ORDER_SITE | PARTLY_SEEN_SITE => {
-                let site = take_site(&mut input, &mut texts)?;
-                let subject = texts.take(&mut input)?.to_string();
-                let seen = match tag {
-                    ORDER_SITE => Seen::Order,
-                    PARTLY_SEEN_SITE => Seen::NotAllState,
-                    _ => Seen::Everything,
-                };
-                tables.sites.push(SiteEntry { site, subject, seen });
-            }
             1 => {
                 let class = texts.take(&mut input)?.to_string();
                 let name = texts.take(&mut input)?.to_string();

@@ -296,7 +296,8 @@ impl Names {
                 (&mut self.fields, self.tables.fields.len())
             }
             _ => {
-                let parts = ["offset", "file", "line", "about", "order-only", "not-all-seen"];
+                let parts =
+                    ["offset", "file", "line", "about", "order-only", "not-all-seen", "gives-away"];
                 self.tables.sites.push(site_entry(line, &parts)?);
                 (&mut self.sites, self.tables.sites.len())
             }
@@ -585,7 +586,7 @@ fn branch(line: &mut Line<'_>) -> Result<Branch, TextError> {
 /// A place in full, with these parts where they are known, and what it is about. It ends with the line or
 /// before a frame.
 fn site_entry(line: &mut Line<'_>, parts: &[&str]) -> Result<SiteEntry, TextError> {
-    let SiteEntry { site, mut subject, mut seen } = SiteEntry::unknown();
+    let SiteEntry { site, mut subject, mut seen, mut gives_away } = SiteEntry::unknown();
     let mut site = Site {
         class: line.take("the class")?.text.clone(),
         method: line.take("the method")?.text.clone(),
@@ -603,6 +604,7 @@ fn site_entry(line: &mut Line<'_>, parts: &[&str]) -> Result<SiteEntry, TextErro
             }
             "order-only" if parts.contains(&"order-only") => seen = Seen::Order,
             "not-all-seen" if parts.contains(&"not-all-seen") => seen = Seen::NotAllState,
+            "gives-away" if parts.contains(&"gives-away") => gives_away = true,
             other => {
                 let nearest = did_you_mean(other, parts.iter().copied());
                 let message = format!("`{other}` is no part of a place{nearest}");
@@ -610,5 +612,5 @@ fn site_entry(line: &mut Line<'_>, parts: &[&str]) -> Result<SiteEntry, TextErro
             }
         }
     }
-    Ok(SiteEntry { site, subject, seen })
+    Ok(SiteEntry { site, subject, seen, gives_away })
 }

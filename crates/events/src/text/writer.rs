@@ -86,6 +86,9 @@ impl<W: Write> Writer<W> {
                 Seen::NotAllState => write!(output, " not-all-seen")?,
                 Seen::Order => write!(output, " order-only")?,
             }
+            if entry.gives_away {
+                write!(output, " gives-away")?;
+            }
             writeln!(output)?;
         }
         for stack in tables.stacks.iter().skip(self.stacks) {

@@ -93,11 +93,12 @@ fn seen() -> impl Strategy<Value = Seen> {
 
 fn site() -> impl Strategy<Value = SiteEntry> {
     let place = (name(), name(), name(), option::of(number()), option::of(name()));
-    (place, option::of(number()), name(), seen()).prop_map(
-        |((class, method, descriptor, offset, file), line, subject, seen)| SiteEntry {
+    (place, option::of(number()), name(), seen(), any::<bool>()).prop_map(
+        |((class, method, descriptor, offset, file), line, subject, seen, gives_away)| SiteEntry {
             site: Site { class, method, descriptor, offset, file, line },
             subject,
             seen,
+            gives_away,
         },
     )
 }

@@ -77,7 +77,9 @@ super::rule! {
     ///   thread tried to update the variable in one step and failed, as at a lock that a program makes of an
     ///   `AtomicBoolean`. Or only a lock shows that another thread came in between: the block acquires it again, and until
     ///   it ends comes upon nothing that the other thread has changed, nor changes what that has looked at; two threads may look
-    ///   things up in one table, each under its lock. Or a thread initialised a class that another one used then. Blocks that write the variable after all are graded `high`: the change of the other thread may
+    ///   things up in one table, each under its lock. Or the block only updates again what it had updated before, by what it
+    ///   finds there when it has the lock again: a counter that goes up and down, a connection that is taken out of a pool and
+    ///   given back, an entry that is added after a second look. Or a thread initialised a class that another one used then. Blocks that write the variable after all are graded `high`: the change of the other thread may
     ///   be lost.
     ///
     /// ## Limitations

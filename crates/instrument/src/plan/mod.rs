@@ -438,7 +438,12 @@ impl MethodPlan<'_, '_> {
         } else {
             Seen::Everything
         };
-        let new = NewSite { entry: SiteEntry { site, subject, seen }, target };
+        let models = &self.planner.config.models;
+        let gives_away = matches!(&target, SiteTarget::Call { owner, name, descriptor, .. }
+            if models.gives_away(owner, name, descriptor)
+                && !models.is_keyed(owner, name, descriptor)
+                && !descriptor.ends_with(")Z"));
+        let new = NewSite { entry: SiteEntry { site, subject, seen, gives_away }, target };
         let number = self.planner.sites.add(new).and_then(|site| i32::try_from(site.0).ok());
         if number.is_none() {
             self.planner.hooks_left_out += 1;

@@ -3,7 +3,7 @@
 use classes::bytecode::{Instruction, InvokeKind, Kind};
 use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{Constant, DynamicRef, MemberRef, MethodInfo, PoolIndex, access};
-use events::{Seen, SiteEntry};
+use events::SiteEntry;
 use findings::Site;
 use models::{Effect, MethodProperty, Models, language};
 use rustc_hash::FxHashMap;
@@ -69,7 +69,7 @@ impl<'a> Planner<'a> {
                 file: self.source.clone(),
                 line: method.code.as_ref().and_then(|code| code.line_at(0)),
             };
-            let entry = SiteEntry { site, subject: String::new(), seen: Seen::Everything };
+            let entry = SiteEntry { site, ..SiteEntry::unknown() };
             match self.sites.add(NewSite { entry, target: SiteTarget::None }) {
                 Some(key) => {
                     self.lambdas.keys.extend(i32::try_from(key.0).ok().map(|key| (index, key)));
