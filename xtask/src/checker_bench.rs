@@ -26,6 +26,9 @@ const LEAST_HAPPENS_BEFORE: f64 = 20e6;
 const MOST_ALIVE: usize = 32;
 const MOST_ALIVE_OF_THREAD: usize = 4;
 const MOST_GROWTH_MIB: f64 = 16.0;
+/// How much more an event may cost on average in a whole run than in the first half of it, in checkers that run by default:
+/// none may grow faster than the run.
+const MOST_RISE: f64 = 1.2;
 /// What the checker `hybrid` may take on a run of 100 million events.
 const MOST_MIB_OF_TREES: f64 = 1024.0;
 
@@ -39,7 +42,7 @@ pub(crate) enum Length {
 }
 
 impl Length {
-    fn events(self) -> usize {
+    pub(crate) fn events(self) -> usize {
         match self {
             Length::Full => 100_000_000,
             Length::Quick => 10_000_000,
@@ -76,8 +79,10 @@ struct CostTable {
     rows: Vec<(u32, Work, u32)>,
 }
 
-fn cost_tables() -> [CostTable; 3] {
+fn cost_tables() -> [CostTable; 5] {
     let threads = [2, 4, 8, 16, 32, 64, 128, 256];
+    let percent = [0, 1, 10, 100];
+    let in_loops = [2, 4, 8, 16, 32, 64];
     let variables = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
     let open = [1, 2, 4, 8, 16, 32, 64];
     [
@@ -92,6 +97,14 @@ fn cost_tables() -> [CostTable; 3] {
         CostTable {
             quantity: "open-blocks",
             rows: open.map(|value| (value, Work::Open(value), 8 + value)).to_vec(),
+        },
+        CostTable {
+            quantity: "percent-split",
+            rows: percent.map(|value| (value, Work::Split(value), 8)).to_vec(),
+        },
+        CostTable {
+            quantity: "split-in-loops",
+            rows: in_loops.map(|value| (value, Work::SplitInLoops, value)).to_vec(),
         },
     ]
 }
@@ -126,13 +139,15 @@ pub(crate) fn measure(length: Length, names: &[&str]) -> Result<()> {
             rows.push(row);
         }
     }
+    let mut problems = Vec::new();
     for table in tables.iter().filter(|table| is_chosen(table.quantity)) {
-        table.print(length)?;
+        problems.extend(table.print(length)?);
     }
     if is_chosen(hybrid::CHECKER.name) {
         measure_trees(length)?;
     }
-    judge(&rows)
+    problems.extend(judge(&rows));
+    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
 }
 
 /// The runs on which it is measured how much memory hybrid trees take.
@@ -184,6 +199,21 @@ fn style_name(style: Style) -> &'static str {
 struct Cost {
     checker: &'static str,
     time: Duration,
+    /// The events of about the first half of the run, and the time that they took.
+    first_half: (usize, Duration),
+}
+
+impl Cost {
+    fn none(checker: &'static str) -> Cost {
+        Cost { checker, time: Duration::ZERO, first_half: (0, Duration::ZERO) }
+    }
+
+    /// How much more an event costs on average in the whole run than in the first half.
+    fn rise(&self, events: usize) -> f64 {
+        let (first_events, first_time) = self.first_half;
+        let average = |time: Duration, events: usize| time.as_secs_f64() / events as f64;
+        average(self.time, events) / average(first_time, first_events)
+    }
 }
 
 /// The cost of a run.
@@ -204,6 +234,21 @@ impl Measured {
     fn rate(&self, checker: &str) -> f64 {
         let cost = self.costs.iter().find(|cost| cost.checker == checker);
         cost.map_or(f64::NAN, |cost| self.events as f64 / cost.time.as_secs_f64())
+    }
+
+    /// In which checkers that run by default the cost grows faster than the run.
+    fn rises(&self, run: &str) -> Vec<String> {
+        let is_default =
+            |name: &str| checkers::named(name).is_some_and(|checker| checker.on_by_default);
+        let costs = self.costs.iter().filter(|cost| is_default(cost.checker));
+        let risen = costs.map(|cost| (cost, cost.rise(self.events)));
+        risen
+            .filter(|(_, rise)| *rise > MOST_RISE)
+            .map(|(cost, rise)| {
+                let checker = cost.checker;
+                format!("{run}: an event costs {checker} {rise:.2} times as much in the whole run as in the first half")
+            })
+            .collect()
     }
 }
 
@@ -246,8 +291,7 @@ fn pass(
     checkers: &mut [(&'static str, &mut dyn Checker)],
 ) -> Result<PassResult> {
     let mut generated = GeneratedRun::new(shape);
-    let mut costs: Vec<Cost> =
-        checkers.iter().map(|(checker, _)| Cost { checker, time: Duration::ZERO }).collect();
+    let mut costs: Vec<Cost> = checkers.iter().map(|(checker, _)| Cost::none(checker)).collect();
     let mut batch: Vec<Event> = Vec::with_capacity(BATCH + BATCH / 8);
     let mut events = 0;
     let mut early_mib = None;
@@ -257,6 +301,9 @@ fn pass(
         events += batch.len();
         for ((_, checker), cost) in checkers.iter_mut().zip(&mut costs) {
             cost.time += time(&mut **checker, &batch)?;
+            if events <= length / 2 {
+                cost.first_half = (events, cost.time);
+            }
         }
         if early_mib.is_none() && events >= length / 10 {
             early_mib = Some(resident_mib()?);
@@ -270,9 +317,7 @@ fn pass(
 fn time(checker: &mut dyn Checker, events: &[Event]) -> Result<Duration> {
     let clock = ClockId::CLOCK_THREAD_CPUTIME_ID;
     let before = Duration::from(clock_gettime(clock)?);
-    for event in events {
-        checker.event(event);
-    }
+    checker.events(events);
     Ok(Duration::from(clock_gettime(clock)?) - before)
 }
 
@@ -317,13 +362,15 @@ impl Row {
 }
 
 impl CostTable {
-    fn print(&self, length: Length) -> Result<()> {
+    /// Returns what is wrong with a row.
+    fn print(&self, length: Length) -> Result<Vec<String>> {
         println!("\nnanoseconds an event, all reported");
         print!("{:>20}", self.quantity);
         for checker in checkers::ALL {
             print!("{:>16}", checker.name);
         }
-        println!("{:>7}", "alive");
+        println!("{:>7}{:>12}", "alive", "violations");
+        let mut problems = Vec::new();
         for (value, work, threads) in &self.rows {
             progress(&format!("{}: {value}", self.quantity));
             let shape = Shape { work: *work, threads: *threads, style: Style::Plain };
@@ -332,17 +379,18 @@ impl CostTable {
             for checker in checkers::ALL {
                 print!("{:>16.1}", 1e9 / measured.rate(checker.name));
             }
-            println!("{:>7}", measured.statistics.most_alive);
+            println!("{:>7}{:>12}", measured.statistics.most_alive, measured.violations);
+            problems.extend(measured.rises(&format!("{} {value}", self.quantity)));
         }
-        Ok(())
+        Ok(problems)
     }
 }
 
 /// Compares the runs with the limits. Somebody may want to see nothing but a table.
-fn judge(rows: &[Row]) -> Result<()> {
+fn judge(rows: &[Row]) -> Vec<String> {
     let mut problems = Vec::new();
     if rows.is_empty() {
-        return Ok(());
+        return problems;
     }
     println!();
     for (checker, least) in [
@@ -380,9 +428,10 @@ fn judge(rows: &[Row]) -> Result<()> {
         if statistics.most_alive > most_alive {
             problems.push(format!("{}: {} transactions alive", what(), statistics.most_alive));
         }
+        problems.extend(row.measured.rises(&what()));
         if growth_mib > MOST_GROWTH_MIB {
             problems.push(format!("{}: memory grows by {growth_mib:.0} MiB", what()));
         }
     }
-    if problems.is_empty() { Ok(()) } else { bail!("{}", problems.join("; ")) }
+    problems
 }

@@ -3,7 +3,8 @@
 //!
 //! Every run can happen: a lock has one holder, a barrier opens when all have come, a thread does nothing
 //! before it is started. What the threads share is guarded by locks that are held to the end of a
-//! transaction, or handed over at barriers, so that there is contention and nothing to report.
+//! transaction, or handed over at barriers, so that there is contention and nothing to report; but for the work that
+//! is split, where many transactions are not serializable.
 
 use events::{
     Access, Action, Branch, ClassId, Epoch, Event, FieldId, ObjectId, SiteId, ThreadId, Variable,
@@ -49,6 +50,10 @@ pub(crate) enum Work {
     Sides(u32),
     /// As many transactions, and this many threads of the run are in one that does not end.
     Open(u32),
+    /// Transactions of which this share, in percent, give their lock back in the middle, so that others come in between.
+    Split(u32),
+    /// The same with all of them, in threads that are in another transaction, which does not end.
+    SplitInLoops,
 }
 
 /// A run.
@@ -106,6 +111,11 @@ const OWN_RECORDS: u32 = 64;
 const OWN_ELEMENTS: u32 = 256;
 /// Records that threads share.
 const SHARED_RECORDS: u32 = 2048;
+/// The locks of transactions that are split, and the methods that they are executions of.
+const SPLIT_LOCKS: u64 = 64;
+const SPLIT_METHODS: u64 = 40;
+/// The sites of one method.
+const SITES: u32 = 16;
 /// The most operations of a thread before another one has its turn.
 const LONGEST_TURN: u64 = 16;
 /// The most tasks that are on their way.
@@ -123,6 +133,8 @@ const BARRIER: ObjectId = ObjectId(1 << 43);
 struct Worker {
     operations: Vec<Op>,
     at: usize,
+    /// The site of its first operation, less one.
+    first_site: u32,
     rounds: u64,
     is_started: bool,
     /// The opening of the barrier that it waits for.
@@ -288,7 +300,7 @@ impl GeneratedRun {
             }
         }
         let worker = &mut self.workers[me as usize];
-        let site = SiteId((worker.at as u32 % 500) + 1);
+        let site = SiteId(worker.first_site + (worker.at as u32 % 500) + 1);
         worker.at += 1;
         match self.shape.style {
             Style::Plain => {
@@ -392,6 +404,10 @@ impl GeneratedRun {
             Work::Pool => self.write_task(me, round, operations),
             Work::Spread(variables) => self.write_spread(variables, operations),
             Work::Sides(variables) => self.write_sides(variables, operations),
+            Work::Split(percent) => self.write_split(me, percent, operations),
+            // The first round of a thread has its first transaction alone.
+            Work::SplitInLoops if round == u64::from(me == 0) => operations.push(Op::Begin),
+            Work::SplitInLoops => self.write_split(me, 100, operations),
             Work::Open(open) => {
                 // They are the last threads of the run, and each has a lock and a record of its own
                 // that the others use too.
@@ -614,6 +630,23 @@ impl GeneratedRun {
             operations.extend([Op::Read(record), Op::Write(record + 1)]);
         }
         operations.extend([Op::Release(lock), Op::Tell(Told::Rejoin), Op::End]);
+    }
+
+    /// A transaction that reads a record and then writes it, under the lock of the record, which it holds all the time or
+    /// once for each.
+    fn write_split(&mut self, me: u32, percent: u32, operations: &mut Vec<Op>) {
+        let lock = self.random.below(SPLIT_LOCKS) as u32;
+        let record = Self::shared_record(lock);
+        let is_split = self.random.below(100) < u64::from(percent);
+        let method = self.random.below(SPLIT_METHODS) as u32;
+        self.workers[me as usize].first_site = SITES * (2 * method + u32::from(is_split));
+        operations.extend([Op::Begin, Op::Acquire(lock), Op::Read(record)]);
+        operations.push(Op::Read(record + 1));
+        if is_split {
+            operations.extend([Op::Release(lock), Op::Acquire(lock)]);
+        }
+        operations.extend([Op::Write(record), Op::Write(record + 1)]);
+        operations.extend([Op::Release(lock), Op::End]);
     }
 
     /// One of 64 locks, or of as many as there are records.

@@ -33,6 +33,7 @@ mod suite;
 mod test_programs;
 mod tidy;
 mod timed_run;
+mod trace_bench;
 mod transactions;
 mod warnings;
 
@@ -85,6 +86,8 @@ usage: cargo xtask COMMAND
   bench server [--quick] [SERVER]...
                  how many requests servers answer while they are watched, in three rounds or in one
   bench reports  findings and defects of programs with a known number of defects, in ten runs of each
+  bench trace [--quick] [RUN]...
+                 events per second of `scission trace`, from the file to the report, on generated and recorded runs
   bench soak     the memory of the agent under very many threads and events
   real-programs  run `scission check` on programs from Debian and on the JDK";
 
@@ -135,6 +138,8 @@ fn main() -> ExitCode {
         ["bench", "server", "--quick", names @ ..] => server_bench::measure(Rounds::Quick, names),
         ["bench", "server", names @ ..] => server_bench::measure(Rounds::Full, names),
         ["bench", "reports"] => suite::judge_reports(),
+        ["bench", "trace", "--quick", names @ ..] => trace_bench::measure(Length::Quick, names),
+        ["bench", "trace", names @ ..] => trace_bench::measure(Length::Full, names),
         ["bench", "soak"] => soak::soak(),
         ["fuzz", seconds, names @ ..] if seconds.parse::<u32>().is_ok() => {
             fuzz::fuzz(seconds.parse().unwrap_or_default(), names)

@@ -79,6 +79,8 @@ enum Way {
     Hooks,
     /// As `scission run` does it unless told otherwise.
     Checkers,
+    /// The events are written to the file `trace` in the folder of the servers.
+    Recording,
 }
 
 const WAYS: [Way; 3] = [Way::Plain, Way::Hooks, Way::Checkers];
@@ -159,6 +161,16 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
     Ok(())
 }
 
+/// Records a server while it is asked, and returns where the trace is.
+pub(crate) fn record(name: &str) -> Result<PathBuf> {
+    let server = SERVERS.iter().find(|server| server.name == name);
+    let server = server.with_context(|| format!("there is no server {name}"))?;
+    let directory = ServerDirectory::set_up(&[server])?;
+    progress(&format!("{name}, recording"));
+    directory.run(server, Way::Recording).with_context(|| format!("{name}, recording"))?;
+    Ok(directory.folder.join("trace"))
+}
+
 /// The medians of the rounds.
 struct Summary {
     per_second: f64,
@@ -180,6 +192,7 @@ impl Way {
             Way::Plain => "plain",
             Way::Hooks => "hooks only",
             Way::Checkers => "checkers",
+            Way::Recording => "recording",
         }
     }
 }
@@ -227,9 +240,13 @@ impl ServerDirectory {
     fn command(&self, server: &Server, way: Way) -> Command {
         let mut command = match way {
             Way::Plain | Way::Hooks => Command::new(&self.java),
-            Way::Checkers => {
+            Way::Checkers | Way::Recording => {
                 let mut command = Command::new(&self.scission);
                 command.args(["run", "--no-config", "--require-agent", "--fail-on", "never"]);
+                if way == Way::Recording {
+                    command.args(["--monitor", "none"]);
+                    command.arg("--record").arg(self.folder.join("trace"));
+                }
                 if server.is_watched_whole {
                     command.args(["--libraries", "full"]);
                 }

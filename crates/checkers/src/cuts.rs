@@ -136,7 +136,7 @@ impl<C: Checker> CutBlocks<C> {
     /// The open blocks of a thread end, until it does something.
     fn cut(&mut self, thread: ThreadId, epoch: Epoch) {
         let Some(open) = self.threads.get_mut(&thread) else { return };
-        if open.are_cut {
+        if open.are_cut || open.blocks.is_empty() {
             return;
         }
         open.are_cut = true;
@@ -158,14 +158,15 @@ impl<C: Checker> CutBlocks<C> {
         }
     }
 
-    /// A block ends, and with it its thread's entry if it was the last; whether it has ended before, by a cut.
+    /// A block ends; whether it has ended before, by a cut. The entry of its thread, and the room in it, is for the
+    /// blocks that follow.
     fn end(&mut self, thread: ThreadId) -> bool {
         let Some(open) = self.threads.get_mut(&thread) else { return false };
         open.blocks.pop();
         let is_over = open.are_cut;
         if open.blocks.is_empty() {
             self.cut_threads -= usize::from(open.are_cut);
-            self.threads.remove(&thread);
+            open.are_cut = false;
         }
         is_over
     }

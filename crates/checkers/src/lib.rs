@@ -30,6 +30,13 @@ pub trait Checker {
     /// Processes the next event of the run.
     fn event(&mut self, event: &Event);
 
+    /// Processes the next events of the run; the same as giving them one by one.
+    fn events(&mut self, events: &[Event]) {
+        for event in events {
+            self.event(event);
+        }
+    }
+
     /// Learns the names behind the numbers of the events to come. Called whenever there are new ones; a checker whose
     /// verdicts depend on none ignores them.
     fn learn(&mut self, _tables: &Tables) {}
@@ -114,6 +121,19 @@ impl Registration {
             site.is_some_and(|entry| entry.gives_order_only())
         };
         self.looks_into_libraries || !is_conflict(event.action) || !is_in_library()
+    }
+
+    /// Gives a checker those of some events that are for it.
+    pub fn give(&self, mut events: &[Event], tables: &Tables, checker: &mut dyn Checker) {
+        if self.looks_into_libraries {
+            return checker.events(events);
+        }
+        while !events.is_empty() {
+            let not_taken = events.iter().position(|event| !self.takes(event, tables));
+            let (taken, rest) = events.split_at(not_taken.unwrap_or(events.len()));
+            checker.events(taken);
+            events = rest.get(1..).unwrap_or_default();
+        }
     }
 }
 

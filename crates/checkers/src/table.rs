@@ -31,6 +31,7 @@ impl Key {
     }
 
     /// Neighbours differ in the last bits of the part, and only there.
+    #[inline]
     fn hash(self) -> u64 {
         const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
         const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
@@ -40,6 +41,7 @@ impl Key {
 }
 
 impl From<Variable> for Key {
+    #[inline]
     fn from(variable: Variable) -> Key {
         let (kind, object, number) = match variable {
             Variable::Field(object, field) => (0, object.0, field.0),
@@ -105,6 +107,7 @@ impl<V: Default> Table<V> {
     }
 
     /// Where the key is, or the room for it.
+    #[inline]
     fn find(&self, key: Key) -> usize {
         let last = self.buckets.len() - 1;
         let mut at = ((key.hash() >> self.shift) ^ (key.part % NEIGHBOURS)) as usize;
@@ -118,17 +121,20 @@ impl<V: Default> Table<V> {
     }
 
     /// Where the value of a key is or would be, until something is added or forgotten.
+    #[inline]
     pub(crate) fn position(&self, key: Key) -> Position {
         Position { at: self.find(key), key }
     }
 
     /// The value at a place, if there is one.
+    #[inline]
     pub(crate) fn at(&self, position: Position) -> Option<&V> {
         let bucket = &self.buckets[position.at];
         (bucket.key != Key::NONE).then_some(&bucket.value)
     }
 
     /// The value at a place, which gets one if there is none.
+    #[inline]
     pub(crate) fn entry_at(&mut self, position: Position) -> &mut V {
         if self.buckets[position.at].key == position.key {
             return &mut self.buckets[position.at].value;
@@ -137,12 +143,14 @@ impl<V: Default> Table<V> {
     }
 
     /// The value of a key that has one.
+    #[inline]
     pub(crate) fn get(&self, key: Key) -> Option<&V> {
         let bucket = &self.buckets[self.find(key)];
         (bucket.key != Key::NONE).then_some(&bucket.value)
     }
 
     /// The value of a key, which gets one if it has none.
+    #[inline]
     pub(crate) fn entry(&mut self, key: Key) -> &mut V {
         let mut at = self.find(key);
         if self.buckets[at].key == Key::NONE {
@@ -162,6 +170,7 @@ impl<V: Default> Table<V> {
     }
 
     /// Whether the owner should drop what is not needed.
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.len >= self.most() && self.buckets.len() >= LEAST_ROOM_TO_SWEEP
     }

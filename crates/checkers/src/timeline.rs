@@ -19,6 +19,7 @@ const ROOM_BEFORE_FIRST: u64 = 1 << 20;
 pub(crate) struct ThreadSlot(pub(crate) u32);
 
 impl ThreadSlot {
+    #[inline]
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -32,18 +33,22 @@ impl ThreadTime {
     pub(crate) const NONE: ThreadTime = ThreadTime(0);
 
     /// Times begin at 1.
+    #[inline]
     pub(crate) fn new(slot: ThreadSlot, time: u64) -> ThreadTime {
         ThreadTime((u64::from(slot.0) << TIME_BITS) | time.min(LAST_TIME))
     }
 
+    #[inline]
     pub(crate) fn is_none(self) -> bool {
         self == ThreadTime::NONE
     }
 
+    #[inline]
     pub(crate) fn slot(self) -> ThreadSlot {
         ThreadSlot((self.0 >> TIME_BITS) as u32)
     }
 
+    #[inline]
     pub(crate) fn time(self) -> u64 {
         self.0 & LAST_TIME
     }
@@ -63,6 +68,7 @@ pub(crate) struct Timeline {
 
 impl Timeline {
     /// The time of the latest event.
+    #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.now
     }
@@ -73,6 +79,7 @@ impl Timeline {
     }
 
     /// The time of an event that happens now.
+    #[inline]
     pub(crate) fn advance(&mut self, epoch: Epoch) -> u64 {
         let time = if epoch.0 == 0 {
             if self.anchor.is_some() { self.now } else { self.now + 1 }
@@ -84,6 +91,7 @@ impl Timeline {
     }
 
     /// The time of an epoch.
+    #[inline]
     pub(crate) fn time_of(&mut self, epoch: Epoch) -> u64 {
         let (from, time) = *self
             .anchor

@@ -138,31 +138,38 @@ impl CheckerRun {
         cancel: &Cancel,
         progress: &Progress,
     ) -> Result<(), events::TraceError> {
-        // Rows stand before the events that carry their numbers.
         let mut known_rows = 0;
-        while let Some(event) = trace.next_event()? {
-            let rows = trace.tables().sites.len() + trace.tables().fields.len();
+        let mut next_step = 0;
+        loop {
+            let (events, tables) = trace.next_batch()?;
+            if events.is_empty() {
+                return Ok(());
+            }
+            // Rows stand before the events that carry their numbers.
+            let rows = tables.sites.len() + tables.fields.len();
             if rows != known_rows {
                 known_rows = rows;
-                self.checkers.iter_mut().for_each(|checker| checker.learn(trace.tables()));
+                self.checkers.iter_mut().for_each(|checker| checker.learn(tables));
             }
-            if self.events.is_multiple_of(STEP) {
+            if self.events >= next_step {
+                next_step = self.events + STEP;
                 if cancel.is_requested() {
-                    break;
+                    return Ok(());
                 }
                 progress.phase(&format!("{:.1} million events", self.events as f64 / 1e6));
             }
-            self.events += 1;
-            self.missed += u32::from(event.action == Action::Missed);
-            if self.blocks.keep(&event, trace.tables()) {
-                for (registration, checker) in self.registrations.iter().zip(&mut self.checkers) {
-                    if registration.takes(&event, trace.tables()) {
-                        checker.event(&event);
-                    }
-                }
-            }
+            self.give(events, tables);
         }
-        Ok(())
+    }
+
+    fn give(&mut self, events: &[Event], tables: &Tables) {
+        self.events += events.len() as u64;
+        let missed = events.iter().filter(|event| event.action == Action::Missed).count();
+        self.missed += missed as u32;
+        let events = self.blocks.kept(events, tables);
+        for (registration, checker) in self.registrations.iter().zip(&mut self.checkers) {
+            registration.give(events, tables, &mut **checker);
+        }
     }
 
     /// What the trace says that it lacks, and what checkers left out.
@@ -186,18 +193,29 @@ struct Blocks {
     left_out: FxHashMap<SiteId, bool>,
     /// The blocks that are open in each thread, and whether they are left out.
     open: FxHashMap<ThreadId, Vec<(SiteId, bool)>>,
+    /// Those of the latest events that checkers receive.
+    kept: Vec<Event>,
 }
 
 impl Blocks {
     fn new(excluded: Vec<Pattern>) -> Blocks {
-        Blocks { excluded, left_out: FxHashMap::default(), open: FxHashMap::default() }
+        let (left_out, open) = (FxHashMap::default(), FxHashMap::default());
+        Blocks { excluded, left_out, open, kept: Vec::new() }
     }
 
-    /// Whether checkers receive this event: all but the begins and ends of excluded blocks.
-    fn keep(&mut self, event: &Event, tables: &Tables) -> bool {
+    /// Those of some events that checkers receive: all but the begins and ends of excluded blocks.
+    fn kept<'a>(&'a mut self, events: &'a [Event], tables: &Tables) -> &'a [Event] {
         if self.excluded.is_empty() {
-            return true;
+            return events;
         }
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.clear();
+        kept.extend(events.iter().filter(|event| self.keep(event, tables)));
+        self.kept = kept;
+        &self.kept
+    }
+
+    fn keep(&mut self, event: &Event, tables: &Tables) -> bool {
         if event.action == Action::Begin {
             let excluded = &self.excluded;
             let is_left_out = *self.left_out.entry(event.site).or_insert_with(|| {
@@ -243,12 +261,12 @@ t2 end
         let mut reader = TraceReader::new(text.as_bytes()).unwrap();
         let mut blocks = Blocks::new(vec![Pattern::new("A.inner"), Pattern::new("A.outer")]);
         let mut seen = Vec::new();
-        let mut line = 0;
-        while let Some(event) = reader.next_event().unwrap() {
-            line += 1;
-            if blocks.keep(&event, reader.tables()) {
-                seen.push(line);
+        for line in 1.. {
+            let (events, tables) = reader.next_batch().unwrap();
+            if events.is_empty() {
+                break;
             }
+            seen.extend(blocks.kept(events, tables).iter().map(|_| line));
         }
         assert_eq!(seen, [3, 5, 6, 8]);
     }

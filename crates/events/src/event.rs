@@ -146,6 +146,13 @@ macro_rules! actions {
                 }
             }
 
+            /// What kind of action it is.
+            #[must_use]
+            #[inline]
+            pub fn kind(self) -> Kind {
+                match self { $(Action::$name { .. } => Kind::$name,)+ }
+            }
+
             /// The action of a kind that is done to `operand`; none if that is not what it is done to.
             #[must_use]
             #[inline]
@@ -164,13 +171,6 @@ macro_rules! actions {
 agent_protocol::for_each_event!(actions);
 
 impl Action {
-    /// What kind of action it is.
-    #[must_use]
-    #[inline]
-    pub fn kind(self) -> Kind {
-        self.parts().0
-    }
-
     /// The acquisition of a lock in a mode.
     #[must_use]
     pub fn acquire(lock: ObjectId, mode: Mode) -> Action {

@@ -41,7 +41,11 @@ pub enum TraceError {
 ///
 /// Binary traces are read block by block. Those in text are held in memory as text.
 #[derive(Debug)]
-pub struct TraceReader<R: Read>(Inner<R>);
+pub struct TraceReader<R: Read> {
+    inner: Inner<R>,
+    /// The event that was read last from a text.
+    last: Option<Event>,
+}
 
 #[derive(Debug)]
 enum Inner<R: Read> {
@@ -79,7 +83,7 @@ impl<R: Read> TraceReader<R> {
         let there = first.len().min(binary::MAGIC.len());
         if there > 0 && first[..there] == binary::MAGIC[..there] {
             let reader = binary::Reader::new(Cursor::new(first).chain(input))?;
-            return Ok(TraceReader(Inner::Binary(Box::new(reader))));
+            return Ok(TraceReader::of(Inner::Binary(Box::new(reader))));
         }
         if first.contains(&0) {
             return Err(TraceError::NotATrace);
@@ -91,12 +95,16 @@ impl<R: Read> TraceReader<R> {
             None => Inner::Text(text::Reader::new(text)),
             Some(file) => Inner::Text(text::Reader::new(text).with_lines_as_sites(file)),
         };
-        Ok(TraceReader(reader))
+        Ok(TraceReader::of(reader))
+    }
+
+    fn of(inner: Inner<R>) -> TraceReader<R> {
+        TraceReader { inner, last: None }
     }
 
     /// Which form it has.
     pub fn form(&self) -> Form {
-        match &self.0 {
+        match &self.inner {
             Inner::Binary(_) => Form::Binary,
             Inner::Text(_) => Form::Text,
             Inner::Std(_) => Form::Std,
@@ -105,7 +113,7 @@ impl<R: Read> TraceReader<R> {
 
     /// What is known of the run as a whole.
     pub fn header(&self) -> Header {
-        match &self.0 {
+        match &self.inner {
             Inner::Binary(reader) => reader.header().clone(),
             Inner::Text(_) | Inner::Std(_) => Header::default(),
         }
@@ -117,16 +125,36 @@ impl<R: Read> TraceReader<R> {
     ///
     /// Fails when it cannot be read on.
     pub fn next_event(&mut self) -> Result<Option<Event>, TraceError> {
-        Ok(match &mut self.0 {
+        Ok(match &mut self.inner {
             Inner::Binary(reader) => reader.next_event()?,
             Inner::Text(reader) => reader.next_event()?,
             Inner::Std(reader) => reader.next_event()?,
         })
     }
 
+    /// The events that come next, at least one, with the names that are known by then; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be read on.
+    pub fn next_batch(&mut self) -> Result<(&[Event], &Tables), TraceError> {
+        match &mut self.inner {
+            Inner::Binary(reader) => Ok(reader.next_batch()?),
+            // A text may name something new with every event.
+            Inner::Text(reader) => {
+                self.last = reader.next_event()?;
+                Ok((self.last.as_slice(), reader.tables()))
+            }
+            Inner::Std(reader) => {
+                self.last = reader.next_event()?;
+                Ok((self.last.as_slice(), reader.tables()))
+            }
+        }
+    }
+
     /// The names that are known so far: all that the events so far need.
     pub fn tables(&self) -> &Tables {
-        match &self.0 {
+        match &self.inner {
             Inner::Binary(reader) => reader.tables(),
             Inner::Text(reader) => reader.tables(),
             Inner::Std(reader) => reader.tables(),
@@ -135,7 +163,7 @@ impl<R: Read> TraceReader<R> {
 
     /// What is missing from what was read so far, one sentence each.
     pub fn notes(&self) -> Vec<String> {
-        match &self.0 {
+        match &self.inner {
             Inner::Binary(reader) => reader.damage().iter().map(ToString::to_string).collect(),
             Inner::Text(_) => Vec::new(),
             Inner::Std(reader) => match reader.left_out() {

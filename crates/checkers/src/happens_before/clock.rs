@@ -9,10 +9,12 @@ pub(super) struct Clock {
 }
 
 impl Clock {
+    #[inline]
     pub(super) fn get(&self, slot: ThreadSlot) -> u64 {
         self.times.get(slot.index()).copied().unwrap_or(0)
     }
 
+    #[inline]
     pub(super) fn set(&mut self, slot: ThreadSlot, time: u64) {
         if self.times.len() <= slot.index() {
             self.times.resize(slot.index() + 1, 0);
@@ -21,6 +23,7 @@ impl Clock {
     }
 
     /// Whether the thread time has happened before.
+    #[inline]
     pub(super) fn covers(&self, thread_time: ThreadTime) -> bool {
         thread_time.is_none() || thread_time.time() <= self.get(thread_time.slot())
     }

@@ -32,13 +32,14 @@ pub(super) struct ClockHistory {
 impl ClockHistory {
     /// Joins another clock into that of the thread, whose time is `now`; returns whether that changed anything.
     pub(super) fn join(&mut self, clock: &mut Clock, other: &Clock, now: u64) -> bool {
-        if clock.covers_all(other) {
-            return false;
-        }
         let changes = &mut self.changes;
+        let known = changes.len();
         clock.join_with(other, |slot, before| {
             changes.push_back(Change { since: now, slot, before });
         });
+        if changes.len() == known {
+            return false;
+        }
         while changes.len() > MOST_CHANGES {
             let oldest = changes[0].since;
             while changes.front().is_some_and(|change| change.since == oldest) {
@@ -50,11 +51,17 @@ impl ClockHistory {
 
     /// What `clock` was when the time of its thread was `time`.
     pub(super) fn clock_at(&self, clock: &Clock, time: u64) -> Clock {
-        let mut past = clock.clone();
+        let mut past = Clock::default();
+        self.write_clock_at(clock, time, &mut past);
+        past
+    }
+
+    /// The same, in the room of another clock.
+    pub(super) fn write_clock_at(&self, clock: &Clock, time: u64, past: &mut Clock) {
+        past.assign(clock);
         for change in self.changes.iter().rev().take_while(|change| change.since > time) {
             past.set(change.slot, change.before);
         }
-        past
     }
 
     /// How many words it takes.

@@ -132,6 +132,7 @@ impl Thread {
     }
 
     /// Whether a thread time has happened before what the thread does now.
+    #[inline]
     fn is_ordered_after(&self, slot: ThreadSlot, thread_time: ThreadTime) -> bool {
         if thread_time.slot() == slot {
             thread_time.time() <= self.timeline.now()
@@ -192,6 +193,8 @@ pub struct HappensBefore {
     contexts: Contexts,
     /// Whether order is reported where library code makes it.
     observes_library: bool,
+    /// Room for a clock that a thread had.
+    past_clock: Clock,
     races: BTreeMap<Pair, Race>,
     count: u64,
     latest: Option<Variable>,
@@ -304,22 +307,22 @@ impl HappensBefore {
         Some((ThreadTime::new(slot, time), thread.context_at(time)))
     }
 
-    /// The clock that a thread had at one of its epochs, its own time included; for a thread that ended long ago,
+    /// Writes the clock that a thread had at one of its epochs, its own time included; for a thread that ended long ago,
     /// or whose epoch is long past, one that contains it.
-    fn clock_at(&mut self, thread: ThreadId, epoch: Epoch) -> Clock {
+    fn write_clock_at(&mut self, thread: ThreadId, epoch: Epoch, clock: &mut Clock) {
         let slot = match self.slots.find(thread) {
             Some(slot) => slot,
             None if self.started.contains_key(&thread) => self.new_slot(thread),
-            None => return self.ended.clock_at(thread, epoch),
+            None => return clock.assign(&self.ended.clock_at(thread, epoch)),
         };
         let thread = &mut self.threads[slot.index()];
         let time = thread.timeline.time_of(epoch);
-        let mut clock = thread.history.clock_at(&thread.clock, time);
+        thread.history.write_clock_at(&thread.clock, time, clock);
         clock.set(slot, time);
-        clock
     }
 
     /// The event happens now; the thread that does it.
+    #[inline]
     fn advance(&mut self, event: &Event) -> ThreadSlot {
         let slot = self.slot(event.thread);
         self.threads[slot.index()].timeline.advance(event.epoch);
@@ -423,9 +426,11 @@ impl HappensBefore {
 
     /// A release that happened before and is reported late: the clock is the one that its thread had then.
     fn earlier_release(&mut self, event: &Event, place: ObjectId) {
-        let clock = self.clock_at(event.thread, event.epoch);
+        let mut clock = std::mem::take(&mut self.past_clock);
+        self.write_clock_at(event.thread, event.epoch, &mut clock);
         let key = ClockKey::of_place(place);
         Self::sync_clocks(&mut self.sync_clocks, key, &self.forgotten).add_clock(&clock);
+        self.past_clock = clock;
         if self.sync_clocks.is_full() {
             self.sweep_sync_clocks();
         }
@@ -835,7 +840,8 @@ mod tests {
         }
         assert!(checker.slots.len() < 8, "{}", checker.slots.len());
         for (thread, epoch, clock) in had {
-            let known = checker.clock_at(thread, epoch);
+            let mut known = Clock::default();
+            checker.write_clock_at(thread, epoch, &mut known);
             assert!(
                 known.covers_all(&clock) && clock.covers_all(&known),
                 "{thread:?} {epoch:?}: {known:?} instead of {clock:?}"

@@ -162,6 +162,8 @@ pub(super) struct Graph {
     /// Numbers of removed nodes that may still be among the ancestors of others.
     removed: Vec<NodeId>,
     intervals: Vec<VecDeque<Interval>>,
+    /// For each slot the latest time from which an edge leads away.
+    last_left: Vec<u64>,
     alive: usize,
     /// How many nodes were ever made.
     pub(super) allocated: u64,
@@ -180,6 +182,7 @@ impl Graph {
             free: Vec::new(),
             removed: Vec::new(),
             intervals: Vec::new(),
+            last_left: Vec::new(),
             alive: 0,
             allocated: 0,
             most_alive: 0,
@@ -197,6 +200,7 @@ impl Graph {
     pub(super) fn add_slot(&mut self, slot: ThreadSlot) {
         while self.intervals.len() <= slot.index() {
             self.intervals.push(VecDeque::new());
+            self.last_left.push(0);
         }
     }
 
@@ -209,6 +213,7 @@ impl Graph {
     }
 
     /// The node of a thread time, unless it was collected.
+    #[inline]
     pub(super) fn node_of(&self, thread_time: ThreadTime) -> Option<NodeId> {
         if thread_time.is_none() {
             return None;
@@ -219,12 +224,28 @@ impl Graph {
         }
     }
 
+    /// Whether a thread time is in a node, and not in this one.
+    #[inline]
+    pub(super) fn is_in_other(&self, thread_time: ThreadTime, node: NodeId) -> bool {
+        self.node_of(thread_time).is_some_and(|other| other != node)
+    }
+
     /// The interval that a time of a slot lies in. Most are asked for soon.
+    #[inline]
     fn interval_at(&self, slot: ThreadSlot, time: u64) -> Option<Interval> {
         let intervals = &self.intervals[slot.index()];
         let last = intervals.back()?;
         if last.begin <= time {
             return Some(*last);
+        }
+        self.earlier_interval_at(slot, time)
+    }
+
+    fn earlier_interval_at(&self, slot: ThreadSlot, time: u64) -> Option<Interval> {
+        let intervals = &self.intervals[slot.index()];
+        // What is over and collected lies before the first.
+        if intervals.front()?.begin > time {
+            return None;
         }
         let after = intervals.partition_point(|interval| interval.begin <= time);
         after.checked_sub(1).map(|at| intervals[at])
@@ -575,6 +596,8 @@ impl Graph {
             self.drop_early_edges(target);
         }
         let closes = self.nodes[from.index()].ancestors.contains(target.index());
+        let last_left = &mut self.last_left[source.slot().index()];
+        *last_left = source.time().max(*last_left);
         add_once(&mut self.nodes[from.index()].outgoing, target);
         self.propagate_ancestors(from, target);
         if closes { Added::Cycle } else { Added::Edge }
@@ -951,6 +974,11 @@ impl Graph {
     /// The outermost block of a transaction; the unknown site outside of blocks, and where it is not known.
     pub(super) fn block_of(&self, node: NodeId) -> Block {
         self.nodes[node.index()].block
+    }
+
+    /// The latest time of a slot from which an edge leads away.
+    pub(super) fn last_left(&self, slot: ThreadSlot) -> u64 {
+        self.last_left[slot.index()]
     }
 
     /// How many slots there are.

@@ -50,8 +50,9 @@
 //!    looks at the size and then inserts is not found to be split.
 //! 10. Additions to an atomic whose results nobody looks at commute, and do not conflict with each other: a counter of requests
 //!     is no reason why a request is not atomic.
-//! 11. Once all open blocks of a thread are refuted, and the innermost a thousand times, a further cycle is counted and no
-//!     path is searched for: it could refute nothing new, only show other operations that do so.
+//! 11. Blocks that have begun since the last edge that leaves their thread cannot be refuted by a cycle that is closed
+//!     now. Once all the others that are open are refuted, and the innermost of them a thousand times, a further cycle is
+//!     counted and no path is searched for: it could refute nothing new, only show other operations that do so.
 
 mod access_history;
 mod benign;
@@ -273,10 +274,16 @@ impl Velodrome {
     }
 
     /// The slot of a thread, which gets one if it has none.
+    #[inline]
     fn slot(&mut self, thread: ThreadId) -> ThreadSlot {
-        if let Some(slot) = self.slots.find(thread) {
-            return slot;
+        match self.slots.find(thread) {
+            Some(slot) => slot,
+            None => self.new_slot(thread),
         }
+    }
+
+    #[cold]
+    fn new_slot(&mut self, thread: ThreadId) -> ThreadSlot {
         if let Some(slot) = self.slots.reuse(thread, |slot| self.graph.is_collected(slot)) {
             let reused = &mut self.threads[slot.index()];
             reused.timeline.restart();
@@ -317,9 +324,11 @@ impl Velodrome {
         if self.threads[slot.index()].open.is_empty() {
             self.graph.resolve_tentative(slot, None);
             self.labelled.clear();
-            self.labelled.extend(
-                self.sources.iter().map(|operation| (operation.thread_time, label(operation))),
-            );
+            // What was collected orders nothing, and most sources are.
+            let sources = self.sources.iter();
+            let sources = sources.filter(|source| self.graph.node_of(source.thread_time).is_some());
+            self.labelled
+                .extend(sources.map(|operation| (operation.thread_time, label(operation))));
             return self.graph.operation_outside(slot, time, time > before, &self.labelled);
         }
         let Some(node) = self.graph.running(slot) else { return ThreadTime::NONE };
@@ -335,6 +344,9 @@ impl Velodrome {
         }
         for at in 0..self.sources.len() {
             let source = self.sources[at];
+            if !self.graph.is_in_other(source.thread_time, node) {
+                continue;
+            }
             let label = label(&source);
             if self.graph.add_edge(source.thread_time, node, time, label) == Added::Cycle {
                 self.violation(slot, node, source.thread_time, label);
@@ -344,21 +356,23 @@ impl Velodrome {
     }
 
     /// The first thing a thread does comes after the start of the thread.
+    #[inline]
     fn start(&mut self, slot: ThreadSlot) {
-        let started = std::mem::take(&mut self.threads[slot.index()].started);
-        if !started.thread_time.is_none() {
-            let others = std::mem::replace(&mut self.sources, vec![started]);
-            let thread = self.slots.thread(slot);
-            let operation_at =
-                OperationAt::new(Verb::of_kind(Kind::Begin), SiteId(0), ContextId::OUTSIDE);
-            self.operation_in(
-                slot,
-                Epoch(0),
-                Endpoint { operation_at, thread },
-                Subject::Thread(thread),
-            );
-            self.sources = others;
+        if !self.threads[slot.index()].started.thread_time.is_none() {
+            self.start_after(slot);
         }
+    }
+
+    #[cold]
+    fn start_after(&mut self, slot: ThreadSlot) {
+        let started = std::mem::take(&mut self.threads[slot.index()].started);
+        let others = std::mem::replace(&mut self.sources, vec![started]);
+        let thread = self.slots.thread(slot);
+        let operation_at =
+            OperationAt::new(Verb::of_kind(Kind::Begin), SiteId(0), ContextId::OUTSIDE);
+        let end = Endpoint { operation_at, thread };
+        self.operation_in(slot, Epoch(0), end, Subject::Thread(thread));
+        self.sources = others;
     }
 
     fn shared_access(&mut self, event: &Event, variable: Variable) {
@@ -657,7 +671,10 @@ impl Velodrome {
 
     fn violation(&mut self, slot: ThreadSlot, node: NodeId, source: ThreadTime, closing: Label) {
         let open = &self.threads[slot.index()].open;
-        if self.violations.are_refuted_often(open.iter().map(|open| open.block)) {
+        // An increasing path leaves the blocks that it refutes.
+        let last_left = self.graph.last_left(slot);
+        let exposed = open.partition_point(|block| block.begin <= last_left);
+        if self.violations.are_refuted_often(open[..exposed].iter().map(|open| open.block)) {
             self.violations.count += 1;
             self.violations.not_searched += 1;
             return;
@@ -668,9 +685,10 @@ impl Velodrome {
             Some(root) if path.is_increasing => root.source.time(),
             Some(_) | None => 0,
         };
+        debug_assert!(until <= last_left, "an edge leaves the transaction later than is known");
         // Blocks begin in the order in which they are nested.
         let refuted = &open[..open.partition_point(|block| block.begin <= until)];
-        let (depth, is_innermost) = (refuted.len(), refuted.len() == open.len());
+        let (depth, is_innermost) = (refuted.len(), exposed > 0 && refuted.len() == exposed);
         let outermost = open.first().map_or(SiteId(0), |block| block.block);
         let shape = Shape {
             block: refuted.last().map_or(outermost, |block| block.block),

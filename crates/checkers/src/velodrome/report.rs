@@ -92,8 +92,8 @@ pub(super) struct Violations {
     pub(super) not_searched: u64,
     /// How many violations have a shape that was not kept.
     pub(super) not_kept: u64,
-    /// The blocks that are not self-serializable; and in how many violations each was the innermost open block, and there
-    /// was no doubt that they did harm.
+    /// The blocks that are not self-serializable; and in how many violations each was the innermost that could be refuted, and
+    /// there was no doubt that they did harm.
     pub(super) refuted: FxHashMap<Block, u32>,
     /// The places where variables were updated in one step that fails if their value has changed.
     pub(super) updates: FxHashSet<SiteId>,
@@ -111,8 +111,8 @@ impl Violations {
         self.groups.iter().map(|(shape, group)| (shape, group.count))
     }
 
-    /// Whether nothing is to be learned from one more violation in these blocks: all of them are refuted, and the
-    /// innermost so often that its shapes are known.
+    /// Whether nothing is to be learned from one more violation that can refute these blocks: all of them are refuted, and
+    /// the innermost so often that its shapes are known.
     pub(super) fn are_refuted_often(
         &self,
         mut open: impl DoubleEndedIterator<Item = Block>,

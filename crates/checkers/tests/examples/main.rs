@@ -169,6 +169,28 @@ fn a_block_that_was_refuted_often_is_counted_and_others_still_found() {
 }
 
 #[test]
+fn cycles_that_an_inner_block_only_closes_are_counted_once_the_outer_one_was_refuted_often() {
+    let mut checker = Velodrome::new(Config::default());
+    let variable = Variable::Field(ObjectId(1), FieldId(1));
+    let at = |thread: u32, site: u32, action: Action| Event {
+        site: SiteId(site),
+        ..event(thread, action)
+    };
+    checker.event(&at(1, 5, Action::Begin));
+    for _ in 0..1501 {
+        checker.event(&at(1, 30, Action::Begin));
+        checker.event(&at(1, 31, Action::Write(variable)));
+        checker.event(&at(1, 30, Action::End));
+        checker.event(&at(2, 32, Action::Write(variable)));
+    }
+    let [(_, not_searched)] = checker.limits()[..] else { panic!("{:?}", checker.limits()) };
+    assert_eq!((checker.violations(), not_searched), (1500, 500));
+    assert_eq!(checker.refuted().into_iter().collect::<Vec<_>>(), [SiteId(5)]);
+    splits(&mut checker, 10, 1);
+    assert_eq!(checker.refuted().into_iter().collect::<Vec<_>>(), [SiteId(5), SiteId(10)]);
+}
+
+#[test]
 fn threads_that_are_gone_leave_their_place() {
     let mut checker = Velodrome::new(Config::default());
     let mut races = HappensBefore::new();

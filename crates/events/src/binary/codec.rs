@@ -219,47 +219,8 @@ impl CodecState {
             slot.epoch = slot.epoch.wrapping_add_signed(input.signed()?);
         }
         slot.site = moved(slot.site, input.signed()?)?;
-        let (kind, form) = BY_OPCODE
-            .get(usize::from(opcode))
-            .copied()
-            .flatten()
-            .ok_or("an opcode that is not known")?;
-        let operand = match kind.operand() {
-            OperandKind::None => Operand::None,
-            OperandKind::Variable => {
-                let form = VariableForm::numbered(usize::from(form));
-                Operand::Variable(match form.ok_or("an opcode that is not known")? {
-                    VariableForm::Field => {
-                        let object = input.object(slot)?;
-                        Variable::Field(object, FieldId(input.declared(slot)?))
-                    }
-                    VariableForm::Static => Variable::Static(FieldId(input.declared(slot)?)),
-                    VariableForm::Element => {
-                        let object = input.object(slot)?;
-                        Variable::Element(object, input.narrow()?)
-                    }
-                    VariableForm::Contents => Variable::Contents(input.object(slot)?),
-                })
-            }
-            OperandKind::Object => Operand::Object(input.object(slot)?),
-            OperandKind::Thread => Operand::Thread(ThreadId(input.narrow()?)),
-            OperandKind::Class => Operand::Class(ClassId(input.declared(slot)?)),
-            OperandKind::ObjectOfClass => {
-                let object = input.object(slot)?;
-                Operand::ObjectOfClass(object, ClassId(input.declared(slot)?))
-            }
-            OperandKind::Branch => Operand::Branch(match form {
-                TAKEN => Branch::Taken,
-                NOT_TAKEN => Branch::NotTaken,
-                _ => Branch::Case(
-                    i32::try_from(input.signed()?).map_err(|_| "a case that is too large")?,
-                ),
-            }),
-            OperandKind::Condition => {
-                Operand::Condition(Condition { number: input.narrow()?, holds: form == 1 })
-            }
-        };
-        let action = Action::of_kind(kind, operand).ok_or("an opcode that is not known")?;
+        let read_action = READ_ACTION.get(usize::from(opcode)).ok_or(UNKNOWN_OPCODE)?;
+        let action = read_action(input, slot)?;
         Ok(Event {
             thread: ThreadId(thread),
             site: SiteId(slot.site),
@@ -270,6 +231,79 @@ impl CodecState {
     }
 }
 
+const UNKNOWN_OPCODE: &str = "an opcode that is not known";
+
+/// Reads what follows the site of an event.
+type ReadAction = fn(&mut Input<'_>, &mut LastValues) -> Result<Action, &'static str>;
+
+/// One function for each opcode: an event takes one jump, and everything else that depends on its kind is known when this
+/// is compiled.
+const READ_ACTION: [ReadAction; OPCODES] = {
+    macro_rules! rows {
+        ($($tens:literal)+) => { [$(
+            read_action::<{ 8 * $tens }>,
+            read_action::<{ 8 * $tens + 1 }>,
+            read_action::<{ 8 * $tens + 2 }>,
+            read_action::<{ 8 * $tens + 3 }>,
+            read_action::<{ 8 * $tens + 4 }>,
+            read_action::<{ 8 * $tens + 5 }>,
+            read_action::<{ 8 * $tens + 6 }>,
+            read_action::<{ 8 * $tens + 7 }>,
+        )+] };
+    }
+    rows!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+};
+
+fn read_action<const OPCODE: usize>(
+    input: &mut Input<'_>,
+    slot: &mut LastValues,
+) -> Result<Action, &'static str> {
+    let row = const {
+        match BY_OPCODE[OPCODE] {
+            Some((kind, form)) => Some((kind, kind.operand(), form)),
+            None => None,
+        }
+    };
+    let (kind, operand, form) = row.ok_or(UNKNOWN_OPCODE)?;
+    let operand = match operand {
+        OperandKind::None => Operand::None,
+        OperandKind::Variable => {
+            let form = VariableForm::ALL.get(usize::from(form));
+            Operand::Variable(match form.ok_or(UNKNOWN_OPCODE)? {
+                VariableForm::Field => {
+                    let object = input.object(slot)?;
+                    Variable::Field(object, FieldId(input.declared(slot)?))
+                }
+                VariableForm::Static => Variable::Static(FieldId(input.declared(slot)?)),
+                VariableForm::Element => {
+                    let object = input.object(slot)?;
+                    Variable::Element(object, input.narrow()?)
+                }
+                VariableForm::Contents => Variable::Contents(input.object(slot)?),
+            })
+        }
+        OperandKind::Object => Operand::Object(input.object(slot)?),
+        OperandKind::Thread => Operand::Thread(ThreadId(input.narrow()?)),
+        OperandKind::Class => Operand::Class(ClassId(input.declared(slot)?)),
+        OperandKind::ObjectOfClass => {
+            let object = input.object(slot)?;
+            Operand::ObjectOfClass(object, ClassId(input.declared(slot)?))
+        }
+        OperandKind::Branch => Operand::Branch(match form {
+            TAKEN => Branch::Taken,
+            NOT_TAKEN => Branch::NotTaken,
+            _ => Branch::Case(
+                i32::try_from(input.signed()?).map_err(|_| "a case that is too large")?,
+            ),
+        }),
+        OperandKind::Condition => {
+            Operand::Condition(Condition { number: input.narrow()?, holds: form == 1 })
+        }
+    };
+    Action::of_kind(kind, operand).ok_or(UNKNOWN_OPCODE)
+}
+
+#[inline]
 fn moved(from: u32, by: i64) -> Result<u32, &'static str> {
     i64::from(from)
         .checked_add(by)
@@ -334,6 +368,14 @@ pub(super) fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
+/// The low seven bits of eight bytes, joined: first in pairs, then the pairs, then the halves.
+#[inline]
+fn joined(word: u64) -> u64 {
+    let pairs = (word & 0x007f_007f_007f_007f) | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+    let quarters = (pairs & 0x0000_3fff_0000_3fff) | (pairs & 0x3fff_0000_3fff_0000) >> 2;
+    (quarters & 0x0fff_ffff) | (quarters & 0x0fff_ffff_0000_0000) >> 4
+}
+
 /// A payload that is read.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
@@ -364,6 +406,20 @@ impl<'a> Input<'a> {
 
     #[inline]
     pub(super) fn number(&mut self) -> Result<u64, &'static str> {
+        if let Some(bytes) = self.bytes.first_chunk::<8>() {
+            // The lowest eighth bit that is not set is in the last byte of the number.
+            let word = u64::from_le_bytes(*bytes);
+            let last = !word & 0x8080_8080_8080_8080;
+            if last != 0 {
+                self.bytes = &self.bytes[last.trailing_zeros() as usize / 8 + 1..];
+                return Ok(joined(word & (last ^ (last - 1))));
+            }
+        }
+        self.number_by_bytes()
+    }
+
+    #[cold]
+    fn number_by_bytes(&mut self) -> Result<u64, &'static str> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -406,6 +462,28 @@ impl<'a> Input<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_the_same_in_the_middle_of_a_payload_and_at_its_end() {
+        let shifted = (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1, u64::MAX >> bit]);
+        for number in shifted.chain([0x0123_4567_89ab_cdef]) {
+            let mut bytes = Vec::new();
+            put_number(&mut bytes, number);
+            let length = bytes.len();
+            assert_eq!(Input::new(&bytes).number(), Ok(number));
+            for rest in [0, 0x80, 0xff] {
+                bytes.resize(length, 0);
+                bytes.resize(length + 16, rest);
+                let mut input = Input::new(&bytes);
+                assert_eq!(input.number(), Ok(number));
+                assert_eq!(input.bytes.len(), 16, "{number:x}");
+            }
+            assert!(Input::new(&bytes[..length - 1]).number().is_err());
+        }
+        assert!(Input::new(&[0xff; 16]).number().is_err());
+        // Zeros that end a number are read, as they always were.
+        assert_eq!(Input::new(&[0x85, 0x80, 0, 7, 7, 7, 7, 7, 7]).number(), Ok(5));
+    }
 
     #[test]
     fn opcodes_are_those_of_all_versions_of_the_format() {

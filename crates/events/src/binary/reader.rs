@@ -188,12 +188,21 @@ impl<R: Read> Reader<R> {
     ///
     /// Fails when the bytes cannot be had.
     pub fn next_events(&mut self) -> io::Result<&[Event]> {
+        Ok(self.next_batch()?.0)
+    }
+
+    /// The same with the names that they need.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the bytes cannot be had.
+    pub fn next_batch(&mut self) -> io::Result<(&[Event], &Tables)> {
         if self.next_event == self.events.len() {
             self.advance()?;
         }
         let first = self.next_event;
         self.next_event = self.events.len();
-        Ok(&self.events[first..])
+        Ok((&self.events[first..], &self.tables))
     }
 
     /// Goes to the next block with events, or to the end.
