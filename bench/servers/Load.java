@@ -43,8 +43,10 @@ public final class Load {
         }
         long[] nanos = new long[0];
         long requests = 0;
+        long asked = 0;
         for (Client client : clients) {
             requests += client.requests;
+            asked += client.asked;
             int timed = (int) Math.min(client.requests, client.nanos.length);
             long[] all = Arrays.copyOf(nanos, nanos.length + timed);
             System.arraycopy(client.nanos, 0, all, nanos.length, timed);
@@ -52,6 +54,7 @@ public final class Load {
         }
         Arrays.sort(nanos);
         System.out.println("requests " + requests);
+        System.out.println("asked " + asked);
         System.out.println("p99 " + (nanos.length == 0 ? 0 : nanos[(int) (nanos.length * 99L / 100)] / 1000));
         new Client(port, arguments[4], 0).once();
     }
@@ -66,6 +69,8 @@ public final class Load {
         private final int number;
         private final long[] nanos = new long[MOST_TIMED / CONNECTIONS];
         private long requests;
+        /** With those before the time began. */
+        private long asked;
 
         Client(int port, String path, int number) {
             this.port = port;
@@ -85,6 +90,7 @@ public final class Load {
                         return;
                     }
                     exchange(in, out, path.replace("USER", "user" + (number * 7 + i) % 40).replace("ARTICLE", "" + i * 17 % 500));
+                    asked++;
                     if (before > begin) {
                         if (requests < nanos.length) {
                             nanos[(int) requests] = System.nanoTime() - before;

@@ -102,6 +102,17 @@ struct Answered {
     per_second: u64,
     /// The time that 99 of 100 answers take at most.
     p99_micros: u64,
+    /// All answers, with those before the time began.
+    asked: u64,
+}
+
+/// What the report of a watched server says.
+#[derive(Clone, Copy)]
+struct Reported {
+    events: u64,
+    findings: u64,
+    /// How long its threads waited for the checkers, all together.
+    millis_waited: u64,
 }
 
 /// Measures the servers of these names, or all, in one round or in several; over a limit is a failure.
@@ -118,6 +129,7 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
         Rounds::Quick => 1,
     };
     let mut measured: BTreeMap<(usize, usize), Vec<Answered>> = BTreeMap::new();
+    let mut reported: BTreeMap<usize, (Answered, Reported)> = BTreeMap::new();
     for round in 1..=rounds {
         for (row, server) in servers.iter().enumerate() {
             for (column, way) in WAYS.into_iter().enumerate() {
@@ -126,17 +138,23 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
                     .run(server, way)
                     .with_context(|| format!("{}, {}", server.name, way.name()))?;
                 measured.entry((row, column)).or_default().push(answered);
+                if way == Way::Checkers {
+                    reported.insert(row, (answered, directory.reported()?));
+                }
             }
         }
     }
-    println!("server         plain /s  p99 ms   hooks %  p99 ms  checkers %  p99 ms");
+    println!(
+        "server         plain /s  p99 ms   hooks %  p99 ms  checkers %  p99 ms  events each  waited ms  findings"
+    );
     let mut problems = Vec::new();
     for (row, server) in servers.iter().enumerate() {
         let of = |column: usize| Summary::of(&measured[&(row, column)]);
         let [plain, hooks, checkers] = [of(0), of(1), of(2)];
+        let (answered, last) = &reported[&row];
         let share = |one: &Summary, of: &Summary| one.per_second / of.per_second.max(1.0);
         println!(
-            "{:<14} {:>8.0} {:>7.1} {:>9.0} {:>7.1} {:>11.0} {:>7.1}",
+            "{:<14} {:>8.0} {:>7.1} {:>9.0} {:>7.1} {:>11.0} {:>7.1} {:>12.0} {:>10} {:>9}",
             server.name,
             plain.per_second,
             plain.p99_millis,
@@ -144,6 +162,9 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
             hooks.p99_millis,
             share(&checkers, &plain) * 100.0,
             checkers.p99_millis,
+            last.events as f64 / answered.asked.max(1) as f64,
+            last.millis_waited,
+            last.findings,
         );
         let (kept, least, of) = if server.is_watched_whole {
             (share(&checkers, &hooks), LEAST_OF_HOOKS, "what hooks alone keep")
@@ -155,6 +176,9 @@ pub(crate) fn measure(rounds: Rounds, names: &[&str]) -> Result<()> {
             problems.push(format!("{} keeps {kept:.0} % of {of}, under {least:.0} %", server.name));
         }
     }
+    println!(
+        "(the last three are of the last round: events a request, the time that all threads waited for the checkers)"
+    );
     if !problems.is_empty() {
         bail!("{}", problems.join("; "));
     }
@@ -250,7 +274,7 @@ impl ServerDirectory {
                 if server.is_watched_whole {
                     command.args(["--libraries", "full"]);
                 }
-                command.arg("--output").arg(self.folder.join("report.txt"));
+                command.args(["--format", "json", "--output"]).arg(self.report());
                 command.arg("--").arg(&self.java);
                 command
             }
@@ -300,7 +324,26 @@ impl ServerDirectory {
             let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
             Ok(value.with_context(|| format!("the client does not say `{key}`"))?.parse()?)
         };
-        Ok(Answered { per_second: value("requests")? / SECONDS, p99_micros: value("p99")? })
+        Ok(Answered {
+            per_second: value("requests")? / SECONDS,
+            p99_micros: value("p99")?,
+            asked: value("asked")?,
+        })
+    }
+
+    fn report(&self) -> PathBuf {
+        self.folder.join("report.json")
+    }
+
+    /// What the report of the last watched server says.
+    fn reported(&self) -> Result<Reported> {
+        let report: serde_json::Value = serde_json::from_slice(&fs::read(self.report())?)?;
+        let stat = |name: &str| report["stats"][name].as_u64().unwrap_or_default();
+        Ok(Reported {
+            events: stat("events"),
+            findings: report["findings"].as_array().map_or(0, Vec::len) as u64,
+            millis_waited: stat("milliseconds_waited"),
+        })
     }
 }
 

@@ -101,11 +101,22 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// The results with what came of the events.
 fn with_consumed(results: Results, consumed: Consumed) -> Results {
-    let Consumed { events, lost_events, recording, findings, uncertain_violations, shared_fields } =
-        consumed;
+    let Consumed {
+        events,
+        lost_events,
+        ran,
+        waited,
+        recording,
+        findings,
+        uncertain_violations,
+        shared_fields,
+    } = consumed;
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     Results {
         events,
         lost_events,
+        milliseconds: milliseconds(ran),
+        milliseconds_waited: milliseconds(waited),
         recording,
         findings,
         uncertain_violations,

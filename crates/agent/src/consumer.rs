@@ -48,6 +48,9 @@ pub(crate) struct Consumed {
     pub(crate) events: u64,
     /// Events that hooks reported and nobody saw.
     pub(crate) lost_events: u64,
+    /// How long it took, and how long threads waited meanwhile until there was room for their events, all together.
+    pub(crate) ran: Duration,
+    pub(crate) waited: Duration,
     pub(crate) recording: Option<Recording>,
     pub(crate) findings: Vec<Finding>,
     /// Violations that are not reported because the order of operations is not known.
@@ -147,6 +150,8 @@ impl Consumer {
             Consumed {
                 events: 0,
                 lost_events: 0,
+                ran: Duration::ZERO,
+                waited: Duration::ZERO,
                 recording: None,
                 findings: Vec::new(),
                 uncertain_violations: 0,
@@ -371,6 +376,8 @@ impl Work {
         Consumed {
             events: self.events,
             lost_events: self.ring.lost() + self.unreadable,
+            ran: self.began.elapsed(),
+            waited: self.agent.memory.time_waited(),
             recording: None,
             findings: reported()
                 .flat_map(|running| running.checker.findings(&self.tables))

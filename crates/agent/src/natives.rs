@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent_protocol::ConfigurationWord;
 use events::{Context, SiteId, StackEntry, ThreadId};
@@ -19,8 +19,11 @@ use crate::{agent_state, with_agent};
 /// The classes of the Java half, compiled when this library was built.
 const RUNTIME: &[(&CStr, &[u8])] = include!(concat!(env!("OUT_DIR"), "/runtime.rs"));
 
-/// How long a hook waits before it looks again whether the ring has room.
-const PAUSE: Duration = Duration::from_micros(50);
+/// How long a hook waits before it looks again whether the ring has room: at first, and how often that is doubled. A full
+/// ring keeps the consumer busy for several milliseconds, so that the longest pause costs nobody anything; that of all threads
+/// which wait costs as many switches as there is time in a pause.
+const FIRST_PAUSE: Duration = Duration::from_micros(50);
+const MOST_DOUBLINGS: i32 = 5;
 
 /// What a hold is made of, and how many make a second.
 const SLICE: Duration = Duration::from_millis(1);
@@ -180,7 +183,8 @@ fn configuration_word(agent: &AgentState, word: ConfigurationWord) -> jlong {
         ConfigurationWord::Owners => address(Part::Owners),
         ConfigurationWord::Sites => address(Part::Sites),
         ConfigurationWord::Statics => address(Part::Statics),
-        ConfigurationWord::Notes => address(Part::Notes),
+        ConfigurationWord::NoNotes => address(Part::NoNotes),
+        ConfigurationWord::Noters => address(Part::Noters),
         ConfigurationWord::OrderWords => address(Part::OrderWords),
         ConfigurationWord::NextBlock => address(Part::Counter(Counter::NextBlock)),
         ConfigurationWord::NextObject => address(Part::Counter(Counter::NextObject)),
@@ -340,9 +344,23 @@ extern "system" fn add_stack(
     });
 }
 
-#[unsafe(export_name = "Java_java_lang_ScissionNatives_pause")]
-extern "system" fn pause(_: *mut JNIEnv, _: jclass) {
-    std::thread::sleep(PAUSE);
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_notes")]
+extern "system" fn notes(_: *mut JNIEnv, _: jclass, region: jint) -> jlong {
+    with_state(0, |agent| agent.memory.reserve_notes(region as usize))
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_openNotes")]
+extern "system" fn open_notes(_: *mut JNIEnv, _: jclass, region: jint, step: jint) -> jboolean {
+    with_state(false, |agent| agent.memory.open_notes(region as usize, step as usize)).into()
+}
+
+#[unsafe(export_name = "Java_java_lang_ScissionNatives_waitForRoom")]
+extern "system" fn wait_for_room(_: *mut JNIEnv, _: jclass, waits: jint) {
+    if waits >= 0 {
+        let began = Instant::now();
+        std::thread::sleep(FIRST_PAUSE * (1 << waits.min(MOST_DOUBLINGS)));
+        with_state((), |agent| agent.memory.waited(began.elapsed()));
+    }
 }
 
 #[unsafe(export_name = "Java_java_lang_ScissionNatives_canRun")]

@@ -207,6 +207,8 @@ hooks! {
     TaskBegin = taskBegin(task: Object, site: Site);
     /// Before code of the program itself calls a method that may be the body of a task: the call is one as any other.
     CallsTask = callsTask();
+    /// The same before such a call in a loop, which may call one task after the other.
+    CallsTasks = callsTasks();
     /// In the body of a task that does nothing but call another method: the site of that call.
     Forwards = forwards(site: Site);
     /// Before the body of a task ends, in whichever way: the site of its beginning.

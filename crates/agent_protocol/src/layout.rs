@@ -23,9 +23,17 @@ layout! {
     /// Blocks of epochs. Block 0 belongs to no thread, since a word of 0 is none.
     EPOCH_BLOCKS = 1 << 25;
     /// How many bits number the variables whose reads are noted by thread.
-    SHARED_BITS = 20;
+    SHARED_BITS = 26;
+    /// How many of them number the volatile ones among these, whose words have room for no more.
+    VOLATILE_BITS = 20;
     /// How many threads at a time can note their reads of such variables, in a region each.
-    REGIONS = 64;
+    REGIONS = 512;
+    /// How many notes are made writable at once, as a power of two.
+    NOTE_STEP_BITS = 20;
+    /// How many notes are counted together against what all may take, as a power of two: they fill a page.
+    NOTE_PAGE_BITS = 9;
+    /// Where in a region, behind its notes, a byte for each such page says whether the thread may note something there.
+    NOTE_PAGES = 8 << SHARED_BITS;
     /// How many static fields get words.
     STATICS = 1 << 20;
     /// The bytes that the two words of a static field take.
@@ -161,8 +169,10 @@ numbered! {
         Sites;
         /// The address of the words of static fields.
         Statics;
-        /// The address of the notes of reads: a region for each of some threads, and one more that stays empty.
-        Notes;
+        /// The address of the region of notes that stays empty: that of threads which have none.
+        NoNotes;
+        /// The address of the words that say which regions have notes of a variable.
+        Noters;
         /// The address of the words of places that library code releases to.
         OrderWords;
         /// The address of the counter of blocks of epochs.

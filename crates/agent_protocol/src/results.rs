@@ -85,6 +85,12 @@ pub struct Results {
     pub events: u64,
     /// Events that threads reported and that neither saw: a thread was stopped while it reported one.
     pub lost_events: u64,
+    /// For how long there were events.
+    #[serde(default)]
+    pub milliseconds: u64,
+    /// How long threads waited meanwhile until there was room for their events, all together.
+    #[serde(default)]
+    pub milliseconds_waited: u64,
     /// Violations that the monitors may have seen and do not report: the order of operations that overlapped is not
     /// known.
     #[serde(default)]
@@ -277,6 +283,8 @@ mod tests {
             threads: 3,
             events: u64::MAX,
             lost_events: 2,
+            milliseconds: 900,
+            milliseconds_waited: 120,
             uncertain_violations: 3,
             infeasible_sides: 6,
             impossible_steps: 8,

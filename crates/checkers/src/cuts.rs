@@ -8,10 +8,13 @@
 //! - A start, a submission and a wait belong to the unit before: their edges lead to other threads.
 //! - A join, and passing a barrier or a latch, belong to the unit after: their edges come from other threads.
 //! - The blocks begin anew with the next event of their thread, and end for good if that is their end.
+//!
+//! A task that was submitted is no part of the blocks around it, whoever runs it: they are suspended while it runs. They end before
+//! it begins, and begin anew with the first event after its end. So the loop of a worker is not one unit with all that it ever runs.
 
-use events::{Action, Epoch, Event, SiteId, Tables, ThreadId};
+use events::{Action, Epoch, Event, ObjectId, SiteId, Tables, ThreadId};
 use findings::Finding;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Checker;
 
@@ -28,6 +31,10 @@ enum BlockChange {
     CutBefore,
     /// All are cut; the event belongs to the unit before.
     CutAfter,
+    /// All are suspended, if the task was submitted; the event belongs to what comes then.
+    TaskBegins(ObjectId),
+    /// Those around the task may begin anew; the event belongs to what was before.
+    TaskEnds(ObjectId),
     /// None; the event may belong to a unit that is over.
     ReportedLate,
     /// None.
@@ -44,6 +51,8 @@ impl BlockChange {
             | Action::TaskJoin(_)
             | Action::BarrierPass(_)
             | Action::LatchPass(_) => BlockChange::CutBefore,
+            Action::TaskBegin(task) => BlockChange::TaskBegins(task),
+            Action::TaskEnd(task) => BlockChange::TaskEnds(task),
             Action::Fork(_) | Action::Submit(_) | Action::Wait(_) => BlockChange::CutAfter,
             Action::EarlierRead(_) | Action::EarlierWrite(_) | Action::EarlierOrderRelease(_) => {
                 BlockChange::ReportedLate
@@ -63,8 +72,6 @@ impl BlockChange {
             | Action::Notify(_)
             | Action::NotifyAll(_)
             | Action::ThreadBegin
-            | Action::TaskBegin(_)
-            | Action::TaskEnd(_)
             | Action::Publish(_)
             | Action::Receive(_)
             | Action::BarrierArrive(_)
@@ -107,7 +114,19 @@ struct OpenBlocks {
     blocks: Vec<SiteId>,
     /// Whether they were cut and have not begun anew.
     are_cut: bool,
+    /// The tasks that suspend blocks, outermost first, each with how many there were.
+    tasks: Vec<(ObjectId, usize)>,
 }
+
+impl OpenBlocks {
+    /// How many of the blocks are suspended.
+    fn suspended(&self) -> usize {
+        self.tasks.last().map_or(0, |(_, blocks)| *blocks)
+    }
+}
+
+/// How many tasks are known that were submitted and have not ended. Blocks around others are left alone.
+const MOST_TASKS: usize = 1 << 16;
 
 /// A checker that hears of cut blocks as of several.
 #[derive(Debug)]
@@ -116,6 +135,8 @@ pub(crate) struct CutBlocks<C> {
     threads: FxHashMap<ThreadId, OpenBlocks>,
     /// How many threads have blocks that were cut and have not begun anew.
     cut_threads: usize,
+    /// The tasks that were submitted and have not ended.
+    submitted: FxHashSet<ObjectId>,
 }
 
 /// A begin or end that is not in the stream. It takes no place there, by which other events say what they overlap.
@@ -130,7 +151,12 @@ pub(crate) fn is_inserted(event: &Event) -> bool {
 
 impl<C: Checker> CutBlocks<C> {
     pub(crate) fn new(checker: C) -> CutBlocks<C> {
-        CutBlocks { checker, threads: FxHashMap::default(), cut_threads: 0 }
+        CutBlocks {
+            checker,
+            threads: FxHashMap::default(),
+            cut_threads: 0,
+            submitted: FxHashSet::default(),
+        }
     }
 
     /// The open blocks of a thread end, until it does something.
@@ -141,7 +167,7 @@ impl<C: Checker> CutBlocks<C> {
         }
         open.are_cut = true;
         self.cut_threads += 1;
-        for site in open.blocks.iter().rev() {
+        for site in open.blocks[open.suspended()..].iter().rev() {
             self.checker.event(&inserted(thread, epoch, *site, Action::End));
         }
     }
@@ -152,17 +178,51 @@ impl<C: Checker> CutBlocks<C> {
         if open.are_cut {
             open.are_cut = false;
             self.cut_threads -= 1;
-            for site in &open.blocks {
+            for site in &open.blocks[open.suspended()..] {
                 self.checker.event(&inserted(thread, epoch, *site, Action::Begin));
             }
         }
+    }
+
+    /// A submitted task begins: the blocks of its thread end, until it has ended.
+    fn suspend(&mut self, thread: ThreadId, epoch: Epoch, task: ObjectId) {
+        let has_blocks = self.threads.get(&thread).is_some_and(|open| !open.blocks.is_empty());
+        if !has_blocks || !self.submitted.contains(&task) {
+            return;
+        }
+        self.cut(thread, epoch);
+        let Some(open) = self.threads.get_mut(&thread) else { return };
+        // None of those that are open from here on has been cut.
+        open.are_cut = false;
+        self.cut_threads -= 1;
+        open.tasks.push((task, open.blocks.len()));
+    }
+
+    /// A task has ended, and with it the blocks inside it: those around it begin anew with the next event.
+    fn resume(&mut self, thread: ThreadId, epoch: Epoch, task: ObjectId) {
+        self.submitted.remove(&task);
+        let Some(open) = self.threads.get(&thread) else { return };
+        let Some(at) = open.tasks.iter().rposition(|(suspending, _)| *suspending == task) else {
+            return;
+        };
+        self.cut(thread, epoch);
+        let Some(open) = self.threads.get_mut(&thread) else { return };
+        open.blocks.truncate(open.tasks[at].1);
+        open.tasks.truncate(at);
     }
 
     /// A block ends; whether it has ended before, by a cut. The entry of its thread, and the room in it, is for the
     /// blocks that follow.
     fn end(&mut self, thread: ThreadId) -> bool {
         let Some(open) = self.threads.get_mut(&thread) else { return false };
+        if !open.tasks.is_empty() && open.blocks.len() == open.suspended() && !open.are_cut {
+            // It ends around a task that has not ended: it is over since the task began.
+            open.are_cut = true;
+            self.cut_threads += 1;
+        }
         open.blocks.pop();
+        let left = open.blocks.len();
+        open.tasks.retain(|(_, blocks)| *blocks <= left);
         let is_over = open.are_cut;
         if open.blocks.is_empty() {
             self.cut_threads -= usize::from(open.are_cut);
@@ -192,7 +252,11 @@ impl<C: Checker> Checker for CutBlocks<C> {
                 self.cut(thread, epoch);
                 self.begin_anew(thread, epoch);
             }
-            BlockChange::Begins | BlockChange::CutAfter | BlockChange::Unchanged => {
+            BlockChange::TaskBegins(task) => self.suspend(thread, epoch, task),
+            BlockChange::Begins
+            | BlockChange::CutAfter
+            | BlockChange::TaskEnds(_)
+            | BlockChange::Unchanged => {
                 if self.cut_threads > 0 {
                     self.begin_anew(thread, epoch);
                 }
@@ -201,10 +265,20 @@ impl<C: Checker> Checker for CutBlocks<C> {
         self.checker.event(event);
         match change {
             BlockChange::Begins => self.threads.entry(thread).or_default().blocks.push(site),
-            BlockChange::CutAfter => self.cut(thread, epoch),
+            BlockChange::CutAfter => {
+                self.cut(thread, epoch);
+                if let Action::Submit(task) = action {
+                    if self.submitted.len() == MOST_TASKS {
+                        self.submitted.clear();
+                    }
+                    self.submitted.insert(task);
+                }
+            }
+            BlockChange::TaskEnds(task) => self.resume(thread, epoch, task),
             BlockChange::Ends
             | BlockChange::ThreadEnds
             | BlockChange::CutBefore
+            | BlockChange::TaskBegins(_)
             | BlockChange::ReportedLate
             | BlockChange::Unchanged => {}
         }

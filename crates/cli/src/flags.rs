@@ -315,6 +315,10 @@ pub(crate) struct PresentationFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
+    /// Print at most so many findings as text, best first, and count the others; 0 prints all (default: 50, all with `--verbose`)
+    #[arg(long, value_name = "N")]
+    pub(crate) max_findings: Option<usize>,
+
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub(crate) color: Color,

@@ -74,6 +74,7 @@ pub(crate) fn read_jvm_results(
     let sum = |count: fn(&agent_protocol::Results) -> u64| {
         all.iter().map(count).fold(0, u64::saturating_add)
     };
+    remarks.extend(all.iter().filter_map(slowed_down));
     remarks.extend(watched_whole(sum(|jvm| jvm.unlisted_classes), sum(|jvm| jvm.changed_classes)));
     let stats = vec![
         ("jvms", all.len() as u64),
@@ -87,6 +88,7 @@ pub(crate) fn read_jvm_results(
         ("hooks", sum(|jvm| jvm.hooks)),
         ("events", sum(|jvm| jvm.events)),
         ("lost_events", sum(|jvm| jvm.lost_events)),
+        ("milliseconds_waited", sum(|jvm| jvm.milliseconds_waited)),
         ("uncertain_violations", sum(|jvm| jvm.uncertain_violations)),
         ("infeasible_sides", sum(|jvm| jvm.infeasible_sides)),
         ("impossible_steps", sum(|jvm| jvm.impossible_steps)),
@@ -141,6 +143,21 @@ fn watched_whole(unlisted: u64, changed: u64) -> Option<String> {
     };
     let both: Vec<String> = unlisted.into_iter().chain(changed).collect();
     (!both.is_empty()).then(|| format!("watched whole: {}", both.join(", and ")))
+}
+
+/// By how much a JVM was slowed down because its threads had to wait for the checkers, if that is worth a word: more than a
+/// tenth of a second, and of a hundredth of the time.
+fn slowed_down(jvm: &agent_protocol::Results) -> Option<String> {
+    let (ran, waited) = (jvm.milliseconds, jvm.milliseconds_waited);
+    let seconds = |milliseconds: u64| milliseconds as f64 / 1000.0;
+    (waited > 100 && waited > ran / 100).then(|| {
+        format!(
+            "the checkers could not keep up with {}: its threads waited {:.1} s for them altogether, while it ran for {:.1} s",
+            name(jvm),
+            seconds(waited),
+            seconds(ran)
+        )
+    })
 }
 
 /// What the events that a JVM lost may hide.
@@ -311,6 +328,24 @@ mod tests {
             sentence,
             "watched whole: 2 classes that were not there to be analysed, and 3 classes that have \
              changed since they were analysed"
+        );
+    }
+
+    #[test]
+    fn how_long_threads_waited_is_said_if_it_was_long() {
+        let sentence = |milliseconds, milliseconds_waited| {
+            slowed_down(&agent_protocol::Results {
+                milliseconds,
+                milliseconds_waited,
+                ..jvm(1, "one")
+            })
+        };
+        assert_eq!(sentence(1000, 100), None);
+        assert_eq!(sentence(20_000, 200), None);
+        assert_eq!(
+            sentence(20_000, 31_540).unwrap(),
+            "the checkers could not keep up with `p.Main` (Java 17): its threads waited 31.5 s for them altogether, while it \
+             ran for 20.0 s"
         );
     }
 

@@ -40,7 +40,12 @@ pub(crate) struct Style {
     pub(crate) color: Color,
     /// Where graphs of cycles were written to.
     pub(crate) graphs: Option<PathBuf>,
+    /// How many findings text shows.
+    pub(crate) most_findings: usize,
 }
+
+/// How many findings text shows, unless the user says it: what a person may read.
+const USUAL_FINDINGS: usize = 50;
 
 impl Style {
     pub(crate) fn new(flags: &PresentationFlags) -> Style {
@@ -57,12 +62,29 @@ impl Style {
             },
             color: flags.color,
             graphs: None,
+            most_findings: match flags.max_findings {
+                Some(0) => usize::MAX,
+                Some(most) => most,
+                None if flags.verbose => usize::MAX,
+                None => USUAL_FINDINGS,
+            },
         }
     }
 
     /// The same, for a report that names the files with the graphs of its cycles.
     pub(crate) fn with_graphs(self, directory: Option<&Path>) -> Style {
         Style { graphs: directory.map(Path::to_path_buf), ..self }
+    }
+
+    fn options<'a>(&'a self, sources: &'a Sources, colored: bool, width: usize) -> Options<'a> {
+        Options {
+            sources,
+            detail: self.detail,
+            colored,
+            width,
+            graphs: self.graphs.as_deref(),
+            most_findings: self.most_findings,
+        }
     }
 }
 
@@ -117,12 +139,12 @@ pub(crate) fn deliver(
         return to_screen(style.format, results, style, sources, screen);
     };
     let colored = style.color == Color::Always;
-    let graphs = style.graphs.as_deref();
-    let options = Options { sources, detail: style.detail, colored, width: DEFAULT_WIDTH, graphs };
+    let options = style.options(sources, colored, DEFAULT_WIDTH);
     let write = |writer: &mut dyn Write| report::render(style.format, results, &options, writer);
     let Err(error) = write_whole(path, write) else { return Ok(()) };
     let screen_name = screen.name;
-    to_screen(Format::Text, results, style, sources, screen)?;
+    let everything = Style { most_findings: usize::MAX, ..style.clone() };
+    to_screen(Format::Text, results, &everything, sources, screen)?;
     Err(anyhow!(
         "cannot write `{}`: {}; the findings were printed to {screen_name} instead",
         path.display(),
@@ -207,8 +229,7 @@ fn to_screen(
     screen: Screen,
 ) -> anyhow::Result<()> {
     let Screen { name, mut writer, is_terminal, colored, width } = screen;
-    let graphs = style.graphs.as_deref();
-    let options = Options { sources, detail: style.detail, colored, width, graphs };
+    let options = style.options(sources, colored, width);
     let written = if is_terminal || format == Format::Text {
         let mut harmless = HarmlessWriter::new(&mut *writer);
         report::render(format, results, &options, &mut harmless)
@@ -310,6 +331,7 @@ mod tests {
             detail: Detail::Normal,
             color: Color::Auto,
             graphs: None,
+            most_findings: USUAL_FINDINGS,
         };
         let destination = Destination::new(Some(path));
         deliver(&results(), &destination, &style, &Sources::default(), screen)

@@ -54,7 +54,7 @@ enum Protocol {
 /// Writes a record. All protocols learn the number of slots at run time, and check the index.
 fn put(shared: &Shared, ring: Ring<'_, AtomicI64>, protocol: Protocol, record: Record) {
     if protocol == Protocol::AsIs {
-        return ring.put(record, pause);
+        return ring.put(record, |_| pause());
     }
     let slots = shared.slots.len();
     let ticket = shared.tail.0.fetch_add(1, Ordering::Relaxed);

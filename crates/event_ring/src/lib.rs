@@ -155,9 +155,9 @@ impl<'a, W: Word> Ring<'a, W> {
         ticket >> self.slots.len().trailing_zeros()
     }
 
-    /// Writes a record; `pause` lets some time pass until there is room.
+    /// Writes a record; `pause` lets some time pass until there is room, and is told how often it has done so.
     #[inline]
-    pub fn put(&self, record: Record, pause: impl FnMut()) {
+    pub fn put(&self, record: Record, pause: impl FnMut(u32)) {
         // The hooks that operations of a program run one after the other have tickets in that order,
         // however weak this addition is: all additions to one word have one order.
         let mut ticket = self.tail.fetch_add(1, Ordering::Relaxed);
@@ -174,14 +174,16 @@ impl<'a, W: Word> Ring<'a, W> {
     /// Waits until a ticket has room; or draws others, until one has a slot that may be written.
     #[cold]
     #[inline(never)]
-    fn ticket_with_room(&self, mut ticket: i64, mut pause: impl FnMut()) -> i64 {
+    fn ticket_with_room(&self, mut ticket: i64, mut pause: impl FnMut(u32)) -> i64 {
+        let mut waits = 0;
         loop {
             let head = self.head.load(Ordering::Acquire);
             if ticket - head <= self.mask() {
                 return ticket;
             }
             if head >= 0 || ticket - (head - CAREFUL) > self.mask() {
-                pause();
+                pause(waits);
+                waits += 1;
                 continue;
             }
             let slot = self.slot(ticket);

@@ -159,7 +159,7 @@ fn produce_and_consume<O: Orderings>(slots: usize, producers: &[i64], skips: Ski
             let (shared, finished) = (Arc::clone(&shared), Arc::clone(&finished));
             thread::spawn(move || {
                 for number in 0..records {
-                    shared.ring().put(record(producer, number), thread::yield_now);
+                    shared.ring().put(record(producer, number), |_| thread::yield_now());
                 }
                 finished.fetch_add(1, Ordering::Release);
             })
@@ -225,7 +225,7 @@ fn a_producer_that_never_goes_on_costs_its_record_and_its_slot() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 for number in 0..3 {
-                    shared.ring().put(record(1, number), thread::yield_now);
+                    shared.ring().put(record(1, number), |_| thread::yield_now());
                 }
             })
         };
@@ -253,7 +253,7 @@ fn records_that_a_program_orders_are_taken_in_that_order() {
         let first = {
             let (shared, is_written) = (Arc::clone(&shared), Arc::clone(&is_written));
             thread::spawn(move || {
-                shared.ring().put(record(1, 0), thread::yield_now);
+                shared.ring().put(record(1, 0), |_| thread::yield_now());
                 is_written.store(1, Ordering::Release);
             })
         };
@@ -261,7 +261,7 @@ fn records_that_a_program_orders_are_taken_in_that_order() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 let is_after = is_written.load(Ordering::Acquire) == 1;
-                shared.ring().put(record(2, 0), thread::yield_now);
+                shared.ring().put(record(2, 0), |_| thread::yield_now());
                 is_after
             })
         };
@@ -282,7 +282,7 @@ fn after_the_end_nobody_waits() {
             let shared = Arc::clone(&shared);
             thread::spawn(move || {
                 for number in 0..3 {
-                    shared.ring().put(record(1, number), thread::yield_now);
+                    shared.ring().put(record(1, number), |_| thread::yield_now());
                 }
             })
         };
@@ -369,7 +369,10 @@ fn writers_of_two_laps(
 
 #[test]
 fn a_slot_is_withheld_from_the_next_lap() {
-    explore(3, writers_of_two_laps(|shared, record| shared.ring().put(record, thread::yield_now)));
+    explore(
+        3,
+        writers_of_two_laps(|shared, record| shared.ring().put(record, |_| thread::yield_now())),
+    );
 }
 
 #[test]

@@ -75,13 +75,22 @@ pub struct Options<'a> {
     pub width: usize,
     /// The directory that the graphs of cycles were written to, as the user named it.
     pub graphs: Option<&'a Path>,
+    /// How many findings are shown at most, the best; the others are counted.
+    pub most_findings: usize,
 }
 
 impl<'a> Options<'a> {
-    /// Plain text of normal detail in 140 columns, with excerpts from these sources.
+    /// Plain text of normal detail in 140 columns, with all findings, and excerpts from these sources.
     #[must_use]
     pub fn new(sources: &'a Sources) -> Options<'a> {
-        Options { sources, detail: Detail::Normal, colored: false, width: 140, graphs: None }
+        Options {
+            sources,
+            detail: Detail::Normal,
+            colored: false,
+            width: 140,
+            graphs: None,
+            most_findings: usize::MAX,
+        }
     }
 }
 

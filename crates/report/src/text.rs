@@ -2,7 +2,7 @@
 //!
 //! The first line says what was taken as entry points and threads. Each finding is one diagnostic. A step whose source was found is a labelled line of the
 //! excerpt; a step without source is a note with its place. Call chains, locks held from outside
-//! and the advice follow as notes. After the findings come the gaps, by kind, what the user should
+//! and the advice follow as notes. After the findings come how many more there are, the gaps, by kind, what the user should
 //! know of the configuration, and one line that sums up.
 
 use std::cmp::Reverse;
@@ -38,10 +38,12 @@ pub(crate) fn render(
         let threads = results.threads.join(", ");
         writeln!(writer, "threads: {}\n", normalize_untrusted_str(&threads))?;
     }
-    for group in groups(&results.findings, options.detail) {
+    let groups = groups(&results.findings, options.detail);
+    for group in groups.iter().take(options.most_findings) {
         let diagnostic = diagnostic(group[0], &group[1..], options);
         writeln!(writer, "{}\n", renderer.render(&[diagnostic]))?;
     }
+    write_how_many_more(groups.len().saturating_sub(options.most_findings), &renderer, writer)?;
     if options.detail != Detail::Quiet {
         write_gaps(&results.gaps, options.detail, &renderer, writer)?;
         if options.detail == Detail::Verbose {
@@ -51,6 +53,25 @@ pub(crate) fn render(
         write_summary(results, options.detail, writer)?;
     }
     Ok(())
+}
+
+/// Whatever the detail is: nothing that was found disappears without being counted.
+fn write_how_many_more(
+    number: usize,
+    renderer: &Renderer,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    if number == 0 {
+        return Ok(());
+    }
+    let title = match number {
+        1 => "1 more finding is not shown".to_string(),
+        _ => format!("{} more findings are not shown", with_separators(number as u64)),
+    };
+    let group = Group::with_title(Level::NOTE.primary_title(title));
+    let help = "`--max-findings 0` shows all of them here; `--format json` and `--html` have all";
+    let group = group.element(Level::HELP.message(help));
+    writeln!(writer, "{}\n", renderer.render(&[group]))
 }
 
 /// Findings about the same locks in the same block are reported as one, with the further places in a
@@ -623,6 +644,36 @@ help: `--verbose` lists all of them
         assert!(told.contains("also at"), "{told}");
         let verbose = Options { detail: Detail::Verbose, ..Options::new(&sources) };
         assert_eq!(text(&results, &verbose).matches("warning[").count(), 3);
+    }
+
+    #[test]
+    fn the_best_of_many_findings_are_shown_and_the_others_are_counted() {
+        let numbered = |number: u32| {
+            let mut finding = samples::line_contains();
+            finding.blame.method = format!("contains{number}");
+            finding
+        };
+        let results = Results { findings: (0..3000).map(numbered).collect(), ..Results::default() };
+        let sources = Sources::default();
+        let shown = |detail, most_findings| {
+            let options = Options { detail, most_findings, ..Options::new(&sources) };
+            text(&results, &options)
+        };
+        for detail in [Detail::Quiet, Detail::Normal, Detail::Verbose] {
+            let best = shown(detail, 50);
+            assert_eq!(best.matches("warning[").count(), 50);
+            assert!(best.contains("contains49`") && !best.contains("contains50`"), "{best}");
+            assert!(best.contains("note: 2,950 more findings are not shown"), "{best}");
+            assert_eq!(best.contains("3,000 findings (3,000 medium)"), detail != Detail::Quiet);
+        }
+        assert!(shown(Detail::Normal, 2999).contains("note: 1 more finding is not shown"));
+        assert!(!shown(Detail::Normal, 3000).contains("not shown"));
+        for other in [crate::Format::Json, crate::Format::Sarif] {
+            let mut all = Vec::new();
+            let options = Options { most_findings: 50, ..Options::new(&sources) };
+            crate::render(other, &results, &options, &mut all).unwrap();
+            assert!(String::from_utf8(all).unwrap().contains("contains2999"));
+        }
     }
 
     #[test]

@@ -443,6 +443,15 @@ public final class Scission {
         }
     }
 
+    /** The same, for a call in a loop, which may call one task after the other. */
+    public static void callsTasks() {
+        ScissionThread s = Thread.currentThread().$scission;
+        if (s != null) {
+            s.callsTask = true;
+            s.callsTasks = true;
+        }
+    }
+
     /** The task that has just begun does nothing but make the call at this site. */
     public static void forwards(int site) {
         ScissionThread s = Thread.currentThread().$scission;

@@ -61,18 +61,30 @@ final class ScissionArrays {
         /** Gives everything back. The array is gone, and so are all who could come with it. */
         void free() {
             if (inside != null) {
+                giveBackNotes(inside, ScissionSites.LONGS, inside.length / 2);
                 INSIDE.addAndGet(-8L * inside.length);
             }
             if (chunks != 0) {
                 for (int i = 0; i < chunkCount; i++) {
                     long chunk = U.getLong(chunks + 8L * i);
                     if (chunk != 0 && chunk != NO_CHUNK) {
+                        giveBackNotes(null, chunk, CHUNK);
                         U.freeMemory(chunk);
                         OUTSIDE.addAndGet(-(long) CHUNK * WORDS_BYTES);
                     }
                 }
                 U.freeMemory(chunks);
                 OUTSIDE.addAndGet(-8L * chunkCount);
+            }
+        }
+    }
+
+    /** Gives back where reads of elements that are gone were noted, by the words R from there on. */
+    private static void giveBackNotes(Object base, long words, int elements) {
+        for (long r = words, end = words + (long) elements * WORDS_BYTES; r < end; r += WORDS_BYTES) {
+            long read = U.getLong(base, r);
+            if (read < 0) {
+                ScissionNotes.giveBack(read & ScissionNotes.SHARED_INDEX);
             }
         }
     }

@@ -174,6 +174,44 @@ final class ScissionBlocks {
         }
     }
 
+    /** Blocks around a task, which are not open while it runs. */
+    static final class Suspended {
+        private final long[] blocks;
+        private final long regionLock;
+
+        private Suspended(long[] blocks, long regionLock) {
+            this.blocks = blocks;
+            this.regionLock = regionLock;
+        }
+    }
+
+    /** A task begins in the blocks that are open: they are cut, and none of them is open until it has ended. */
+    static Suspended suspend(ScissionThread s) {
+        cut(s);
+        Suspended suspended = new Suspended(Arrays.copyOf(s.blocks, s.depth), s.regionLock);
+        s.depth = 0;
+        s.regionLock = 0;
+        if (ScissionConfiguration.LEAVES_OUT) {
+            endLeavingOut(s, ScissionEpochs.site(suspended.blocks[0]));
+        }
+        return suspended;
+    }
+
+    /** The task has ended, and no block is open: those around it begin anew with the next event. */
+    static void resume(ScissionThread s, Suspended suspended) {
+        s.unit++;
+        ScissionEpochs.beginEpoch(s);
+        int depth = suspended.blocks.length;
+        while (s.blocks.length < depth) {
+            moreBlocks(s);
+        }
+        for (int at = 0; at < depth; at++) {
+            s.blocks[at] = s.epoch | ScissionEpochs.site(suspended.blocks[at]);
+        }
+        s.depth = depth;
+        s.regionLock = suspended.regionLock;
+    }
+
     /**
      * The blocks that are open are cut: what they did so far and what they will do are different units. Those that were
      * reported end, and all begin anew with the next event, in an epoch that begins here.

@@ -22,10 +22,8 @@ final class ScissionConfiguration {
     /** Whether reads of volatile variables are noted; each of them matters to checkers that look at locks. */
     static final boolean VOLATILE_NOTES = EPOCHS && OWNERSHIP && !LOCKSETS;
 
-    /** Notes of reads: a region for each of some threads, and one more that stays empty. */
-    static final long NOTES = configuration(WORD_NOTES);
-    /** Says that a thread has no region yet; reads of it find nothing. */
-    static final long NO_NOTES = NOTES + ((long) REGIONS << SHARED_BITS + 3);
+    /** The region of notes of a thread that has none yet; reads of it find nothing. */
+    static final long NO_NOTES = configuration(WORD_NO_NOTES);
 
     private ScissionConfiguration() {}
 }

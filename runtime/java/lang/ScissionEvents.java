@@ -174,13 +174,14 @@ final class ScissionEvents {
     /** Waits until a ticket has room; or draws others, until one has a slot that may be written. */
     @DontInline
     private static long ticketWithRoom(long ticket) {
+        int waits = 0;
         while (true) {
             long head = U.getLongAcquire(null, HEAD);
             if (ticket - head <= RING_MASK) {
                 return ticket;
             }
             if (head >= 0 || ticket - (head - CAREFUL) > RING_MASK) {
-                ScissionNatives.pause();
+                ScissionNatives.waitForRoom(waits++);
                 continue;
             }
             long slot = RING + ((ticket & RING_MASK) << SLOT_BITS);

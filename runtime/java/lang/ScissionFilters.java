@@ -13,9 +13,10 @@ import static java.lang.ScissionEpochs.splitEpoch;
 import static java.lang.ScissionEvents.earlier;
 import static java.lang.ScissionEvents.emit;
 import static java.lang.ScissionNotes.READ_SHARED;
+import static java.lang.ScissionNotes.SHARED_INDEX;
 import static java.lang.ScissionNotes.noteOf;
 import static java.lang.ScissionNotes.shareReads;
-import static java.lang.ScissionNotes.takesNotes;
+import static java.lang.ScissionNotes.takesNote;
 import static java.lang.ScissionProtocol.*;
 
 import jdk.internal.misc.Unsafe;
@@ -207,7 +208,7 @@ final class ScissionFilters {
 
     /** The same for a variable whose reads are noted by thread. */
     private static boolean noteSharedRead(ScissionThread s, long read, long write, long word) {
-        if (!OWNERSHIP || isLoud(read) || read == READ_SHARED || !takesNotes(s)) {
+        if (!OWNERSHIP || isLoud(read) || !takesNote(s, read & SHARED_INDEX)) {
             return (write ^ word) >>> SITE_BITS == 0;
         }
         long note = noteOf(s, read);
@@ -217,6 +218,9 @@ final class ScissionFilters {
             : write << 1 == 0 || owner(write) == s.number;
         if (isOwn && (!LEAVES_OUT || noted == 0 || ScissionEpochs.site(word) != 0)) {
             U.putLong(null, note, word);
+            if (noted == 0) {
+                ScissionNotes.noted(s, read & SHARED_INDEX);
+            }
         }
         return isOwn;
     }
@@ -280,7 +284,7 @@ final class ScissionFilters {
         if (read < 0) {
             if (isWrite && (read & WRITTEN) == 0) {
                 U.putLong(base, r, read | WRITTEN);
-                ScissionNotes.collectReads(s, read, first, second);
+                ScissionNotes.collectReads(s, read & SHARED_INDEX, first, second);
             }
         } else if (write == 0 && read == 0) {
             U.putLong(base, isWrite ? w : r, s.epoch);
@@ -333,7 +337,7 @@ final class ScissionFilters {
                 splitEpoch(s);
             }
             U.putLong(base, r, s.epoch | site);
-        } else if (read == READ_SHARED || !takesNotes(s)) {
+        } else if (!takesNote(s, read & SHARED_INDEX)) {
             if (isCached(s, first, second, write, receives)) {
                 return;
             }
@@ -349,6 +353,9 @@ final class ScissionFilters {
                 splitEpoch(s);
             }
             U.putLong(null, note, s.epoch | site);
+            if (noted == 0) {
+                ScissionNotes.noted(s, read & SHARED_INDEX);
+            }
         }
         emit(s, EVENT_READ, site, first, second);
     }
@@ -399,7 +406,7 @@ final class ScissionFilters {
             if (LOCKSETS) {
                 U.putLong(base, r, read | WRITTEN);
             }
-            ScissionNotes.collectReads(s, read, first, second);
+            ScissionNotes.collectReads(s, read & SHARED_INDEX, first, second);
         } else if (LOCKSETS && (read < 0 || isOther(s, read) || isOther(s, write)) && !takesOver(s, write, read)) {
             // A second thread has come, now or before.
             U.putLong(base, r, read < 0 ? READ_SHARED : shareReads() | WRITTEN);

@@ -48,8 +48,14 @@ final class ScissionNatives {
     /** Notes how this thread has reached a site inside its innermost blocks. */
     static native void addStack(int thread, int site, int first, int second, int third, int fourth);
 
-    /** Lets some time pass until the ring has room. */
-    static native void pause();
+    /** The address of a region of notes, by its number; 0 if there is no room for it. */
+    static native long notes(int region);
+
+    /** Makes a part of a region of notes writable, by its number there; whether that was possible. */
+    static native boolean openNotes(int region, int step);
+
+    /** Lets some time pass until the ring has room, the longer the more often the thread has waited already. It is counted. */
+    static native void waitForRoom(int waits);
 
     /** Whether a thread runs, or will do so by itself after some time. Its class may override {@code getState}. */
     static native boolean canRun(Thread thread);

@@ -76,7 +76,9 @@ public final class ScissionOrder {
             emit(ScissionEpochs.current(), EVENT_LIBRARY_ORDER, 0, 0, 0);
             // The JVM looks for a native method with library code, when it is called first.
             ScissionNatives.libraryField(-1);
-            ScissionNatives.pause();
+            ScissionNatives.notes(-1);
+            ScissionNatives.openNotes(-1, 0);
+            ScissionNatives.waitForRoom(-1);
             isOn = true;
         }
     }

@@ -26,8 +26,12 @@ final class ScissionTasks {
     /** The numbers of the tasks that lambda bodies stand for, by the site of the body. */
     private static final ConcurrentHashMap<Integer, Long> BODY_TASKS = new ConcurrentHashMap<>();
 
-    /** The executor that a task was last submitted to: whoever waits for it waits for its tasks. */
+    /**
+     * The executor that a task was last submitted to: whoever waits for it waits for its tasks. {@link #NO_EXECUTOR} if it was
+     * submitted otherwise.
+     */
     private static final ConcurrentHashMap<Long, Long> EXECUTORS = new ConcurrentHashMap<>();
+    private static final long NO_EXECUTOR = 0;
 
     /** The tasks, and the executors, that users describe: what is done to them is order, whatever their code shows. */
     private static final ConcurrentHashMap<Long, Boolean> MODELLED = new ConcurrentHashMap<>();
@@ -94,6 +98,7 @@ final class ScissionTasks {
 
     static void submit(ScissionThread s, Object task, int site) {
         s.submitted = taskId(s, task);
+        EXECUTORS.putIfAbsent(s.submitted, NO_EXECUTOR);
         emit(s, EVENT_SUBMIT, site, s.submitted, 0);
         beginEpoch(s);
     }
@@ -154,14 +159,18 @@ final class ScissionTasks {
         if (index == s.tasks.length) {
             int[] sites = Arrays.copyOf(s.taskSites, index * 2);
             int[] depths = Arrays.copyOf(s.taskDepths, index * 2);
+            ScissionBlocks.Suspended[] suspended = Arrays.copyOf(s.suspended, index * 2);
             s.tasks = Arrays.copyOf(s.tasks, index * 2);
             s.taskSites = sites;
             s.taskDepths = depths;
+            s.suspended = suspended;
         }
+        s.suspended[index] = s.depth > 0 && isApart(s, id) ? ScissionBlocks.suspend(s) : null;
         s.tasks[index] = id;
         s.taskSites[index] = site;
         s.taskDepths[index] = s.callsTask ? ~s.depth : s.depth;
         s.callsTask = false;
+        s.callsTasks = false;
         s.running = index + 1;
         if (id != 0) {
             long task = id < 0 ? ~id : id;
@@ -179,6 +188,15 @@ final class ScissionTasks {
         }
     }
 
+    /**
+     * Whether the blocks around a task that begins are not around what it does: somebody has submitted it, so that it may
+     * have been run by any thread at any time; or it is called in a loop that holds no lock, as the workers of a pool call
+     * one task after the other. What else is called in the middle of a block is a part of it.
+     */
+    private static boolean isApart(ScissionThread s, long id) {
+        return s.callsTasks && s.held == 0 || id != 0 && EXECUTORS.containsKey(id < 0 ? ~id : id);
+    }
+
     /** The task that began at this site ends, and those inside it that an error has cut short. */
     static void end(ScissionThread s, int site) {
         int index = s.running - 1;
@@ -186,6 +204,7 @@ final class ScissionTasks {
             index--;
         }
         s.callsTask = false;
+        s.callsTasks = false;
         s.forwardingCall = 0;
         while (index >= 0 && s.running > index) {
             int last = s.running - 1;
@@ -194,6 +213,11 @@ final class ScissionTasks {
             ScissionBlocks.endInside(s, depth < 0 ? ~depth : depth);
             s.running = last;
             ended(s, s.tasks[last], site);
+            ScissionBlocks.Suspended suspended = s.suspended[last];
+            if (suspended != null) {
+                s.suspended[last] = null;
+                ScissionBlocks.resume(s, suspended);
+            }
         }
     }
 
@@ -242,7 +266,7 @@ final class ScissionTasks {
         // Bodies of lambdas are tasks again and again; other tasks rarely are.
         Long executor = id < 0 ? EXECUTORS.get(~id) : EXECUTORS.remove(id);
         emit(s, EVENT_TASK_END, site, id < 0 ? ~id : id, 0);
-        if (executor != null) {
+        if (executor != null && executor != NO_EXECUTOR) {
             emit(s, EVENT_TASK_END, site, executor, 0);
             if (MODELLED.containsKey(executor)) {
                 emit(s, EVENT_PUBLISH, site, executor, 0);

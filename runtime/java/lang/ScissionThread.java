@@ -91,8 +91,11 @@ final class ScissionThread {
     /** How many atomic blocks were open when they began; complemented if the program itself made the call. */
     int[] taskDepths = new int[4];
     int running;
-    /** Whether the program itself is about to call what may be the body of a task. */
+    /** The blocks that are suspended while they run; null if none are. */
+    ScissionBlocks.Suspended[] suspended = new ScissionBlocks.Suspended[4];
+    /** Whether the program itself is about to call what may be the body of a task; and whether it does so in a loop. */
     boolean callsTask;
+    boolean callsTasks;
     /** The only call that the task makes which has just begun; 0 if that is not known. */
     int forwardingCall;
     /** The task that this thread submitted last. */

@@ -6,10 +6,8 @@ import static java.lang.ScissionEpochs.beginEpoch;
 import static java.lang.ScissionEpochs.owner;
 import static java.lang.ScissionEvents.earlier;
 import static java.lang.ScissionEvents.emitSince;
-import static java.lang.ScissionNotes.READ_SHARED;
-import static java.lang.ScissionNotes.SHARED_INDEX;
 import static java.lang.ScissionNotes.noteOf;
-import static java.lang.ScissionNotes.takesNotes;
+import static java.lang.ScissionNotes.takesNote;
 import static java.lang.ScissionProtocol.*;
 
 import jdk.internal.misc.Unsafe;
@@ -43,14 +41,16 @@ import jdk.internal.misc.Unsafe;
 final class ScissionVolatile {
     private static final Unsafe U = Unsafe.getUnsafe();
 
+    /** The index of its notes in the word of a volatile variable; all ones if there was none left. */
+    private static final long INDEX = (1L << VOLATILE_BITS) - 1;
     private static final int WRITER_BITS = 20;
-    private static final int VERSION_BITS = 63 - SHARED_BITS - WRITER_BITS;
+    private static final int VERSION_BITS = 63 - VOLATILE_BITS - WRITER_BITS;
     /** Counts in the word R of a volatile variable the writes that are under way. */
-    private static final long WRITER = 1L << SHARED_BITS;
-    private static final long WRITERS = (1L << WRITER_BITS) - 1 << SHARED_BITS;
+    private static final long WRITER = 1L << VOLATILE_BITS;
+    private static final long WRITERS = (1L << WRITER_BITS) - 1 << VOLATILE_BITS;
     /** Counts there the writes that are over. */
     private static final long VERSION = WRITER << WRITER_BITS;
-    private static final long VERSIONS = (1L << VERSION_BITS) - 1 << SHARED_BITS + WRITER_BITS;
+    private static final long VERSIONS = (1L << VERSION_BITS) - 1 << VOLATILE_BITS + WRITER_BITS;
 
     /** A note of a read that its thread has reported itself. */
     private static final long REPORTED = Long.MIN_VALUE;
@@ -86,7 +86,7 @@ final class ScissionVolatile {
         if (index >= 0) {
             return false;
         }
-        long note = noteOf(s, index);
+        long note = noteOf(s, index & INDEX);
         long noted = U.getLongVolatile(null, note);
         if (noted == 0 || owner(noted) != s.number) {
             return false;
@@ -102,15 +102,18 @@ final class ScissionVolatile {
         long before = s.readSite == site ? s.readWord : WRITERS;
         s.readSite = 0;
         beginEpoch(s);
-        if (VOLATILE_NOTES && takesNotes(s)) {
+        if (VOLATILE_NOTES) {
             long index = volatileIndex(base, r);
-            if (index < 0 && (index & WRITERS) == 0 && (index & SHARED_INDEX) != SHARED_INDEX) {
-                long note = noteOf(s, index);
+            if (index < 0 && (index & WRITERS) == 0 && (index & INDEX) != INDEX && takesNote(s, index & INDEX)) {
+                long note = noteOf(s, index & INDEX);
                 long word = REPORTED | s.epoch | site;
                 long replaced = U.getAndSetLong(null, note, word);
                 if (replaced > 0 && owner(replaced) != s.number) {
                     // A thread that has ended had this region before.
                     earlier(EVENT_EARLIER_READ, replaced, first, second);
+                }
+                if (replaced == 0) {
+                    ScissionNotes.noted(s, index & INDEX);
                 }
                 if ((U.getLongVolatile(base, r) & WRITERS) != 0) {
                     U.compareAndSetLong(null, note, word, 0);
@@ -129,10 +132,7 @@ final class ScissionVolatile {
         if (word < 0 || (word & WRITERS) != 0) {
             return word;
         }
-        long fresh = ScissionNotes.shareReads();
-        if (fresh == READ_SHARED) {
-            fresh = Long.MIN_VALUE | SHARED_INDEX;
-        }
+        long fresh = Long.MIN_VALUE | ScissionNotes.shareVolatileReads();
         // Of two threads that come first, one wastes an index.
         return U.compareAndSetLong(base, r, word, word | fresh) ? word | fresh : U.getLongVolatile(base, r);
     }
@@ -146,7 +146,7 @@ final class ScissionVolatile {
         long word = U.getAndAddLong(base, r, WRITER);
         s.writeSite = site;
         if (VOLATILE_NOTES && word < 0) {
-            ScissionNotes.collectReads(s, word, first, second);
+            ScissionNotes.collectReads(s, word & INDEX, first, second);
         }
         long tickets = ScissionEvents.tickets();
         boolean isAlone = (word & WRITERS) == 0 && (U.getLongVolatile(base, r) & WRITERS) == WRITER;

@@ -56,6 +56,8 @@ super::rule! {
     /// Where a block starts a thread or waits for one, it is cut: what it does before and after are different
     /// units. `start`, `join`, `wait`, `await`, `park`, `Future.get`, barriers and latches, submitting a task and taking
     /// from a blocking queue cut a block; `sleep` does not, nor does acquiring a lock or a permit.
+    /// A task that was submitted is no part of the block in which it happens to run, and neither is one that is called in a
+    /// loop which holds no lock, as the workers of a pool call one task after the other.
     ///
     /// ## How findings are graded
     ///

@@ -119,7 +119,8 @@ impl MethodPlan<'_, '_> {
             self.planner.config.blocks && !self.method.has_access(access::BRIDGE);
         if is_call_of_program && self.planner.calls_task(kind, &method, &types) {
             let mut before = Snippet::new();
-            self.call(&mut before, Hook::CallsTask, &[])?;
+            let hook = if self.is_in_loop(offset) { Hook::CallsTasks } else { Hook::CallsTask };
+            self.call(&mut before, hook, &[])?;
             self.before(offset, &before);
         }
         let collections = self.planner.config.collections && self.watches_accesses;

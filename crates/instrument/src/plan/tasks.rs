@@ -274,6 +274,16 @@ impl MethodPlan<'_, '_> {
         self.call(entry, Hook::Forwards, &[site])
     }
 
+    /// Whether a jump leads back over an instruction.
+    pub(super) fn is_in_loop(&self, offset: u32) -> bool {
+        self.instructions.iter().any(|(at, instruction)| match instruction {
+            Instruction::Branch { target, .. } | Instruction::Goto(target) => {
+                *target <= offset && offset < *at
+            }
+            _ => false,
+        })
+    }
+
     /// The one call that the method makes when nothing is thrown, if it does nothing else: operands are read, and results
     /// are boxed.
     fn only_call(&self) -> Option<(u32, PoolIndex)> {
