@@ -271,8 +271,12 @@ impl AgentState {
     }
 
     /// Leaves what was found so far, because the run may never end.
-    pub(crate) fn report_urgently(&self, consumed: Consumed) {
+    pub(crate) fn report_urgently(&self, consumed: Consumed, sentences: &[String]) {
         self.leave(with_consumed(Results { ending: Ending::Running, ..self.results() }, consumed));
+        if let Some(directory) = &self.options.results {
+            // Only a convenience: what was found is in the results.
+            let _ = agent_protocol::write_urgent(directory, std::process::id(), sentences);
+        }
         self.has_reported_urgently.store(true, Ordering::Release);
     }
 

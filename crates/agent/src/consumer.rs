@@ -194,6 +194,8 @@ struct Running {
     checker: Box<dyn Checker + Send>,
     /// Whether it was asked for; otherwise it only says where threads are to be held back.
     is_reported: bool,
+    /// What it had found when it was asked last.
+    found: Vec<Finding>,
 }
 
 /// What users chose about checkers. What would have happened is reported only if it was asked for.
@@ -215,6 +217,7 @@ impl Work {
                     registration,
                     checker: (registration.start)(settings(agent)),
                     is_reported: agent.options.monitors.iter().any(|asked| asked == name),
+                    found: Vec::new(),
                 }),
                 None => agent.note(format!("there is no checker `{name}`")),
             }
@@ -273,7 +276,8 @@ impl Work {
             self.answer();
             if self.events > left && Instant::now() >= next_leave {
                 let began = Instant::now();
-                self.agent.leave_so_far(self.so_far());
+                let so_far = self.so_far();
+                self.agent.leave_so_far(so_far);
                 left = self.events;
                 next_leave = Instant::now() + LEAVE_EVERY.max(began.elapsed() * LEAVE_SHARE);
             }
@@ -345,8 +349,8 @@ impl Work {
         // Each is asked, so that none reports the same again.
         if self.checkers.iter_mut().map(is_urgent).fold(false, |any, urgent| any | urgent) {
             self.flush();
-            let so_far = self.so_far();
-            self.agent.report_urgently(so_far);
+            let (urgent, sentences) = self.urgent();
+            self.agent.report_urgently(urgent, &sentences);
         }
         self.ring.position() > before
     }
@@ -371,18 +375,38 @@ impl Work {
     }
 
     /// What has come of the events up to now. A recording that goes on is not mentioned: it is not whole.
-    fn so_far(&self) -> Consumed {
-        let reported = || self.checkers.iter().filter(|running| running.is_reported);
+    fn so_far(&mut self) -> Consumed {
+        for running in self.checkers.iter_mut().filter(|running| running.is_reported) {
+            running.found = running.checker.findings(&self.tables);
+        }
+        let found = self.checkers.iter().flat_map(|running| running.found.iter().cloned());
+        self.consumed(found.collect())
+    }
+
+    /// What users must see at once, and what was known before: to look for all that could be found would take time. And the
+    /// same as sentences.
+    fn urgent(&self) -> (Consumed, Vec<String>) {
+        let (mut findings, mut sentences) = (Vec::new(), Vec::new());
+        for running in self.checkers.iter().filter(|running| running.is_reported) {
+            let urgent = running.checker.urgent_findings(&self.tables);
+            let before = running.found.iter().filter(|known| !urgent.contains(known)).cloned();
+            findings.extend(before);
+            sentences.extend(urgent.iter().map(sentence));
+            findings.extend(urgent);
+        }
+        (self.consumed(findings), sentences)
+    }
+
+    fn consumed(&self, findings: Vec<Finding>) -> Consumed {
+        let reported = self.checkers.iter().filter(|running| running.is_reported);
         Consumed {
             events: self.events,
             lost_events: self.ring.lost() + self.unreadable,
             ran: self.began.elapsed(),
             waited: self.agent.memory.time_waited(),
             recording: None,
-            findings: reported()
-                .flat_map(|running| running.checker.findings(&self.tables))
-                .collect(),
-            uncertain_violations: reported()
+            findings,
+            uncertain_violations: reported
                 .map(|running| running.checker.uncertain_violations())
                 .sum(),
             shared_fields: None,
@@ -411,6 +435,12 @@ impl Work {
         let shared_fields = self.shared_fields.take().map(|fields| fields.named(&self.tables));
         Consumed { recording, shared_fields, ..self.so_far() }
     }
+}
+
+/// What happened and where, in one line.
+fn sentence(finding: &Finding) -> String {
+    let cause = finding.subjects.get("cause").map_or("", String::as_str);
+    format!("{} in `{}`: {cause}", finding.rule, finding.blame.method_name())
 }
 
 /// Writes the events to a file, as long as that works.

@@ -42,7 +42,9 @@ pub use options::{
     FlagForm, OptionError, OptionRow, OptionValue, Options, OptionsError, RunFlag, ValueKind,
 };
 pub use order_hooks::{ORDER_CLASS, OrderHook, OrderMode};
-pub use results::{Ending, ReadError, Recording, Results, read_directory};
+pub use results::{
+    Ending, ReadError, Recording, Results, read_directory, read_urgent, write_urgent,
+};
 pub use shared_fields::{SharedField, SharedFieldsError, read_shared_fields, shared_fields_text};
 pub use suspect_list::{SuspectPart, SuspectPlace, read_suspect_list};
 pub use watch_list::{

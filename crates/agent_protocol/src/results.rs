@@ -208,6 +208,29 @@ impl Results {
     }
 }
 
+/// The end of the name of a file with what users are told at once.
+const URGENT: &str = "urgent";
+
+/// Leaves what users are to be told while a process runs, which may never end: one sentence a line, beside its results.
+///
+/// # Errors
+/// Those of the file system.
+pub fn write_urgent(directory: &Path, process: u32, sentences: &[String]) -> io::Result<()> {
+    let path = directory.join(format!("{process}.{URGENT}"));
+    output_file::write_private(&path, sentences.join("\n").as_bytes())
+}
+
+/// What all processes that left something in a directory want users to be told; nothing where it cannot be read.
+#[must_use]
+pub fn read_urgent(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension() == Some(OsStr::new(URGENT)));
+    paths.sort();
+    let texts = paths.iter().filter_map(|path| fs::read_to_string(path).ok());
+    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
 /// Reads the results of all processes that left some in a directory, in the order of the process ids,
 /// and what is wrong with those that could not be read, in the order of their names.
 ///

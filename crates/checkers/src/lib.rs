@@ -61,6 +61,11 @@ pub trait Checker {
         false
     }
 
+    /// Those of the findings that users must see at once, without what takes long to find.
+    fn urgent_findings(&self, _tables: &Tables) -> Vec<Finding> {
+        Vec::new()
+    }
+
     /// Sites that became suspicious since the last call: an operation there could complete a violation
     /// if another thread ran in between. An adversarial scheduler delays threads there.
     fn suspects(&mut self) -> Vec<SiteId> {

@@ -36,6 +36,7 @@ mod terminal_text;
 mod trace;
 mod trace_checkers;
 mod triage;
+mod urgent_notes;
 mod watch_auto;
 mod watch_list_file;
 

@@ -23,6 +23,7 @@ use crate::settings::RunSettings;
 use crate::shared_fields_file::{self, SharedFieldsFile};
 use crate::suspicions::Suspicions;
 use crate::terminal_text::say;
+use crate::urgent_notes::UrgentNotes;
 use crate::watch_auto;
 use crate::{FAILED, Outcome};
 
@@ -106,7 +107,10 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     let Some(mut command) = launch::command(&flags.command, watched) else {
         bail!("there is nothing to run");
     };
-    let ended = child::run(&mut command).map_err(|error| not_started(&flags.command[0], &error))?;
+    let notes = UrgentNotes::begin(results.path(), flags.presentation.quiet);
+    let ended = child::run(&mut command).map_err(|error| not_started(&flags.command[0], &error));
+    notes.end();
+    let ended = ended?;
     match agent {
         Ok(_) => report.with_agent(results.path(), ended),
         Err(why) => report.without_agent(why, ended),

@@ -31,6 +31,10 @@ const COMPLETED_BY: &[(&str, &str)] = &[
     ("stale-value", "written"),
 ];
 
+/// Findings about threads that wait, which a run observes as a deadlock or a hang. Where locks are acquired in a cycle, threads are
+/// held back before they want the second one.
+const WAITS: &[&str] = &["deadlock", "lock-order-cycle", "critical-wait", "indefinite-wait"];
+
 /// What a run is to observe.
 #[derive(Debug)]
 pub(crate) struct Suspicions {
@@ -46,7 +50,10 @@ impl Suspicions {
         let text = fs::read_to_string(path).map_err(|error| refused(why_unreadable(&error)))?;
         let mut findings =
             report::read_findings(&text).map_err(|error| refused(error.to_string()))?;
-        findings.retain(|finding| COMPLETED_BY.iter().any(|(rule, _)| *rule == finding.rule));
+        findings.retain(|finding| {
+            COMPLETED_BY.iter().any(|(rule, _)| *rule == finding.rule)
+                || WAITS.contains(&finding.rule)
+        });
         Ok(Suspicions { path: path.to_path_buf(), findings })
     }
 
@@ -94,6 +101,14 @@ fn places(finding: &Finding) -> Vec<SuspectPlace> {
     let roles = COMPLETED_BY.iter().filter(|(rule, _)| *rule == finding.rule);
     let roles: Vec<&str> = roles.map(|(_, role)| *role).collect();
     let mut places = Vec::new();
+    let all_steps = finding.witnesses.iter().flat_map(|witness| &witness.steps);
+    for step in all_steps.filter(|_| WAITS.contains(&finding.rule)) {
+        let site = step.call_chain.last().unwrap_or(&step.site);
+        // Where a thread was found waiting, and no hook was, nobody can be held back.
+        if step.role.starts_with("wants") && site.offset.is_some() {
+            places.push(SuspectPlace::at(site));
+        }
+    }
     for witness in &finding.witnesses {
         let first = witness.steps.iter().find(|step| ["first", "read"].contains(&step.role));
         for step in witness.steps.iter().filter(|step| roles.contains(&step.role)) {

@@ -20,10 +20,12 @@ enum Naming {
     Expression(&'static str),
     /// The steps that acquire a lock while another one is held, whose roles begin like that.
     Acquisitions(&'static str),
+    /// The steps that wait for others, of this role.
+    Waits(&'static str),
 }
 
-/// The rules that report blocks that are split, those that report a use of a variable, and those that report acquisitions
-/// that wait for each other.
+/// The rules that report blocks that are split, those that report a use of a variable, those that report acquisitions
+/// that wait for each other, and those that report waits that nobody ends.
 const RULES: &[(&str, Naming)] = &[
     ("not-serializable", Naming::Steps),
     ("breakable-block", Naming::Steps),
@@ -37,6 +39,9 @@ const RULES: &[(&str, Naming)] = &[
     ("data-race", Naming::Expression("variable")),
     ("deadlock", Naming::Acquisitions("wants")),
     ("lock-order-cycle", Naming::Acquisitions("wants")),
+    ("hang", Naming::Waits("waits")),
+    ("critical-wait", Naming::Waits("waits")),
+    ("indefinite-wait", Naming::Waits("waits")),
 ];
 
 /// The pairs of rules whose findings can be about one defect: the one that leads, and the one that stands under it. Where both
@@ -59,8 +64,18 @@ const PAIRS: &[(&str, &str)] = &[
     ("data-race", "double-checked-locking"),
     ("inconsistent-synchronization", "data-race"),
     ("data-race", "inconsistent-synchronization"),
+    ("deadlock", "deadlock"),
     ("deadlock", "lock-order-cycle"),
+    ("hang", "critical-wait"),
+    ("hang", "indefinite-wait"),
 ];
+
+/// Whether findings of the one can lead those of the other. Of one rule an observation leads what was predicted.
+fn can_lead(leader: &Finding, finding: &Finding) -> bool {
+    let is_other = leader.rule != finding.rule
+        || (leader.evidence == Evidence::Observed && finding.evidence == Evidence::Predicted);
+    is_other && PAIRS.contains(&(leader.rule, finding.rule))
+}
 
 /// Puts findings under those that are about the same defect with better evidence. The findings must be ranked.
 pub(crate) fn unite(findings: Vec<Finding>) -> Vec<Finding> {
@@ -71,7 +86,7 @@ pub(crate) fn unite(findings: Vec<Finding>) -> Vec<Finding> {
         let uses = Uses::of(&finding);
         let block = block_key(&finding, uses.as_ref());
         let leads = |leader: &Finding| {
-            PAIRS.contains(&(leader.rule, finding.rule))
+            can_lead(leader, &finding)
                 && uses.as_ref().is_some_and(|uses| uses.are_those_of(leader))
         };
         let mut of_block = leaders.get(&block).into_iter().flatten();
@@ -102,7 +117,7 @@ pub fn put_under(findings: &mut [Finding], mut suspicions: Vec<Finding>) -> usiz
         let Some(uses) = Uses::of(&suspicion) else { continue };
         let block = block_key(&suspicion, Some(&uses));
         let is_it = |finding: &&mut Finding| {
-            PAIRS.contains(&(finding.rule, suspicion.rule))
+            can_lead(finding, &suspicion)
                 && block_key(finding, Uses::of(finding).as_ref()) == block
                 && uses.are_those_of(finding)
         };
@@ -131,7 +146,9 @@ fn block_key(finding: &Finding, uses: Option<&Uses>) -> BlockKey {
         return (class.clone(), method.clone(), descriptor.clone(), None);
     }
     let blame = &finding.blame;
-    let place = blame.offset.filter(|offset| *offset != 0);
+    // Where a thread waits is known to the line only.
+    let is_wait = matches!(uses, Some(Uses::Waits(_)));
+    let place = blame.offset.filter(|offset| *offset != 0 && !is_wait);
     (blame.class.clone(), blame.method.clone(), blame.descriptor.clone(), place)
 }
 
@@ -146,6 +163,8 @@ enum Uses {
     Field(String),
     /// The methods that acquire a lock while another one is held: class, name and descriptor.
     Acquisitions(BTreeSet<(String, String, String)>),
+    /// The methods that wait, likewise.
+    Waits(BTreeSet<(String, String, String)>),
 }
 
 impl Uses {
@@ -193,6 +212,14 @@ impl Uses {
                 let acquiring = steps.iter().filter(|step| step.role.starts_with(role));
                 Some(Uses::Acquisitions(acquiring.map(method).collect()))
             }
+            Naming::Waits(role) => {
+                let waiting = witness?.steps.iter().filter(|step| step.role == *role);
+                let methods = waiting.map(|step| {
+                    let site = &step.site;
+                    (site.class.clone(), site.method.clone(), site.descriptor.clone())
+                });
+                Some(Uses::Waits(methods.collect()))
+            }
         }
     }
 
@@ -226,6 +253,9 @@ impl Uses {
             (Uses::Fields(..), Uses::Fields(..))
             | (Uses::Acquisitions(_), _)
             | (_, Uses::Acquisitions(_)) => false,
+            // All threads of a program that hangs wait; the analysis of the code knows one place.
+            (Uses::Waits(one), Uses::Waits(other)) => !one.is_disjoint(other),
+            (Uses::Waits(_), _) | (_, Uses::Waits(_)) => false,
         }
     }
 }
@@ -474,6 +504,40 @@ mod tests {
         let method = in_code("inconsistent-method", "fields", "the contents of `Inventory.stock`");
         let one = united(vec![calls, method]);
         assert_eq!(one.len(), 1);
+    }
+
+    #[test]
+    fn a_deadlock_that_happened_leads_the_same_that_was_predicted() {
+        let wants = |method, offset| Step::at("wants", site(method, offset));
+        let deadlock = |evidence, offset, second| {
+            let steps = vec![wants("transfer", offset), wants(second, offset)];
+            Finding { blame: site("transfer", offset), ..finding("deadlock", evidence, steps) }
+        };
+        let observed = || deadlock(Evidence::Observed, None, "audit");
+        let predicted = |second| deadlock(Evidence::Predicted, Some(9), second);
+        let united = merge_and_rank(vec![predicted("audit"), observed(), predicted("close")]);
+        let seen: Vec<(Evidence, usize)> =
+            united.iter().map(|finding| (finding.evidence, finding.also.len())).collect();
+        assert_eq!(seen, [(Evidence::Observed, 1), (Evidence::Predicted, 0)]);
+        // In the next run it is a suspicion.
+        let mut found = vec![observed()];
+        assert_eq!(put_under(&mut found, vec![predicted("audit"), predicted("close")]), 1);
+        assert_eq!(found[0].also.len(), 1);
+    }
+
+    #[test]
+    fn a_hang_leads_the_wait_that_the_code_shows() {
+        let waits = |rule, evidence, methods: &[&str], offset| {
+            let steps = methods.iter().map(|it| Step::at("waits", site(it, offset))).collect();
+            Finding { blame: site(methods[0], offset), ..finding(rule, evidence, steps) }
+        };
+        let hang = waits("hang", Evidence::Observed, &["take", "main"], None);
+        let in_code = |method| waits("indefinite-wait", Evidence::Possible, &[method], Some(7));
+        let critical = waits("critical-wait", Evidence::Possible, &["take"], Some(7));
+        let united = merge_and_rank(vec![in_code("take"), hang, critical, in_code("other")]);
+        let rules: Vec<(&str, usize)> =
+            united.iter().map(|finding| (finding.rule, finding.also.len())).collect();
+        assert_eq!(rules, [("hang", 2), ("indefinite-wait", 0)]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ import static java.lang.ScissionNatives.configuration;
 import static java.lang.ScissionProtocol.*;
 
 import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.Map;
 
 /**
@@ -15,12 +16,18 @@ import java.util.Map;
  * requests is none: a thread of it is in the operating system, which the JVM calls running. Left out are the threads that cannot
  * wake anybody: those of the JVM itself, threads of a pool that wait for a task and will only end if none comes, and those by which a
  * test runner talks to the build. What comes from outside of the JVM, a signal, can wake threads by shutdown hooks and
- * handlers of the program; where there are such, there is no report, unless the user has chosen the time. A virtual
+ * handlers of the program; where there are such, one thread that waits in the way in which servers wait for their end is no hang,
+ * unless the user has chosen the time. A virtual
  * thread that is ready to run does not count where all threads that could carry it wait with another one on them.
  *
- * <p>Nothing of this depends on the time that the user grants: that is for waits of which people may think that somebody outside ends
+ * <p>A daemon that sleeps, works a little and sleeps again could wake others too. It is left out in one case: a thread has wanted a lock
+ * for the whole time, and who holds that waits without a limit as well. Whoever means to be woken keeps nobody from
+ * a lock for so long. Daemons that execute tasks of a pool or of a timer always count, and so do those that have moved and wait for
+ * others.
+ *
+ * <p>Nothing else of this depends on the time that the user grants: that is for waits of which people may think that somebody outside ends
  * them. Where a thread wants a lock that is held, has nothing to run on, or where all wait for ends and results of each other,
- * nobody thinks so, and it is reported as soon as it has been seen some times.
+ * nobody thinks so, and it is reported as soon as it has been seen some times, unless there are daemons or hooks as above.
  *
  * <p>Everything is asked of the JVM when nothing has moved for long, so that hooks pay nothing.
  */
@@ -61,7 +68,18 @@ final class ScissionHang {
         "java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock",
     };
 
+    /** Where the only thread of a program may wait for a signal. */
+    private static final String[] KEPT_ALIVE = {
+        "java.lang.Object.wait", "java.lang.Thread.join", "java.util.concurrent.CountDownLatch.await",
+        "java.util.concurrent.CompletableFuture.", "java.util.concurrent.locks.LockSupport.park",
+        "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await",
+    };
+
+    /** In how many looks no thread has moved but housekeepers, and in how many not even these. */
     private int quietLooks;
+    private int stillLooks;
+    /** For how many looks a housekeeper must not have moved, unless it sleeps. */
+    private int settledLooks;
     private int confirmations;
     private boolean isReported;
 
@@ -70,24 +88,31 @@ final class ScissionHang {
     private int count;
     private boolean hasReadyVirtual;
     private boolean hasIdleCarrier;
+    private boolean hasHousekeeper;
 
-    /** Called in each look, with the threads that hooks know. Whether a hang was reported. */
-    boolean look(ScissionWatchdog watchdog, ScissionThread[] known, boolean hasMoved) {
+    /**
+     * Called in each look, with the threads that hooks know, whether one of them has moved, and whether a housekeeper has. Whether a
+     * hang was reported.
+     */
+    boolean look(ScissionWatchdog watchdog, ScissionThread[] known, boolean hasMoved, boolean hasHousekept) {
         if (isReported || hasMoved) {
             quietLooks = 0;
+            stillLooks = 0;
             confirmations = 0;
             return false;
         }
         quietLooks++;
+        stillLooks = hasHousekept ? 0 : stillLooks + 1;
         boolean isEarly = quietLooks < QUIET_LOOKS;
-        boolean isDue = quietLooks <= PATIENCE
-            ? quietLooks % PROMPT_LOOKS == 0
-            : !isEarly && (quietLooks - QUIET_LOOKS) % PATIENCE == 0;
+        boolean isDue = isPromptlyDue(stillLooks)
+            || !isEarly && (isPromptlyDue(quietLooks) || quietLooks > PATIENCE && (quietLooks - QUIET_LOOKS) % PATIENCE == 0);
         if (confirmations == 0 && !isDue) {
             return false;
         }
+        // A daemon that has moved since, and waits for others now, works with these.
+        settledLooks = isEarly ? PROMPT_LOOKS : Math.min(quietLooks, QUIET_LOOKS);
         for (int reading = 0; reading < READINGS; reading++) {
-            if (!isHung(watchdog, known) || isEarly && !waitForEachOther()) {
+            if (isEarly && hasHousekept || !isHung(watchdog, known, isEarly) || isEarly && !waitForEachOther()) {
                 confirmations = 0;
                 return false;
             }
@@ -95,13 +120,19 @@ final class ScissionHang {
         return ++confirmations >= CONFIRMATIONS && report(watchdog);
     }
 
+    private static boolean isPromptlyDue(int looks) {
+        return looks > 0 && looks <= PATIENCE && looks % PROMPT_LOOKS == 0;
+    }
+
     // ------------------------------------------------------------------ who waits
 
-    private boolean isHung(ScissionWatchdog watchdog, ScissionThread[] known) {
+    private boolean isHung(ScissionWatchdog watchdog, ScissionThread[] known, boolean isEarly) {
         count = 0;
         hasReadyVirtual = false;
         hasIdleCarrier = false;
-        boolean isSure = IS_TIME_CHOSEN || !canBeEndedFromOutside();
+        hasHousekeeper = false;
+        boolean canBeSignalled = !IS_TIME_CHOSEN && canBeEndedFromOutside();
+        boolean isSure = !isEarly || !canBeSignalled;
         for (Thread thread : platformThreads()) {
             isSure = isSure && (thread == null || thread == Thread.currentThread() || cannotGoOn(watchdog, thread));
         }
@@ -115,7 +146,66 @@ final class ScissionHang {
         for (int i = 0; i < count; i++) {
             hasLiving |= !waiting[i].isDaemon();
         }
-        return isSure && hasLiving && !(hasReadyVirtual && hasIdleCarrier);
+        return isSure && hasLiving && !(hasReadyVirtual && hasIdleCarrier)
+            && !(hasHousekeeper && (isEarly || !isLockedOut(watchdog)))
+            && !(canBeSignalled && isKeptAlive());
+    }
+
+    /** Whether a thread wants a lock that another one holds which waits as well. */
+    private boolean isLockedOut(ScissionWatchdog watchdog) {
+        Map<Thread, Thread> all = new IdentityHashMap<>();
+        for (int i = 0; i < count; i++) {
+            all.put(waiting[i], waiting[i]);
+        }
+        for (int i = 0; i < count; i++) {
+            Thread owner = watchdog.lockOwner(waiting[i]);
+            if (owner != null && owner != waiting[i] && all.containsKey(owner)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether all but one of the threads that wait are daemons, and that one waits as if for the end of the program. */
+    private boolean isKeptAlive() {
+        Thread living = null;
+        for (int i = 0; i < count; i++) {
+            if (!waiting[i].isDaemon()) {
+                if (living != null) {
+                    return false;
+                }
+                living = waiting[i];
+            }
+        }
+        return living != null && ScissionWatchdog.stateOf(living) == Thread.State.WAITING
+            && isIn(ScissionNatives.calls(living), KEPT_ALIVE);
+    }
+
+    /** Whether a thread is a daemon that the program has made, of no pool and no timer. */
+    static boolean isHousekeeper(Thread thread) {
+        if (!thread.isDaemon() || isVirtual(thread)) {
+            return false;
+        }
+        Object task = ScissionWatchdog.task(thread);
+        boolean isOwnTask = task != null && task.getClass().getClassLoader() != null;
+        Class<?> type = thread.getClass();
+        return type == Thread.class ? isOwnTask : type.getClassLoader() != null && (task == null || isOwnTask);
+    }
+
+    /** Whether the program sleeps in a thread, and the library does not. */
+    private static boolean isAsleep(String calls) {
+        String last = null;
+        for (String call : calls.split(" ")) {
+            if (call.startsWith("+")) {
+                return last != null && !calls.contains(" java.util.concurrent.ForkJoin") && !calls.contains("java.util.concurrent.ThreadPool");
+            }
+            if (!call.startsWith("java.lang.Thread.sleep") && !call.startsWith("java.util.concurrent.TimeUnit.sleep")
+                && !call.startsWith("java.lang.Thread.beforeSleep") && !call.startsWith("java.lang.Thread.afterSleep")) {
+                return false;
+            }
+            last = call;
+        }
+        return false;
     }
 
     private static Thread[] platformThreads() {
@@ -148,7 +238,7 @@ final class ScissionHang {
 
     /** Whether a thread is in one of these methods, called by none of the program. */
     private static boolean isIn(String calls, String[] methods) {
-        for (String call : calls.split(" ")) {
+        for (String call : calls == null ? new String[0] : calls.split(" ")) {
             if (call.startsWith("+")) {
                 return false;
             }
@@ -165,6 +255,9 @@ final class ScissionHang {
         Thread.State state = ScissionWatchdog.stateOf(thread);
         boolean isCarrier = thread.getClass().getName().equals("jdk.internal.misc.CarrierThread");
         if (state == Thread.State.BLOCKED || state == Thread.State.WAITING) {
+            if (watchdog.hasMoved(thread.$scission, settledLooks)) {
+                return false;
+            }
             String calls = ScissionNatives.calls(thread);
             hasIdleCarrier |= isCarrier && isIdle(calls);
             if (calls != null && calls.indexOf('+') >= 0 && !isOfTestRunner(calls)) {
@@ -181,6 +274,10 @@ final class ScissionHang {
         }
         String calls = ScissionNatives.calls(thread);
         hasIdleCarrier |= isCarrier && isIdle(calls);
+        if (calls != null && isHousekeeper(thread) && isAsleep(calls) && !isOfTestRunner(calls)) {
+            hasHousekeeper = true;
+            return true;
+        }
         return calls != null
             && (isOfJvm(thread, calls) || isIdle(calls) || isOfTestRunner(calls)
                 || calls.indexOf('+') < 0 && talksToBuild(thread));

@@ -174,6 +174,8 @@ final class ScissionThread {
     ScissionWatchdog.Stuck stuck;
     /** In how many looks, one after the other, it ran without having moved. */
     int runningLooks;
+    /** The last look of the watchdog that found that it had moved, if it is a daemon that may do so while the program hangs. */
+    int movedLook;
     /** The epoch in which it was seen last. */
     long seenEpoch;
 

@@ -100,6 +100,8 @@ final class ScissionWatchdog implements Runnable {
     /** The threads that are stuck in this look, in the first places. */
     private ScissionThread[] stuck = NOBODY;
     private int stuckCount;
+    /** How often each {@code StampedLock} is held, shared and exclusively; null if nobody has asked yet. */
+    private HashMap<Identity, int[]> stamps;
     /** The virtual threads among them by what others wait for who join them; null if nobody has asked yet. */
     private HashMap<Identity, Thread> virtualByEnd;
     /** The field with the synchronizer in it, by class of lock; a lock without one has the value null. */
@@ -221,9 +223,11 @@ final class ScissionWatchdog implements Runnable {
         known = all;
         stuck = all.clone();
         virtualByEnd = null;
+        stamps = null;
         pools.begin();
         int found = 0;
         boolean hasMoved = false;
+        boolean hasHousekept = false;
         for (ScissionThread s : all) {
             Thread thread = s.thread.get();
             if (thread == null) {
@@ -236,7 +240,12 @@ final class ScissionWatchdog implements Runnable {
                 continue;
             }
             if (epoch != s.seenEpoch || !isWaiting(thread)) {
-                hasMoved |= epoch != s.seenEpoch && !ScissionHang.talksToBuild(thread);
+                if (epoch != s.seenEpoch && !ScissionHang.talksToBuild(thread)) {
+                    boolean isHousekeeper = ScissionHang.isHousekeeper(thread);
+                    hasHousekept |= isHousekeeper;
+                    s.movedLook = look;
+                    hasMoved |= !isHousekeeper;
+                }
                 s.seenEpoch = epoch;
                 s.stuck = null;
                 continue;
@@ -281,7 +290,7 @@ final class ScissionWatchdog implements Runnable {
         for (int i = 0; i < found; i++) {
             hasReported |= searchPool(stuck[i]);
         }
-        hasReported |= hang.look(this, all, hasMoved || hasReported);
+        hasReported |= hang.look(this, all, hasMoved || hasReported, hasHousekept);
         stuck = NOBODY;
         known = NOBODY;
         if (hasReported && EXITS) {
@@ -414,7 +423,7 @@ final class ScissionWatchdog implements Runnable {
         int held = Math.min(s.held, locks.length);
         for (int i = 0; i < held; i++) {
             Object lock = locks[i];
-            if (lock != null && !isGivenUp(s, i) && isOwned(lock)) {
+            if (lock != null && !isGivenUp(s, i) && (lock instanceof StampedLock ? isStampOwned(lock) : isOwned(lock))) {
                 addHolder(lock, s);
                 Object synchronizer = synchronizer(lock);
                 if (synchronizer != null) {
@@ -449,18 +458,48 @@ final class ScissionWatchdog implements Runnable {
         if (!(lock instanceof StampedLock)) {
             return true;
         }
-        int shared = 0;
-        int exclusive = 0;
+        int[] counts = new int[2];
         for (ScissionThread s : known) {
             for (int i = Math.min(s.held, s.locks.length) - 1; i >= 0; i--) {
                 if (s.locks[i] == lock) {
-                    shared += s.lockIds[i] < 0 ? s.holds[i] : 0;
-                    exclusive += s.lockIds[i] < 0 ? 0 : 1;
+                    countStamp(s, i, counts);
                 }
             }
         }
-        StampedLock stamped = (StampedLock) lock;
-        return shared == stamped.getReadLockCount() && exclusive == (stamped.isWriteLocked() ? 1 : 0);
+        return agrees((StampedLock) lock, counts);
+    }
+
+    /** The same of a {@code StampedLock}, as all threads were when somebody first asked in this look: one of many may be asked about. */
+    private boolean isStampOwned(Object lock) {
+        if (stamps == null) {
+            stamps = new HashMap<>();
+            for (ScissionThread s : known) {
+                Object[] locks = s.locks;
+                for (int i = Math.min(s.held, locks.length) - 1; i >= 0; i--) {
+                    Object held = locks[i];
+                    if (held instanceof StampedLock) {
+                        Identity key = new Identity(held);
+                        int[] counts = stamps.get(key);
+                        if (counts == null) {
+                            counts = new int[2];
+                            stamps.put(key, counts);
+                        }
+                        countStamp(s, i, counts);
+                    }
+                }
+            }
+        }
+        int[] counts = stamps.get(new Identity(lock));
+        return counts != null && agrees((StampedLock) lock, counts);
+    }
+
+    private static void countStamp(ScissionThread s, int at, int[] counts) {
+        counts[0] += s.lockIds[at] < 0 ? s.holds[at] : 0;
+        counts[1] += s.lockIds[at] < 0 ? 0 : 1;
+    }
+
+    private static boolean agrees(StampedLock lock, int[] counts) {
+        return counts[0] == lock.getReadLockCount() && counts[1] == (lock.isWriteLocked() ? 1 : 0);
     }
 
     /** Where among its locks a thread has what another one wants; -1 if hooks do not know it. */
@@ -516,6 +555,11 @@ final class ScissionWatchdog implements Runnable {
         return all;
     }
 
+    /** Whether a thread has moved in one of the last looks. */
+    boolean hasMoved(ScissionThread s, int looks) {
+        return s != null && s.movedLook > look - looks;
+    }
+
     /** Whether a thread waits for a class that a thread initialises which is stuck as well. */
     boolean waitsForClassOfStuck(ScissionThread s) {
         return s != null && s.stuck != null && s.stuck.isForClass
@@ -535,6 +579,18 @@ final class ScissionWatchdog implements Runnable {
         Holder holder = s.stuck.wanted == null ? null : holders.get(new Identity(s.stuck.wanted));
         // Of several holders each must move, so that one of them says enough.
         return holder == null || heldAt(holder.thread, s.stuck.wanted) < 0 ? null : new ScissionThread[] {holder.thread};
+    }
+
+    /** The thread that holds the lock which another one waits for; null if that is not known, or it waits for something else. */
+    Thread lockOwner(Thread thread) {
+        ScissionThread s = thread.$scission;
+        Object wanted = s == null || s.stuck == null || s.stuck.isForClass ? null : s.stuck.wanted;
+        if (wanted == null || !s.stuck.wantsMonitor && !(wanted instanceof AbstractOwnableSynchronizer)) {
+            return null;
+        }
+        Thread owner = owner(s.stuck);
+        Holder holder = owner != null ? null : holders.get(new Identity(wanted));
+        return holder == null || heldAt(holder.thread, wanted) < 0 ? owner : holder.thread.thread.get();
     }
 
     /** The number of the lock of the library that a thread is parked for and another one holds; 0 if there is none. */

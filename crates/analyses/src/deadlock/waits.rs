@@ -1,13 +1,14 @@
 //! Waiting with a lock that the waker needs, and waiting for what nobody signals (dissertation, 6.2.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use findings::Severity;
+use program::{ClassId, FieldId};
 use rustc_hash::FxHashSet;
 
 use super::lock_order::LockOrder;
 use crate::execution::{ContextId, ExecutionFacts, HeldLock, Signal, SignalKind};
-use crate::heap::{AbstractObject, NameRoot, ObjectId, Place, ThreadSet};
+use crate::heap::{AbstractObject, NameRoot, ObjectId, Place, Slot, ThreadSet};
 
 /// A wait without a time limit, or a notification.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -162,11 +163,11 @@ impl Waits {
             let is_woken = notifications(&self.notifications, object)
                 .any(|notifier| can_meet(execution, waiting, &execution.threads[notifier.context]));
             let abstract_object = &execution.heap.objects[object];
-            // The class notifies on another of the objects that are distinguished; it is assumed to notify on these,
-            // too.
+            // The class notifies on another object that is the same part of another of its instances; it is assumed to
+            // notify on this one, too.
             let is_woken = is_woken
                 || (!abstract_object.properties.is_unique
-                    && self.notifies_in_class(execution, wait.place));
+                    && self.class_notifies_alike(execution, object, wait.place));
             // A thread that ends wakes whoever waits on it.
             if is_woken
                 || abstract_object.properties.is_thread
@@ -183,11 +184,59 @@ impl Waits {
         found.into_values().collect()
     }
 
-    /// Whether the class that waits somewhere gives notifications as well.
-    fn notifies_in_class(&self, execution: &ExecutionFacts<'_>, wait: Place) -> bool {
+    /// Whether the class that waits somewhere gives notifications on objects like the one that is waited on.
+    fn class_notifies_alike(
+        &self,
+        execution: &ExecutionFacts<'_>,
+        object: ObjectId,
+        wait: Place,
+    ) -> bool {
         let class_of = |place: Place| execution.context.program.methods[place.method].class;
-        let mut signals = self.notifications.values().flatten();
-        signals.any(|signal| class_of(signal.place) == class_of(wait))
+        let waiting = class_of(wait);
+        let parts = PartsOfClass { execution, class: waiting };
+        self.notifications.iter().any(|(notified, signals)| {
+            signals.iter().any(|signal| class_of(signal.place) == waiting)
+                && parts.may_correspond(object, *notified)
+        })
+    }
+}
+
+/// The objects that a class waits on and notifies: what its fields refer to, its instances, and others.
+struct PartsOfClass<'a> {
+    execution: &'a ExecutionFacts<'a>,
+    class: ClassId,
+}
+
+impl PartsOfClass<'_> {
+    /// Whether two objects may be the same part of two instances of the class.
+    fn may_correspond(&self, one: ObjectId, other: ObjectId) -> bool {
+        let (fields, other_fields) = (self.fields_of(one), self.fields_of(other));
+        if !fields.is_disjoint(&other_fields) {
+            return true;
+        }
+        let objects = &self.execution.heap.objects;
+        let (one, other) = (&objects[one], &objects[other]);
+        let is_unknown = |object: &AbstractObject| object.classes.is_empty();
+        let is_in_fields = !fields.is_empty() && !other_fields.is_empty();
+        let hierarchy = &self.execution.context.program.hierarchy;
+        // Instances of the class itself may be in fields of each other.
+        let mut common = one.classes.iter().filter(|class| other.classes.contains(class));
+        common.any(|class| !is_in_fields || hierarchy.is_subtype(*class, self.class))
+            || !is_in_fields && (is_unknown(one) || is_unknown(other))
+    }
+
+    /// The fields of the class that refer to an object.
+    fn fields_of(&self, object: ObjectId) -> BTreeSet<FieldId> {
+        let program = self.execution.context.program;
+        let referring = &self.execution.heap.objects[object].referred_by;
+        let fields = referring.iter().filter_map(|(_, slot)| match slot {
+            Slot::Field(field) => Some(*field),
+            Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
+        });
+        let is_own = |field: &FieldId| {
+            program.hierarchy.is_subtype(self.class, program.fields[*field].class)
+        };
+        fields.filter(is_own).collect()
     }
 }
 

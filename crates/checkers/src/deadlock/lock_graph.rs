@@ -5,11 +5,12 @@
 //! must have happened only grows, and acquisitions that lie in it cannot be pending any more.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use events::{Mode, ObjectId, SiteId, ThreadId};
 use findings::Evidence;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::predictor::{HeldLock, Section, Stamp, count_of};
 use super::{Deadlock, Grade, Waiter, Wanted};
@@ -18,6 +19,9 @@ use super::{Deadlock, Grade, Waiter, Wanted};
 const MOST_OF_NODE: usize = 256;
 /// How many nodes there are at most.
 const MOST_NODES: usize = 1 << 17;
+/// How many threads the cycles have that are looked for in turns: short ones first, since long ones are many and often
+/// consist of the same code.
+const LENGTHS: &[(usize, usize)] = &[(2, 2), (3, 3), (4, 4), (5, 6), (7, usize::MAX)];
 /// How many steps the search for cycles takes at most, and how many critical sections are looked at.
 const MOST_STEPS: u64 = 1 << 21;
 const MOST_SECTIONS: u64 = 1 << 26;
@@ -109,12 +113,12 @@ impl LockGraph {
 
     /// The deadlocks that can happen in another order of the run, one for each combination of places.
     pub(super) fn deadlocks(&self, sections: &Sections, threads: usize) -> Predicted {
+        let in_cycles = self.locks_in_cycles();
         let mut by_held: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
         for (number, node) in self.nodes.iter().enumerate() {
-            if !node.acquisitions.is_empty() {
-                node.held
-                    .iter()
-                    .for_each(|(lock, _)| by_held.entry(*lock).or_default().push(number));
+            if !node.acquisitions.is_empty() && in_cycles.contains(&node.lock) {
+                let held = node.held.iter().filter(|(lock, _)| in_cycles.contains(lock));
+                held.for_each(|(lock, _)| by_held.entry(*lock).or_default().push(number));
             }
         }
         // A lock that one thread alone uses orders nothing.
@@ -126,18 +130,62 @@ impl LockGraph {
             threads,
             steps: Cell::new(0),
             looked_at: Cell::new(0),
-            known: BTreeSet::new(),
-            found: Vec::new(),
+            lengths: 0..=0,
+            has_longer: true,
+            found: BTreeMap::new(),
             unproven: Vec::new(),
         };
-        for start in 0..self.nodes.len() {
-            search.extend(&mut vec![start]);
+        for (least, most) in LENGTHS {
+            if !std::mem::take(&mut search.has_longer) {
+                break;
+            }
+            search.lengths = *least..=*most;
+            for start in 0..self.nodes.len() {
+                search.extend(&mut vec![start]);
+            }
         }
         search.judge_unproven();
         let was_cut_short = self.is_full || search.is_exhausted();
-        search.found.sort();
-        Predicted { found: search.found, was_cut_short }
+        let mut found: Vec<Deadlock> = search.found.into_values().collect();
+        found.sort();
+        Predicted { found, was_cut_short }
     }
+
+    /// The locks that can be in a cycle: those from which no end is reached, and to which no beginning leads. A program that acquires
+    /// its locks in one order has none, however many threads it has.
+    fn locks_in_cycles(&self) -> FxHashSet<ObjectId> {
+        let mut edges: FxHashSet<(ObjectId, ObjectId)> = FxHashSet::default();
+        for node in self.nodes.iter().filter(|node| !node.acquisitions.is_empty()) {
+            edges.extend(node.held.iter().map(|(held, _)| (*held, node.lock)));
+        }
+        let behind = behind_cycles(edges.iter().copied());
+        let before = behind_cycles(edges.iter().map(|(held, wanted)| (*wanted, *held)));
+        behind.intersection(&before).copied().collect()
+    }
+}
+
+/// The nodes of a graph that cycles lead to: what is left when those are taken away, again and again, that no other leads to.
+fn behind_cycles(edges: impl Iterator<Item = (ObjectId, ObjectId)>) -> FxHashSet<ObjectId> {
+    let mut successors: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    let mut predecessors: FxHashMap<ObjectId, usize> = FxHashMap::default();
+    for (from, to) in edges {
+        successors.entry(from).or_default().push(to);
+        *predecessors.entry(to).or_default() += 1;
+    }
+    let mut open: Vec<ObjectId> =
+        successors.keys().filter(|node| !predecessors.contains_key(node)).copied().collect();
+    while let Some(node) = open.pop() {
+        for next in successors.get(&node).into_iter().flatten() {
+            if let Some(count) = predecessors.get_mut(next) {
+                *count -= 1;
+                if *count == 0 {
+                    predecessors.remove(next);
+                    open.push(*next);
+                }
+            }
+        }
+    }
+    predecessors.into_keys().collect()
 }
 
 /// A search for cycles.
@@ -149,9 +197,12 @@ struct Search<'a> {
     threads: usize,
     steps: Cell<u64>,
     looked_at: Cell<u64>,
-    /// The places of the deadlocks that were found: where each thread waits, and where it acquired what the one before it wants.
-    known: BTreeSet<Vec<(SiteId, SiteId)>>,
-    found: Vec<Deadlock>,
+    /// How many threads the cycles have that are looked for.
+    lengths: RangeInclusive<usize>,
+    /// Whether a chain could have been longer than that.
+    has_longer: bool,
+    /// The deadlocks that were found, by their code: however many threads meet there, it is one.
+    found: BTreeMap<Places, Deadlock>,
     /// Cycles that no reordering leads to.
     unproven: Vec<Vec<usize>>,
 }
@@ -169,7 +220,7 @@ impl Search<'_> {
         if last.acquisitions.is_empty() {
             return;
         }
-        if chain.len() > 1 && blocks(last, first) {
+        if self.lengths.contains(&chain.len()) && blocks(last, first) {
             self.judge(chain);
         }
         let Some(holders) = self.by_held.get(&last.lock) else { return };
@@ -189,6 +240,10 @@ impl Search<'_> {
                         .any(|(lock, _)| candidate.held.iter().any(|(held, _)| held == lock))
             };
             if next > chain[0] && blocks(last, candidate) && chain.iter().all(fits) {
+                if chain.len() == *self.lengths.end() {
+                    self.has_longer = true;
+                    return;
+                }
                 chain.push(next);
                 self.extend(chain);
                 chain.pop();
@@ -201,7 +256,8 @@ impl Search<'_> {
         let graph = self.graph;
         let nodes: Vec<&Node> = cycle.iter().map(|node| &graph.nodes[*node]).collect();
         let firsts: Vec<&Acquisition> = nodes.iter().map(|node| &node.acquisitions[0]).collect();
-        if self.known.contains(&places(&nodes, &firsts)) {
+        // The search comes to shorter cycles first.
+        if self.found.contains_key(&places(&nodes, &firsts)) {
             return;
         }
         match self.pending_together(&nodes) {
@@ -230,7 +286,8 @@ impl Search<'_> {
     }
 
     fn add(&mut self, nodes: &[&Node], pending: &[&Acquisition], grade: Grade) {
-        if self.known.insert(places(nodes, pending)) {
+        let places = places(nodes, pending);
+        if !self.found.contains_key(&places) {
             let waiters = (0..nodes.len()).map(|at| {
                 let before = nodes[(at + nodes.len() - 1) % nodes.len()];
                 let site = pending[at].held.iter().find(|held| held.lock == before.lock);
@@ -242,7 +299,7 @@ impl Search<'_> {
                 }
             });
             let waiters = waiters.collect();
-            self.found.push(Deadlock { evidence: Evidence::Predicted, grade, waiters });
+            self.found.insert(places, Deadlock { evidence: Evidence::Predicted, grade, waiters });
         }
     }
 
@@ -366,20 +423,16 @@ fn include(happened: &mut [u32], stamp: &Stamp) {
     }
 }
 
-/// Where the threads of a cycle wait and hold, beginning with the least, so that the same code is found once.
-fn places(nodes: &[&Node], acquisitions: &[&Acquisition]) -> Vec<(SiteId, SiteId)> {
+/// Where threads wait, and where they acquired what others want.
+type Places = BTreeSet<(SiteId, SiteId)>;
+
+/// The places of a cycle.
+fn places(nodes: &[&Node], acquisitions: &[&Acquisition]) -> Places {
     let length = nodes.len();
-    let mut places: Vec<(SiteId, SiteId)> = (0..length)
-        .map(|at| {
-            let wanted = nodes[(at + length - 1) % length].lock;
-            let held = acquisitions[at].held.iter().find(|held| held.lock == wanted);
-            (acquisitions[at].site, held.map_or(SiteId(0), |held| held.site))
-        })
-        .collect();
-    let least = (0..length).min_by_key(|at| {
-        let (before, after) = places.split_at(*at);
-        [after, before].concat()
-    });
-    places.rotate_left(least.unwrap_or(0));
-    places
+    let place = |at: usize| {
+        let wanted = nodes[(at + length - 1) % length].lock;
+        let held = acquisitions[at].held.iter().find(|held| held.lock == wanted);
+        (acquisitions[at].site, held.map_or(SiteId(0), |held| held.site))
+    };
+    (0..length).map(place).collect()
 }

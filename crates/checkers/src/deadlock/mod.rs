@@ -43,10 +43,14 @@ mod predictor;
 mod report;
 mod standstill;
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use events::{Action, Event, Mode, ObjectId, SiteId, Tables, ThreadId};
 use findings::{Evidence, Finding};
 
 use self::blocked::BlockedThreads;
+use self::lock_graph::Predicted;
 use self::predictor::{Key, Predictor};
 use crate::{Checker, Needs, Registration, Settings};
 
@@ -114,6 +118,10 @@ struct Deadlock {
 pub struct Deadlocks {
     blocked: BlockedThreads,
     predictor: Predictor,
+    /// How many events there have been.
+    events: u64,
+    /// What was predicted last, and from how many events: nobody searches twice for the same.
+    predicted: RefCell<Option<(u64, Arc<Predicted>)>>,
 }
 
 impl Deadlocks {
@@ -123,15 +131,29 @@ impl Deadlocks {
     #[must_use]
     pub fn predicted_acquisitions(&self) -> Vec<Vec<(ThreadId, SiteId)>> {
         let acquisition = |waiter: &Waiter| (waiter.thread, waiter.wanted_at);
-        let deadlocks = self.predictor.deadlocks();
+        let deadlocks = self.predicted();
         let proven = deadlocks.found.iter().filter(|it| it.grade == Grade::Proven);
         proven.map(|it| it.waiters.iter().map(acquisition).collect()).collect()
+    }
+
+    /// The deadlocks that can happen in another order of what has happened so far.
+    fn predicted(&self) -> Arc<Predicted> {
+        let mut last = self.predicted.borrow_mut();
+        match &*last {
+            Some((events, predicted)) if *events == self.events => Arc::clone(predicted),
+            _ => {
+                let predicted = Arc::new(self.predictor.deadlocks());
+                *last = Some((self.events, Arc::clone(&predicted)));
+                predicted
+            }
+        }
     }
 }
 
 impl Checker for Deadlocks {
     fn event(&mut self, event: &Event) {
         let (thread, site) = (event.thread, event.site);
+        self.events += 1;
         let predictor = &mut self.predictor;
         match event.action {
             Action::Read(variable) => predictor.read(thread, variable),
@@ -217,10 +239,8 @@ impl Checker for Deadlocks {
     }
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
-        let predicted = self.predictor.deadlocks();
-        let deadlocks = self.blocked.deadlocks().iter().chain(&predicted.found);
-        let mut findings = report::findings(deadlocks, tables);
-        findings.extend(standstill::findings(self.blocked.standstills(), tables));
+        let mut findings = self.urgent_findings(tables);
+        findings.extend(report::findings(self.predicted().found.iter(), tables));
         findings
     }
 
@@ -230,12 +250,18 @@ impl Checker for Deadlocks {
         let search = "not all cycles of locks were searched for deadlocks: there are too many";
         let all = [
             (after, self.predictor.acquisitions_left_out()),
-            (search, u64::from(self.predictor.deadlocks().was_cut_short)),
+            (search, u64::from(self.predicted().was_cut_short)),
         ];
         all.into_iter().filter(|(_, count)| *count > 0).collect()
     }
 
     fn has_urgent_findings(&mut self) -> bool {
         self.blocked.take_new()
+    }
+
+    fn urgent_findings(&self, tables: &Tables) -> Vec<Finding> {
+        let mut findings = report::findings(self.blocked.deadlocks().iter(), tables);
+        findings.extend(standstill::findings(self.blocked.standstills(), tables));
+        findings
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use events::{Context, SiteId, Tables, ThreadId};
+use events::{Context, ObjectId, SiteId, Tables, ThreadId};
 use findings::{Evidence, Finding, Severity, Site, Stack, Step, ThreadAction, Witness};
 
 use super::{Deadlock, Grade, RULE, Waiter, Wanted};
@@ -21,9 +21,15 @@ pub(super) fn findings<'a>(
 fn finding(deadlock: &Deadlock, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
     let waiters = &deadlock.waiters;
     let threads = ThreadNames::new(tables, waiters.iter().map(|waiter| waiter.thread));
+    let held = waiters.iter().filter_map(|waiter| waiter.held);
+    let wanted = waiters.iter().filter_map(|waiter| match waiter.wanted {
+        Wanted::Lock(lock) => Some((lock, waiter.wanted_at)),
+        Wanted::End(_) => None,
+    });
+    let names = lock_names(held.chain(wanted), tables);
     let mut steps: Vec<Vec<Step>> = waiters
         .iter()
-        .map(|waiter| steps_of(waiter, deadlock.evidence, tables, stacks, &threads))
+        .map(|waiter| steps_of(waiter, deadlock.evidence, tables, stacks, &threads, &names))
         .collect();
     // Which thread came first depends on the run; where they are does not.
     let place = |steps: &Vec<Step>| {
@@ -32,9 +38,11 @@ fn finding(deadlock: &Deadlock, tables: &Tables, stacks: &Stacks<'_>) -> Finding
     };
     let first = (0..steps.len())
         .min_by_key(|at| steps[*at..].iter().chain(&steps[..*at]).map(place).collect::<Vec<_>>());
-    steps.rotate_left(first.unwrap_or(0));
+    // What is blamed comes last: readers are sent there.
+    let first = first.map_or(0, |first| (first + 1) % steps.len());
+    steps.rotate_left(first);
     let steps = steps.concat();
-    let blame = steps.iter().find(|step| step.role == WANTS).map(|step| step.site.clone());
+    let blame = steps.iter().rfind(|step| step.role == WANTS).map(|step| step.site.clone());
     let locks: Vec<String> = distinct(steps.iter().filter(|step| step.role == WANTS));
     let classes: Vec<String> =
         locks.iter().map(|lock| lock.split('#').next().unwrap_or(lock).to_string()).collect();
@@ -83,13 +91,42 @@ const HOLDS: &str = "holds";
 const TASK: &str = "FutureTask";
 const WANTS: &str = "wants";
 
+/// One name for each lock, wherever it is met: by the field that it was read from, if a place knows that, and not by the number of
+/// the object.
+pub(super) fn lock_names(
+    met: impl Iterator<Item = (ObjectId, SiteId)>,
+    tables: &Tables,
+) -> BTreeMap<ObjectId, String> {
+    let mut names: BTreeMap<ObjectId, String> = BTreeMap::new();
+    for (lock, site) in met {
+        let name = Subject::Lock(lock).name(tables, site);
+        let known = names.entry(lock).or_insert_with(|| name.clone());
+        if known.contains('#') && !name.contains('#') {
+            *known = name;
+        }
+    }
+    // The same field of two objects.
+    let all: Vec<String> = names.values().cloned().collect();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names.values_mut() {
+        if all.iter().filter(|other| *other == name).count() > 1 {
+            let number = numbers.entry(name.clone()).or_default();
+            *number += 1;
+            *name = format!("{name}#{number}");
+        }
+    }
+    names
+}
+
 fn steps_of(
     waiter: &Waiter,
     evidence: Evidence,
     tables: &Tables,
     stacks: &Stacks<'_>,
     threads: &ThreadNames<'_>,
+    names: &BTreeMap<ObjectId, String>,
 ) -> Vec<Step> {
+    let name = |lock: ObjectId| names.get(&lock).cloned().unwrap_or_default();
     // The agent records the stack of a blocked thread outside of all blocks.
     let find = |site: SiteId| stacks.find(site, waiter.thread, Some(Context::default()), None);
     let step = |role: &'static str, site: SiteId, verb: &str, subject: String| Step {
@@ -101,14 +138,14 @@ fn steps_of(
     let mut steps = Vec::new();
     let site = waiter.wanted_at;
     if let Some((lock, held_at)) = waiter.held {
-        let mut held = step(HOLDS, held_at, "holds", Subject::Lock(lock).name(tables, held_at));
+        let mut held = step(HOLDS, held_at, "holds", name(lock));
         // The method that has acquired the lock is still open, as a rule, and so its stack is known.
         let current = if evidence == Evidence::Observed { find(site) } else { None };
         held.stack = current.and_then(|stack| still_open(&held.site, stack)).or(held.stack);
         steps.push(held);
     }
     let (verb, subject) = match waiter.wanted {
-        Wanted::Lock(lock) => ("waits for", Subject::Lock(lock).name(tables, site)),
+        Wanted::Lock(lock) => ("waits for", name(lock)),
         Wanted::End(thread) => ("waits for the end of", thread_name(tables, thread)),
     };
     steps.push(step(WANTS, site, verb, subject));

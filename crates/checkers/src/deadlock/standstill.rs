@@ -6,7 +6,7 @@ use events::{ClassId, Context, ObjectId, SiteId, Tables, ThreadId};
 use findings::{Evidence, Finding, Severity, Step, ThreadAction, Witness};
 
 use super::blocked::{Stalled, Standstill};
-use super::report::{enumerated, number, still_open};
+use super::report::{enumerated, lock_names, number, still_open};
 use super::{CHECKER, HANG_RULE, RULE};
 use crate::stacks::Stacks;
 use crate::subject::{Subject, ThreadNames, site_of};
@@ -152,6 +152,9 @@ fn finding(standstill: &Standstill, tables: &Tables, stacks: &Stacks<'_>) -> Fin
             shown.push(it);
         }
     }
+    let held = standstill.held.iter().map(|(_, lock, site)| (*lock, *site));
+    let wanted = stalled.iter().filter_map(|it| Some((it.object?, it.site)));
+    let names = lock_names(held.chain(wanted), tables);
     let is_of_pool = !standstill.pools.is_empty();
     let rule = if is_of_pool { RULE } else { HANG_RULE };
     let role = if is_of_pool { "wants" } else { "waits" };
@@ -159,14 +162,14 @@ fn finding(standstill: &Standstill, tables: &Tables, stacks: &Stacks<'_>) -> Fin
     let steps: Vec<Step> = shown
         .iter()
         .rev()
-        .flat_map(|it| steps_of(it, role, standstill, tables, stacks, &threads))
+        .flat_map(|it| steps_of(it, role, standstill, tables, (stacks, &threads, &names)))
         .collect();
-    let lockout = lockout(standstill, &sorted, tables, &threads);
-    let (cause, remedy) = match lockout {
-        _ if is_of_pool => starvation(standstill, tables),
+    let lockout = lockout(standstill, &sorted, tables, (&threads, &names));
+    let (blamed, (cause, remedy)) = match lockout {
+        _ if is_of_pool => (sorted[0], starvation(standstill, tables)),
         Some(lockout) => lockout,
         None => {
-            let (_, what) = waits(sorted[0], tables);
+            let (_, what) = waits(sorted[0], tables, &names);
             let cause = match stalled.len() {
                 1 => format!(
                     "`{}` waits in `{what}`, and no thread is left that could wake it",
@@ -180,14 +183,14 @@ fn finding(standstill: &Standstill, tables: &Tables, stacks: &Stacks<'_>) -> Fin
             // What comes first of these says most, wherever the thread is.
             let said = stalled.iter().map(reason).filter(|it| *it <= Reason::Initialiser);
             let first = said.min().unwrap_or_else(|| reason(sorted[0]));
-            (cause, first.remedy().to_string())
+            (sorted[0], (cause, first.remedy().to_string()))
         }
     };
     Finding {
         rule,
         evidence: Evidence::Observed,
         severity: Severity::High,
-        blame: site(sorted[0]),
+        blame: site(blamed),
         subjects: BTreeMap::from([("cause", cause), ("remedy", remedy), ("locks", String::new())]),
         stable_subjects: BTreeMap::from([
             ("cause", String::new()),
@@ -210,15 +213,30 @@ fn held_by(
 }
 
 /// A thread that waits for others while it holds a lock that one of these wants: the cause of it, and what to do.
-fn lockout(
+fn lockout<'s>(
     standstill: &Standstill,
+    stalled: &[&'s Stalled],
+    tables: &Tables,
+    known: (&ThreadNames<'_>, &BTreeMap<ObjectId, String>),
+) -> Option<(&'s Stalled, (String, String))> {
+    stalled.iter().find_map(|waiting| {
+        let is_lock =
+            matches!(Reason::of(call_name(tables, waiting.call)), Reason::Monitor | Reason::Lock);
+        let kept = || keeps_from_others(standstill, waiting, stalled, tables, known);
+        if is_lock { None } else { kept().map(|kept| (*waiting, kept)) }
+    })
+}
+
+/// The same for one thread.
+fn keeps_from_others(
+    standstill: &Standstill,
+    waiting: &Stalled,
     stalled: &[&Stalled],
     tables: &Tables,
-    threads: &ThreadNames<'_>,
+    (threads, names): (&ThreadNames<'_>, &BTreeMap<ObjectId, String>),
 ) -> Option<(String, String)> {
-    let first = stalled.first()?;
     let wanted = |lock: ObjectId| {
-        let mut others = stalled.iter().filter(|other| other.thread != first.thread);
+        let mut others = stalled.iter().filter(|other| other.thread != waiting.thread);
         others.find(|other| {
             other.object == Some(lock)
                 && matches!(
@@ -227,14 +245,19 @@ fn lockout(
                 )
         })
     };
-    held_by(standstill, first.thread).find_map(|(lock, _)| {
+    held_by(standstill, waiting.thread).find_map(|(lock, _)| {
         let other = wanted(lock)?;
-        let lock = enumerated(&[Subject::Lock(lock).name(tables, other.site)]);
-        let (waiter, other) = (threads.name(first.thread), threads.name(other.thread));
-        Some((
-            format!("`{waiter}` waits while it holds {lock}, and `{other}` needs that to go on"),
-            format!("release {lock} before waiting, or wait on {lock} itself: a wait gives back no other lock"),
-        ))
+        let lock = enumerated(&[name_of(names, lock)]);
+        let (holder, other) = (threads.name(waiting.thread), threads.name(other.thread));
+        let remedy = match Reason::of(call_name(tables, waiting.call)) {
+            Reason::Notification | Reason::Condition => format!(
+                "release {lock} before waiting, or wait on {lock} itself: a wait gives back no other lock"
+            ),
+            _ => format!("release {lock} before waiting: waiting gives back no lock"),
+        };
+        let cause =
+            format!("`{holder}` waits while it holds {lock}, and `{other}` needs that to go on");
+        Some((cause, remedy))
     })
 }
 
@@ -264,8 +287,7 @@ fn steps_of(
     role: &'static str,
     standstill: &Standstill,
     tables: &Tables,
-    stacks: &Stacks<'_>,
-    threads: &ThreadNames<'_>,
+    (stacks, threads, names): (&Stacks<'_>, &ThreadNames<'_>, &BTreeMap<ObjectId, String>),
 ) -> Vec<Step> {
     let current = stacks.find(it.site, it.thread, Some(Context::default()), None);
     let step = |role: &'static str, site: SiteId, verb: &str, subject: String| Step {
@@ -275,24 +297,29 @@ fn steps_of(
     };
     let mut steps = Vec::new();
     for (lock, held_at) in held_by(standstill, it.thread) {
-        let mut held = step("holds", held_at, "holds", Subject::Lock(lock).name(tables, held_at));
+        let mut held = step("holds", held_at, "holds", name_of(names, lock));
         let open = current.clone().and_then(|stack| still_open(&held.site, stack));
         held.stack = open.or_else(|| stacks.find(held_at, it.thread, None, None));
         steps.push(held);
     }
-    let (verb, subject) = waits(it, tables);
+    let (verb, subject) = waits(it, tables, names);
     steps.push(Step { stack: current, ..step(role, it.site, verb, subject) });
     steps
 }
 
 /// What a thread does: the verb, and what it does that to.
-fn waits(it: &Stalled, tables: &Tables) -> (&'static str, String) {
+fn waits(
+    it: &Stalled,
+    tables: &Tables,
+    names: &BTreeMap<ObjectId, String>,
+) -> (&'static str, String) {
     let call = call_name(tables, it.call);
-    let object = it.object.map(|object| Subject::Lock(object).name(tables, it.site));
+    let object = it.object.map(|object| name_of(names, object));
     match (Reason::of(call), object) {
         (Reason::Monitor, object) => {
             ("waits to enter", object.unwrap_or_else(|| "a monitor".to_string()))
         }
+        (Reason::Lock, Some(object)) => ("waits for", object),
         (Reason::Notification, Some(object)) => ("waits for a notification of", object),
         (Reason::Condition, Some(object)) => ("waits for a signal of a condition of", object),
         (Reason::Initialiser, _) => ("waits for the", "initialiser of a class".to_string()),
@@ -307,6 +334,10 @@ fn short(call: &str) -> String {
     let class = class.rsplit(['.', '$']).next().unwrap_or(class);
     let class = if class == "ConditionObject" { "Condition" } else { class };
     format!("{class}.{method}")
+}
+
+fn name_of(names: &BTreeMap<ObjectId, String>, object: ObjectId) -> String {
+    names.get(&object).cloned().unwrap_or_default()
 }
 
 fn call_name(tables: &Tables, call: ClassId) -> &str {

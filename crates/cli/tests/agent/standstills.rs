@@ -2,6 +2,7 @@
 //! only wait for long are not reported.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -12,7 +13,7 @@ use findings::Finding;
 use libtest_mimic::Failed;
 
 use crate::Case;
-use crate::jvm::{Run, torture_classes};
+use crate::jvm::{Run, javac, torture_classes};
 use crate::setup::{Requirement, Setup};
 
 /// What is reported of a program: the rule, and a part of what it says is the cause. Nothing for those that only wait.
@@ -41,6 +42,11 @@ const PROGRAMS: &[Expected] = &[
         Some(("hang", "`waiter` waits while it holds `Object#1`, and `main` needs")),
     ),
     expected(
+        "housekeeper",
+        ALL,
+        Some(("hang", "`waiter` waits while it holds `Object#1`, and `main` needs")),
+    ),
+    expected(
         "pool",
         ALL,
         Some(("deadlock", "all two threads of `ThreadPoolExecutor#1` wait for tasks")),
@@ -65,6 +71,8 @@ const PROGRAMS: &[Expected] = &[
     expected("long", ALL, None),
     expected("server", ALL, None),
     expected("scheduled", ALL, None),
+    expected("kept-alive-by-daemon", ALL, None),
+    expected("daemon-holds", ALL, None),
 ];
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -90,6 +98,11 @@ pub(crate) fn cases() -> Vec<Case> {
     cases
         .push(Case::new("standstills/interrupted", [], |setup: &Setup| survives(setup, interrupt)));
     cases.push(Case::new("standstills/full-pipe", [], full_pipe));
+    cases.push(Case::new("standstills/hooks", [], hooks));
+    cases.push(Case::new("standstills/exits", [], exits));
+    cases.push(Case::new("standstills/exit-code", [], exit_code));
+    cases.push(Case::new("standstills/suspected", [], suspected));
+    cases.push(Case::new("standstills/interrupted-command", [], interrupted_command));
     cases.push(Case::new("standstills/random-locks", [], random_locks));
     cases
 }
@@ -196,8 +209,15 @@ fn kind(finding: &Finding) -> String {
     format!("{}{}", if finding.rule == "deadlock" { "" } else { finding.rule }, kinds.join("+"))
 }
 
+/// How long a report may take from when the threads are stuck, where nothing has to be waited for.
+const PROMISE: Duration = Duration::from_secs(2);
+/// How long the threads of a kind take to get stuck, and the JVM to end after the report.
+const AROUND: Duration = Duration::from_millis(500);
+/// How often the time is taken: a machine may be busy with other things.
+const ATTEMPTS: u32 = 4;
+
 /// The kinds that a JVM can have only one of, as long as no thread goes on; with `SCISSION_EACH_KIND` all kinds, each in a JVM of its
-/// own, with the time from the beginning of the program to its end, which the report causes.
+/// own, which ends with the report: within the time that users are promised.
 fn each(setup: &Setup, release: u32) -> Result<(), Failed> {
     const CYCLES: &[&str] = &[
         "monitors",
@@ -233,33 +253,57 @@ fn each(setup: &Setup, release: u32) -> Result<(), Failed> {
         "park",
     ];
     const VIRTUAL: &[&str] = &["virtual-locks", "virtual-monitor", "virtual-join"];
-    let mut kinds: Vec<(&str, &str)> = ENDS.iter().map(|kind| (*kind, "hang")).collect();
-    if release == 21 {
-        kinds.push(("pinned", "hang"));
-    }
-    // What no time must pass for is reported without a time.
-    let mut options = "exit-on-deadlock=true";
+    let with_virtual: &[&str] = if release >= 21 { VIRTUAL } else { &[] };
+    let pinned: &[&str] = if release == 21 { &["pinned"] } else { &[] };
+    let of = |kinds: &[&'static str], rule, options| {
+        kinds.iter().map(|kind| (*kind, rule, options)).collect::<Vec<_>>()
+    };
+    let mut kinds = of(ENDS, "hang", PROMPT_HANG);
+    kinds.extend(of(pinned, "hang", PROMPT_HANG));
     if std::env::var_os("SCISSION_EACH_KIND").is_some() {
-        options = "hang-after=1,exit-on-deadlock=true";
-        kinds.extend(CYCLES.iter().map(|kind| (*kind, "deadlock")));
-        kinds.extend(NOBODY_LEFT.iter().map(|kind| (*kind, "hang")));
-        kinds.extend(VIRTUAL.iter().filter(|_| release >= 21).map(|kind| (*kind, "deadlock")));
+        kinds.extend(of(with_virtual, "deadlock", PROMPT));
+        kinds.extend(of(CYCLES, "deadlock", PROMPT));
+        kinds.extend(of(NOBODY_LEFT, "hang", AFTER_A_SECOND));
     }
-    for (kind, rule) in kinds {
+    for kind in kinds {
+        within_time(setup, release, kind)?;
+    }
+    Ok(())
+}
+
+/// A kind, the rule that reports it, what the agent is told, and how much longer a report may take then.
+type Timed = (&'static str, &'static str, (&'static str, Duration));
+
+const PROMPT: (&str, Duration) = ("exit-on-deadlock=true", Duration::ZERO);
+const PROMPT_HANG: (&str, Duration) = ("exit-on-deadlock=true", Duration::from_secs(1));
+const AFTER_A_SECOND: (&str, Duration) =
+    ("hang-after=1,exit-on-deadlock=true", Duration::from_secs(1));
+
+fn within_time(
+    setup: &Setup,
+    release: u32,
+    (kind, rule, (options, longer)): Timed,
+) -> Result<(), Failed> {
+    let mut least = Duration::MAX;
+    for _ in 0..ATTEMPTS {
         let run = watched(setup, Some(release), options)?;
         let run = run.argument("torture.Kinds").argument("bad").argument(kind);
         let seen = run.finish()?;
-        let ended = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
+        let ended = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let begun = seen.output.lines().find_map(|line| line.strip_prefix("begins "));
         let found = findings_of(&run)?;
         let rules: Vec<&str> = found.iter().map(|it| it.rule).collect();
         if seen.code != i32::try_from(DEADLOCK_EXIT_CODE).ok() || rules != [rule] {
             return Err(format!("{kind}: {rules:?}, {seen:?}").into());
         }
-        let begun: u128 = begun.unwrap_or("0").parse()?;
-        println!("Java {release}: {kind}, {rule}, {} ms", ended.saturating_sub(begun));
+        let begun = Duration::from_millis(begun.unwrap_or("0").parse()?);
+        least = least.min(ended.saturating_sub(begun));
+        println!("Java {release}: {kind}, {rule}, {} ms", least.as_millis());
+        if least <= PROMISE + AROUND + longer {
+            return Ok(());
+        }
     }
-    Ok(())
+    Err(format!("{kind}: it took {} ms at least", least.as_millis()).into())
 }
 
 /// Waits until a deadlock is on disk.
@@ -291,6 +335,136 @@ fn survives(setup: &Setup, end: impl Fn(&mut Child) -> Result<(), Failed>) -> Re
 fn interrupt(child: &mut Child) -> Result<(), Failed> {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
     if sent.success() { Ok(()) } else { Err("kill".into()) }
+}
+
+/// What shutdown hooks could do keeps nothing from being reported after the time that is usual, but for a program that waits for its
+/// end alone.
+fn hooks(setup: &Setup) -> Result<(), Failed> {
+    const USUAL: Duration = Duration::from_secs(30);
+    let program = |name: &str| -> Result<_, Failed> {
+        let run = watched(setup, None, "")?.argument("torture.Standstills").argument(name);
+        let child = run.command()?.spawn()?;
+        Ok((run, child))
+    };
+    let (hung, mut hung_child) = program("hook")?;
+    let (served, mut served_child) = program("kept-alive")?;
+    let begun = Instant::now();
+    let is_reported = || -> Result<bool, Failed> {
+        Ok(findings_of(&hung)?.iter().any(|finding| finding.rule == "hang"))
+    };
+    while !is_reported()? && begun.elapsed() < 6 * USUAL {
+        thread::sleep(Duration::from_millis(100));
+    }
+    let reported = is_reported()?;
+    thread::sleep(USUAL / 3);
+    let served_findings = findings_of(&served)?.len();
+    hung_child.kill()?;
+    hung.wait_for(hung_child)?;
+    let sent = Command::new("kill").args(["-TERM", &served_child.id().to_string()]).status()?;
+    if !sent.success() {
+        served_child.kill()?;
+    }
+    served.wait_for(served_child)?;
+    if reported && begun.elapsed() > USUAL && served_findings == 0 {
+        return Ok(());
+    }
+    Err(format!("it was reported: {reported}; {served_findings} findings of a server").into())
+}
+
+/// A deadlock is reported although another thread ends the program, with the code that it chooses.
+fn exits(setup: &Setup) -> Result<(), Failed> {
+    let run = watched(setup, None, "")?.argument("torture.Standstills").argument("exits");
+    let seen = run.finish()?;
+    let rules: Vec<&str> = findings_of(&run)?.iter().map(|it| it.rule).collect();
+    if seen.code == Some(3) && rules == ["deadlock"] {
+        return Ok(());
+    }
+    Err(format!("{rules:?}, {seen:?}").into())
+}
+
+/// `scission run` of a program, as users type it.
+fn command(setup: &Setup, flags: &[&str], program: &str) -> Result<Command, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+    command.env_remove("JAVA_TOOL_OPTIONS").env_remove("JDK_JAVA_OPTIONS");
+    command.args(["run", "--no-config", "--require-agent"]).args(flags);
+    command.arg("--agent").arg(setup.agent()).arg("--").arg(setup.jdk_program("java"));
+    command.arg("-cp").arg(torture_classes()?).arg("torture.Standstills").arg(program);
+    Ok(command)
+}
+
+/// With `--on-deadlock exit` the command ends with the code for findings, not with that of the JVM.
+fn exit_code(setup: &Setup) -> Result<(), Failed> {
+    let output = command(setup, &["--on-deadlock", "exit"], "join")?.output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(1) && said.contains("two threads wait for each other") {
+        return Ok(());
+    }
+    Err(format!("{}: {said}", output.status).into())
+}
+
+/// What `check` suspects and a run observes is one finding.
+fn suspected(setup: &Setup) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let (name, suspected, observed) = ("Accounts", "lock-order-cycle", "deadlock");
+    let classes = folder.path().join(name);
+    let source = fixtures.join(format!("dynamic/deadlock/{name}.java"));
+    std::fs::create_dir_all(&classes)?;
+    javac(&[source, fixtures.join("support/Turn.java")], &classes, None)?;
+    let report = folder.path().join(format!("{name}.json"));
+    let scission = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+        command.env_remove("JAVA_TOOL_OPTIONS").env_remove("JDK_JAVA_OPTIONS");
+        command
+    };
+    let mut check = scission();
+    check.args(["check", "--no-config", "--fail-on", "never", "--format", "json", "--output"]);
+    check.arg(&report).arg(&classes).output()?;
+    let mut run = scission();
+    run.args(["run", "--no-config", "--require-agent", "--fail-on", "never"]);
+    run.args(["--monitor", "deadlock", "--format", "json", "--output", "-"]);
+    run.args(["--on-deadlock", "exit"])
+        .arg("--suspicions")
+        .arg(&report)
+        .arg("--agent")
+        .arg(setup.agent())
+        .arg("--");
+    run.arg(setup.jdk_program("java")).arg("-cp").arg(&classes).arg(name);
+    let output = run.output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let findings = report::read_findings(&said)?;
+    // A suspicion that is not under a finding is not in the report.
+    let rules: Vec<&str> = findings.iter().map(|it| it.rule).collect();
+    if rules != [observed, suspected] {
+        let error = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{name}: {rules:?}, {error}").into());
+    }
+    Ok(())
+}
+
+/// Who runs a program that hangs is told so, and why once it is ended with Ctrl-C.
+fn interrupted_command(setup: &Setup) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let results = folder.path().join("said");
+    let mut command = command(setup, &[], "stamped")?;
+    command.stderr(std::fs::File::create(&results)?).stdout(Stdio::null());
+    let mut child = command.spawn()?;
+    let note = "the thread waits for what it holds itself; the report follows";
+    let begun = Instant::now();
+    while !std::fs::read_to_string(&results)?.contains(note)
+        && begun.elapsed() < Duration::from_secs(60)
+    {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let noted = std::fs::read_to_string(&results)?.len();
+    interrupt(&mut child)?;
+    let status = child.wait()?;
+    let said = std::fs::read_to_string(&results)?;
+    let has_report = said[noted..].contains("the thread waits for what it holds itself");
+    if status.code() == Some(130) && said.contains(note) && has_report {
+        return Ok(());
+    }
+    Err(format!("{status}: {said}").into())
 }
 
 /// A thread that writes to a pipe which nobody reads keeps nothing from being reported.

@@ -37,6 +37,50 @@ fn tests_of_junit_4_are_watched() {
     assert_says(&sample.text("target/scission/test.html"), &["happens-before-race"]);
 }
 
+/// A test whose threads wait for each other.
+const DEADLOCK: &str = "package sample;
+
+import java.util.concurrent.CountDownLatch;
+import org.junit.Test;
+
+public class DeadlockTest {
+    private final Object left = new Object();
+    private final Object right = new Object();
+    private final CountDownLatch both = new CountDownLatch(2);
+
+    @Test
+    public void bothWait() throws Exception {
+        Thread other = new Thread(() -> nest(right, left));
+        other.start();
+        nest(left, right);
+        other.join();
+    }
+
+    private void nest(Object outer, Object inner) {
+        synchronized (outer) {
+            both.countDown();
+            try {
+                both.await();
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
+            synchronized (inner) {
+                inner.notifyAll();
+            }
+        }
+    }
+}
+";
+
+#[test]
+fn a_build_with_a_deadlock_ends_and_names_the_test() {
+    let Some(sample) = Sample::new("maven/samples/junit4") else { return };
+    fs::write(sample.path("src/test/java/sample/DeadlockTest.java"), DEADLOCK).unwrap();
+    let build = sample.maven(&["scission:test", "-Dscission.onDeadlock=exit"]);
+    let (deadlock, test) = ("two threads wait for each other", "sample.DeadlockTest");
+    assert_says(build.failure(), &[deadlock, test]);
+}
+
 #[test]
 fn tests_of_junit_5_are_watched_and_keep_their_arguments() {
     let Some(sample) = Sample::new("maven/samples/junit5") else { return };

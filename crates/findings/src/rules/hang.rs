@@ -49,9 +49,12 @@ super::rule! {
     ///
     /// ## Limitations
     ///
-    /// A thread that sleeps now and then, also a daemon, could wake others, so that there is no report then. The same holds for a
+    /// A thread that sleeps now and then could wake others, so that there is no report then; only a daemon that sleeps, and executes no
+    /// tasks of a pool or timer, does not count where a thread has wanted a lock all the time that is held by one which waits
+    /// as well. The same holds for a
     /// wait with a limit, even if that is three hundred years (`awaitTermination(Long.MAX_VALUE, …)`): the JVM does not say how long. Where the
-    /// program has shutdown hooks or handlers of signals, these could too; with `--hang-after` they do not count.
+    /// program has shutdown hooks or handlers of signals, there is no report before `--hang-after` has passed, and none if a single
+    /// thread waits as those do that keep a server alive, unless `--hang-after` is given.
     /// Threads that only native code knows are not seen.
     static RULE = {
         name: "hang",

@@ -54,6 +54,50 @@ public class Standstills {
         }
     }
 
+    private static void daemon(String name, Body body) {
+        Thread thread = new Thread(() -> {
+            try {
+                body.run();
+            } catch (Exception failed) {
+                throw new IllegalStateException(failed);
+            }
+        }, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static void startHousekeeper() {
+        Object own = new Object();
+        int[] rounds = {0};
+        daemon("housekeeper", () -> {
+            while (true) {
+                Thread.sleep(50);
+                synchronized (own) {
+                    rounds[0]++;
+                }
+            }
+        });
+    }
+
+    /** Waits for a notification while it holds what the notifier needs. */
+    private static void lockout() throws Exception {
+        Object outer = new Object();
+        Object inner = new Object();
+        Thread waiter = start("waiter", () -> {
+            synchronized (outer) {
+                synchronized (inner) {
+                    inner.wait();
+                }
+            }
+        });
+        awaitWaiting(waiter);
+        synchronized (outer) {
+            synchronized (inner) {
+                inner.notifyAll();
+            }
+        }
+    }
+
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
             case "hang": {
@@ -64,21 +108,69 @@ public class Standstills {
                 break;
             }
             case "lockout": {
-                Object outer = new Object();
-                Object inner = new Object();
-                Thread waiter = start("waiter", () -> {
-                    synchronized (outer) {
-                        synchronized (inner) {
-                            inner.wait();
-                        }
+                lockout();
+                break;
+            }
+            case "housekeeper": {
+                // A daemon that sleeps, works a little and sleeps again wakes nobody.
+                startHousekeeper();
+                lockout();
+                break;
+            }
+            case "hook": {
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> System.out.println("it ends")));
+                startHousekeeper();
+                lockout();
+                break;
+            }
+            case "kept-alive": {
+                // As servers do it whose threads are daemons: only a signal ends it.
+                CountDownLatch end = new CountDownLatch(1);
+                Runtime.getRuntime().addShutdownHook(new Thread(end::countDown));
+                System.out.println("waits");
+                end.await();
+                break;
+            }
+            case "kept-alive-by-daemon": {
+                startHousekeeper();
+                CountDownLatch end = new CountDownLatch(1);
+                daemon("late", () -> {
+                    Thread.sleep(LONG);
+                    end.countDown();
+                });
+                end.await();
+                break;
+            }
+            case "daemon-holds": {
+                // The daemon holds the lock that others want while it sleeps.
+                Object lock = new Object();
+                CountDownLatch isHeld = new CountDownLatch(1);
+                daemon("sleeper", () -> {
+                    synchronized (lock) {
+                        isHeld.countDown();
+                        Thread.sleep(LONG);
                     }
                 });
-                awaitWaiting(waiter);
-                synchronized (outer) {
-                    synchronized (inner) {
-                        inner.notifyAll();
+                isHeld.await();
+                Thread other = start("other", () -> {
+                    synchronized (lock) {
+                        System.out.println("it goes on");
                     }
+                });
+                synchronized (lock) {
+                    other.getName();
                 }
+                other.join();
+                break;
+            }
+            case "exits": {
+                StampedLock lock = new StampedLock();
+                start("stamper", () -> {
+                    lock.writeLock();
+                    lock.readLock();
+                });
+                Thread.sleep(2 * LONG);
+                System.exit(3);
                 break;
             }
             case "pool": {

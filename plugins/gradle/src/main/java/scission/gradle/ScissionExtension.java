@@ -31,6 +31,8 @@ public class ScissionExtension {
     private Object baseline = "scission-baseline.json";
     private List<String> monitors = new ArrayList<>();
     private boolean adversarial;
+    private String onDeadlock;
+    private String hangAfter;
     private boolean watch;
 
     public ScissionExtension(Project project) {
@@ -117,6 +119,16 @@ public class ScissionExtension {
         this.adversarial = adversarial;
     }
 
+    /** {@code exit} ends a JVM of tests once a deadlock or hang in it is reported. */
+    public void setOnDeadlock(String onDeadlock) {
+        this.onDeadlock = onDeadlock;
+    }
+
+    /** After how many seconds in which no thread has moved a JVM is looked at for a hang. */
+    public void setHangAfter(Object hangAfter) {
+        this.hangAfter = hangAfter.toString();
+    }
+
     /** Has the tests watched whenever they run, and not for {@code scissionTest} alone. */
     public void setWatch(boolean watch) {
         this.watch = watch;
@@ -185,6 +197,7 @@ public class ScissionExtension {
         if (flag("adversarial", adversarial)) {
             flags.words("--adversarial");
         }
+        flags.flag("--on-deadlock", text("onDeadlock", onDeadlock)).flag("--hang-after", text("hangAfter", hangAfter));
         return flags.words(selection().words());
     }
 

@@ -136,6 +136,12 @@ public final class TestMojo extends WatchingMojo {
         Map<Path, Long> before = testReports(execution);
         try {
             lifecycle.execute(execution);
+        } catch (MojoExecutionException ended) {
+            // A JVM that ended among its tests, after a deadlock say, has left what was found.
+            if (jvms().count() > jvms) {
+                throw new MojoFailureException(ended.getMessage(), ended);
+            }
+            throw ended;
         } finally {
             boolean ran = !testReports(execution).equals(before);
             if (ran && jvms().count() == jvms) {

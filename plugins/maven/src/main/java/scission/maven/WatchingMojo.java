@@ -27,6 +27,14 @@ abstract class WatchingMojo extends ScissionMojo {
     @Parameter(property = "scission.adversarial", defaultValue = "false")
     private boolean adversarial;
 
+    /** {@code exit} ends a JVM of tests once a deadlock or hang in it is reported, so that the build does not wait for ever. */
+    @Parameter(property = "scission.onDeadlock")
+    private String onDeadlock;
+
+    /** After how many seconds in which no thread has moved a JVM is looked at for a hang. */
+    @Parameter(property = "scission.hangAfter")
+    private String hangAfter;
+
     static boolean runsTests(MojoExecution execution) {
         return execution.getGroupId().equals("org.apache.maven.plugins")
                 && TEST_GOALS.contains(execution.getArtifactId() + ":" + execution.getGoal());
@@ -50,6 +58,8 @@ abstract class WatchingMojo extends ScissionMojo {
                 .flag("--own-code", target.resolve(project.getBuild().getFinalName() + ".jar"))
                 .eachFlag("--monitor", monitors)
                 .words(adversarial ? List.of("--adversarial") : List.of())
+                .flag("--on-deadlock", onDeadlock)
+                .flag("--hang-after", hangAfter)
                 .words(selection().words());
         String failure = "the tests of `" + project.getArtifactId() + "` cannot be watched";
         return AgentArgument.forArgLine(jvms().agentArgument(command(), flags, failure));
