@@ -91,7 +91,7 @@ fn beyond_bounds(program: &Program, lock_patterns: &LockPatterns) -> Option<Gap>
          were followed"
     );
     let gap = Gap::new(GapKind::Limit, REACQUIRED_LOCK, detail);
-    (full > 0).then(|| Gap { count: full as u32, ..gap })
+    (full > 0).then_some(Gap { count: full as u32, ..gap })
 }
 
 /// Whether the main thread is alone from where the context is taken to where the witness is locked again.
