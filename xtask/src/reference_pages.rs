@@ -1,11 +1,13 @@
-//! Pages of `docs/` with a reference in them that is generated: the keys of the configuration, the format of models, and
-//! the events of traces.
+//! Pages of `docs/` with a reference in them that is generated: the keys of the configuration, the format of models, the
+//! events of traces, and the grade rules.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use findings::{GRADE_RULES, GradeRule};
 
 use crate::{progress, root};
 
@@ -23,12 +25,15 @@ enum Reference {
     Printed(&'static str),
     /// The table of events of `agent_protocol`.
     Events,
+    /// The table of grade rules of `findings`.
+    Grades,
 }
 
-const PAGES: [Page; 3] = [
+const PAGES: [Page; 4] = [
     Page { name: "docs/configuration.md", reference: Reference::Printed("--configuration") },
     Page { name: "docs/models.md", reference: Reference::Printed("--models") },
     Page { name: "docs/trace-format.md", reference: Reference::Events },
+    Page { name: "docs/real-programs.md", reference: Reference::Grades },
 ];
 
 /// Writes the references.
@@ -62,11 +67,24 @@ impl Page {
         let reference = match self.reference {
             Reference::Printed(flag) => explain(binary, flag)?,
             Reference::Events => agent_protocol::event_documentation(),
+            Reference::Grades => grades(),
         };
         let page = fs::read_to_string(self.file()).context(self.name)?;
         with_reference(&page, &reference)
             .with_context(|| format!("{} has no place for the reference", self.name))
     }
+}
+
+/// The grade rules, those that allow most first.
+fn grades() -> String {
+    let mut rules: Vec<&GradeRule> = GRADE_RULES.iter().collect();
+    rules.sort_by_key(|rule| (Reverse(rule.at_most), rule.name));
+    let row = |rule: &&GradeRule| {
+        let severity = format!("{:?}", rule.at_most).to_lowercase();
+        format!("| `{}` | `{severity}` | {} |\n", rule.name, rule.why)
+    };
+    let rows: String = rules.iter().map(row).collect();
+    format!("| grade rule | at most | what is the case |\n|---|---|---|\n{rows}")
 }
 
 /// What `scission explain` prints with a flag.

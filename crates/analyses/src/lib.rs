@@ -3,6 +3,7 @@
 //! An analysis reads the program model and the call graph and returns findings. It formats no text
 //! and reads no file.
 
+mod alone;
 pub mod annotations;
 pub mod deadlock;
 pub mod execution;

@@ -65,6 +65,18 @@ fn assert_one_sentence(output: &Output, about: &str) {
 }
 
 #[test]
+fn without_debug_information_parameters_are_named_by_position_and_type() {
+    let directory = program();
+    run("javac", &["-g:none", "-d", "stripped", "Shop.java"], directory.path());
+    let report = text(&scission(&["check", "stripped"], directory.path()).stdout);
+    let lock = "`the first parameter (of type Stock)`";
+    assert!(report.contains(&format!("`shop.Shop.sell` releases {lock} too early")), "{report}");
+    let value = "`Stock.amount of the first parameter (of type Stock)`";
+    assert!(report.contains(&format!("{value} is read under {lock}")), "{report}");
+    assert!(!report.contains("parameter 1") && !report.contains("local variable"), "{report}");
+}
+
+#[test]
 fn a_defect_is_exit_code_one_with_and_without_a_jdk() {
     let directory = program();
     for jdk in [&[][..], &["--jdk", "none"]] {

@@ -52,6 +52,7 @@ grade_rules! {
     UNKNOWN_LOCKS = "unknown-locks", Low, "not all locks that are held here are known";
     OWN_TASK = "own-task", Low, "each thread may run an object of its own";
     HANDED_OVER = "handed-over", Low, "whoever uses the object has taken it out of a collection first, and has it alone";
+    LENT = "lent", Medium, "the object goes through a collection, from which one thread at a time takes it";
     CURSOR = "cursor", Low, "an iterator belongs to the loop that made it";
     OWN_OBJECTS = "own-objects", Medium, "each thread may have an object of its own";
     BEFORE_START = "before-start", Medium, "one access comes before the start of the thread that makes the other";
@@ -81,6 +82,11 @@ grade_rules! {
     STALE_DECISION = "stale-decision", Medium, "it decides about a write of something else, or far away";
     SNAPSHOT_PASSED = "snapshot-passed", Medium, "the copy is handed to code that is not known";
     SNAPSHOT_OBJECT = "snapshot-object", Low, "an object that was looked up is used; what it refers to has locks of its own";
+    LOCK_GIVEN_BACK = "lock-given-back", Medium,
+        "other threads can come in where the lock is given back, if the block is meant to be atomic";
+    FAR_LOCKS = "far-locks", Low, "many calls lie between the block and the locks";
+    GUESSED_TARGET = "guessed-target", Low, "it rests on a guess at what a call runs";
+    TWO_LOCKS = "two-locks", Low, "two locks that are taken one after the other are rarely meant as one";
     SNAPSHOT_USED = "snapshot-used", Low, "the copy is used, and nothing is written because of it";
 }
 

@@ -80,11 +80,56 @@ pub(super) fn instance_order(
     if search.all_compare(edge_path.holder, &held, &wanted, MOST_CALLERS) {
         return InstanceOrder::Compared;
     }
+    if is_of_own_inner_object(context, body, &held, &wanted) {
+        return InstanceOrder::Unknown;
+    }
     let is_local = |lock: &LockExpression| matches!(lock.root, ExpressionRoot::Local(_));
     if is_local(&held) && is_local(&wanted) && held.root == wanted.root {
         return InstanceOrder::Unknown;
     }
     InstanceOrder::AsGiven
+}
+
+/// Calls of an inner object that give an inner object, one after the other, at most.
+const MOST_STEPS_OF_BUILDER: usize = 8;
+
+/// Whether the second is the object around an inner object that methods of the first have given: it is the first again, most
+/// likely.
+fn is_of_own_inner_object(
+    context: &Context<'_>,
+    body: &Body,
+    held: &LockExpression,
+    wanted: &LockExpression,
+) -> bool {
+    let program = context.program;
+    let (ExpressionRoot::Local(mut inner), [PathElement::Field(outer)]) =
+        (wanted.root, wanted.steps())
+    else {
+        return false;
+    };
+    let outer = &program.fields[*outer];
+    if !outer.name.starts_with("this$") {
+        return false;
+    }
+    let inner_class = format!(")L{};", program.classes[outer.class].name);
+    let no_getters = |_: MethodId| None;
+    let expressions = Expressions::new(program, context.graph, body, &no_getters);
+    for _ in 0..MOST_STEPS_OF_BUILDER {
+        let made = body.defining_instruction(body.without_casts(inner)).map(|it| &it.operation);
+        let Some(Operation::Call(call)) = made else { return false };
+        let called = &program.methods[call.method];
+        let Some(receiver) = call.arguments.first().filter(|_| !called.is_static()) else {
+            return false;
+        };
+        if !called.descriptor.ends_with(&inner_class) {
+            return false;
+        }
+        if expressions.of(*receiver) == Some(*held) {
+            return true;
+        }
+        inner = *receiver;
+    }
+    false
 }
 
 /// The fields that lead from one lock to the other; none if it is not reached from there.

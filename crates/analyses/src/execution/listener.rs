@@ -1,12 +1,13 @@
 //! The listeners of the symbolic execution, and what they may ask.
 
 use program::Origin;
-use program::ids::{ClassId, MethodId, TypedVec};
+use program::ids::{ClassId, FieldId, MethodId, TypedVec};
 
 use super::event::{
     Access, Acquisition, Allocation, ContextId, Invocation, Publication, Signal, ThreadControl,
 };
 use crate::heap::{Heap, NameRoot, ObjectId, Place, Slot, ThreadId, ThreadSet};
+use crate::source_names::captured_name;
 use crate::{Context, Outcome};
 
 /// Everything that is known when the symbolic execution is over.
@@ -64,14 +65,19 @@ impl ExecutionFacts<'_> {
         }
         let is_application =
             |class: &ClassId| program.classes[*class].origin == Origin::Application;
+        // Compilers make the field that leads an inner object to the one around it.
+        let is_written = |field: &FieldId| !program.fields[*field].name.starts_with("this$");
         let mut holding = known.referred_by.iter().filter_map(|(_, slot)| match slot {
-            Slot::Field(field) => Some(*field),
+            Slot::Field(field) => Some(*field).filter(is_written),
             Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => None,
         });
         match holding.next() {
             Some(field) if !known.classes.iter().any(is_application) => {
-                let field = &program.fields[field];
-                format!("{}.{}", simple(field.class), field.name)
+                let declared = &program.fields[field];
+                match captured_name(&declared.name) {
+                    Some(variable) => variable.to_string(),
+                    None => format!("{}.{}", simple(declared.class), declared.name),
+                }
             }
             _ => self.describe(object),
         }

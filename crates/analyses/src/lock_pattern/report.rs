@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use findings::{Evidence, Finding, HeldLock, Severity, Site, Step, Witness};
+use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Site, Step, Witness, grade};
 use program::Program;
 use program::ids::{ClassId, FieldId, MethodId};
 use program::models::ClassProperty;
 
+use super::config::{MOST_ACQUIRED, MOST_REACQUISITIONS};
 use super::flow::{Acquisition, PatternInstance, Reacquisition};
 use super::summary::{AcquiredAt, Lock};
-use super::{ANALYSIS, LockPatterns, REACQUIRED_LOCK, unstructured};
+use super::{ANALYSIS, LockPatterns, REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR, unstructured};
+use crate::alone::MainMethod;
 use crate::locks::expression::{ExpressionRoot, Expressions, LockExpression, PathElement};
 use crate::{Context, Outcome, Scope};
 
@@ -38,6 +40,7 @@ enum Hypothesis {
 pub(super) fn outcome(context: &Context<'_>, lock_patterns: &LockPatterns) -> Outcome {
     let program = context.program;
     let scope = Scope::of(context);
+    let main_method = MainMethod::of(context);
     let mut best: BTreeMap<(&'static str, MethodId, u32), Candidate<'_>> = BTreeMap::new();
     for method in program.methods_with_bodies() {
         if lock_patterns.patterns(method).is_empty() || !program.is_application(method) {
@@ -51,6 +54,7 @@ pub(super) fn outcome(context: &Context<'_>, lock_patterns: &LockPatterns) -> Ou
             let rule = pattern.reacquisition.rule();
             if !context.config.wants(rule)
                 || is_left_out(context, lock_patterns, &pattern.reacquisition)
+                || (!context.config.strict && is_alone(context, &main_method, method, pattern))
             {
                 continue;
             }
@@ -69,7 +73,37 @@ pub(super) fn outcome(context: &Context<'_>, lock_patterns: &LockPatterns) -> Ou
             finding(context, lock_patterns, hypothesis, pattern, method)
         })
         .collect();
-    Outcome { findings, gaps: unstructured(context), ..Outcome::default() }
+    let mut gaps = unstructured(context);
+    gaps.extend(beyond_bounds(program, lock_patterns));
+    Outcome { findings, gaps, ..Outcome::default() }
+}
+
+/// What methods do to locks that their callers were not told, because it is too much.
+fn beyond_bounds(program: &Program, lock_patterns: &LockPatterns) -> Option<Gap> {
+    let is_full = |method: &MethodId| {
+        lock_patterns.acquired[*method].is_full()
+            || lock_patterns.potential[*method].len() >= MOST_REACQUISITIONS
+    };
+    let methods = program.methods_with_bodies().filter(|method| program.is_application(*method));
+    let full = methods.filter(is_full).count();
+    let detail = format!(
+        "a method acquires {MOST_ACQUIRED} locks or more, or {MOST_REACQUISITIONS} pairs of them; those that are closest \
+         were followed"
+    );
+    let gap = Gap::new(GapKind::Limit, REACQUIRED_LOCK, detail);
+    (full > 0).then_some(Gap { count: full as u32, ..gap })
+}
+
+/// Whether the main thread is alone from where the context is taken to where the witness is locked again.
+fn is_alone(
+    context: &Context<'_>,
+    main_method: &MainMethod,
+    method: MethodId,
+    pattern: &PatternInstance,
+) -> bool {
+    let reacquisition = &pattern.reacquisition;
+    let last = reacquisition.through.map_or(reacquisition.pair.second.offset, |(call, _)| call);
+    main_method.is_alone(context, method, pattern.context_offset, last)
 }
 
 /// Whether the witness is a library object that is often used by one thread alone (paper, 5.2), or
@@ -227,7 +261,7 @@ fn finding(
         subjects
     };
     let stable_subjects = subjects(&|expression| expressions.describe_stable(expression));
-    let subjects = subjects(&|expression| expressions.describe(expression));
+    let mut subjects = subjects(&|expression| expressions.describe(expression));
     let context_site = program.site(method, pattern.context_offset);
     let held = vec![HeldLock { lock: subjects["context"].clone(), taken_at: context_site.clone() }];
     let step = |role, acquisition: &Acquisition| Step {
@@ -245,15 +279,17 @@ fn finding(
     ];
     let through = u32::from(reacquisition.depth);
     let distance = through + steps.iter().map(|step| step.call_chain.len() as u32).sum::<u32>();
+    let grade = match hypothesis {
+        _ if reacquisition.rule() == REACQUIRED_LOCK_PAIR => grade::TWO_LOCKS,
+        Hypothesis::Class | Hypothesis::Lambda => grade::GUESSED_TARGET,
+        Hypothesis::Nothing if distance > FAR => grade::FAR_LOCKS,
+        Hypothesis::Nothing => grade::LOCK_GIVEN_BACK,
+    };
+    grade.note_in(&mut subjects);
     Some(Finding {
         rule: reacquisition.rule(),
         evidence: Evidence::Possible,
-        severity: match hypothesis {
-            Hypothesis::Nothing if reacquisition.rule() == REACQUIRED_LOCK && distance <= FAR => {
-                Severity::Medium
-            }
-            _ => Severity::Low,
-        },
+        severity: grade.at_most,
         blame: context_site,
         subjects,
         stable_subjects,

@@ -270,6 +270,11 @@ pub(super) fn acquired(
 }
 
 impl Summary {
+    /// Whether there may be more locks than it has.
+    pub(super) fn is_full(&self) -> bool {
+        self.acquired.len() >= MOST_ACQUIRED
+    }
+
     /// With locks that were not known before; the closest ones are kept.
     fn with(mut self, found: FxHashMap<Lock, Acquired>) -> Summary {
         if found.is_empty() {

@@ -12,6 +12,7 @@
 use std::cell::RefCell;
 
 use classes::bytecode::Literal;
+use classes::descriptor::parse_method;
 use program::callgraph::{CallGraph, CallKind, Target, created_lambda};
 use program::ids::{ClassId, FieldId, LambdaId, MethodId, TypedVec, ValueId};
 use program::ir::{Body, Call, Constant, DeclaredType, Definition, Operation, Terminator};
@@ -418,6 +419,10 @@ enum LocalNaming {
 /// A local variable of which nothing more is known.
 const LOCAL_VARIABLE: &str = "a local variable";
 
+/// The positions of parameters in words.
+const ORDINALS: [&str; 8] =
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+
 impl LocalNaming {
     fn of(self, body: &Body, value: ValueId) -> Option<String> {
         match self {
@@ -663,10 +668,12 @@ impl<'a> Expressions<'a> {
                     text = format!("{text}[{index}]")
                 }
                 PathElement::Element(ElementIndex::Parameter(number)) => {
-                    text = format!("{text}[{}]", self.parameter_name(method, number, names));
+                    let index = self.parameter_name(method, number, names);
+                    text = format!("{text}[{}]", index_name(index, names));
                 }
                 PathElement::Element(ElementIndex::Local(value)) => {
-                    text = format!("{text}[{}]", self.local_name(value, names));
+                    let index = self.local_name(value, names);
+                    text = format!("{text}[{}]", index_name(index, names));
                 }
                 PathElement::Captured(lambda, number) => {
                     text = self.captured_name(lambda, number, &text, names);
@@ -698,7 +705,7 @@ impl<'a> Expressions<'a> {
             }
             ExpressionRoot::Local(value) => {
                 let name = self.local_name(value, names);
-                (name == LOCAL_VARIABLE).then_some(name)
+                name.starts_with(LOCAL_VARIABLE).then_some(name)
             }
             ExpressionRoot::Parameter(_) | ExpressionRoot::Static(_) | ExpressionRoot::Class(_) => {
                 None
@@ -708,6 +715,22 @@ impl<'a> Expressions<'a> {
 
     fn simple_name(&self, class: ClassId) -> String {
         class_name(self.program, class)
+    }
+
+    /// What is declared of a value, as source code has it: `Gauge`, `Gauge[]`.
+    fn type_name(&self, value: ValueId) -> Option<String> {
+        if let Definition::Parameter(number) = self.body.definitions[value] {
+            let method = &self.program.methods[self.body.method];
+            let number = number.checked_sub(u16::from(!method.is_static()))?;
+            let parsed = parse_method(&method.descriptor).ok()?;
+            let written = parsed.params.get(usize::from(number))?.to_string();
+            let simple = written.rsplit_once('.').map_or(&*written, |(_, simple)| simple);
+            return Some(simple.replace('$', "."));
+        }
+        match self.body.declared_type(self.program, value) {
+            DeclaredType::Class(class) => Some(self.simple_name(class)),
+            DeclaredType::Array | DeclaredType::Unknown => None,
+        }
     }
 
     /// Whether a field holds a local variable that a local or anonymous class captured, under its
@@ -726,11 +749,20 @@ impl<'a> Expressions<'a> {
             return "this".to_string();
         }
         let value = self.body.parameters.get(usize::from(number));
-        match value.and_then(|value| names.of(self.body, *value)) {
-            Some(name) => name,
-            None => {
-                let position = number + u16::from(method.is_static());
-                format!("parameter {position}")
+        let position = number + u16::from(method.is_static());
+        match (value.and_then(|value| names.of(self.body, *value)), names) {
+            (Some(name), _) => name,
+            (None, LocalNaming::ByPosition) => format!("parameter {position}"),
+            (None, LocalNaming::AsWritten) => {
+                let ordinal = ORDINALS.get(usize::from(position.saturating_sub(1)));
+                let which = match ordinal {
+                    Some(ordinal) => format!("the {ordinal} parameter"),
+                    None => format!("parameter {position}"),
+                };
+                match value.and_then(|value| self.type_name(*value)) {
+                    Some(declared) => format!("{which} (of type {declared})"),
+                    None => which,
+                }
             }
         }
     }
@@ -744,7 +776,10 @@ impl<'a> Expressions<'a> {
                 format!("{}()", self.program.methods[call.method].name)
             }
             Some(Operation::New(class)) => format!("new {}", self.simple_name(*class)),
-            _ => LOCAL_VARIABLE.to_string(),
+            _ => match self.type_name(value).filter(|_| names == LocalNaming::AsWritten) {
+                Some(declared) => format!("{LOCAL_VARIABLE} (of type {declared})"),
+                None => LOCAL_VARIABLE.to_string(),
+            },
         }
     }
 
@@ -767,6 +802,14 @@ impl<'a> Expressions<'a> {
             None if number == 0 && !is_static => format!("the outer object of {text}"),
             None => format!("what {text} captured"),
         }
+    }
+}
+
+/// An index as the source writes it; three dots where that takes words.
+fn index_name(index: String, names: LocalNaming) -> String {
+    match names {
+        LocalNaming::AsWritten if index.contains(' ') => "…".to_string(),
+        LocalNaming::AsWritten | LocalNaming::ByPosition => index,
     }
 }
 

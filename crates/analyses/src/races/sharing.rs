@@ -53,6 +53,8 @@ pub(super) struct Sharing {
     meets_at_barrier: TypedVec<ThreadId, bool>,
     /// What barriers were given to run when all have arrived, sorted.
     barrier_actions: Vec<MethodId>,
+    /// For every object whether somebody takes it out of a collection to use it, or what alone leads to it.
+    is_lent: TypedVec<ObjectId, bool>,
 }
 
 impl Sharing {
@@ -99,7 +101,15 @@ impl Sharing {
         let meets = |thread: &AbstractThread| meets_at_barrier(program, graph, thread);
         let meets_at_barrier = heap.threads.iter().map(meets).collect();
         let barrier_actions = barrier_actions(program);
-        Sharing { known: search.known, cursors, is_precise, meets_at_barrier, barrier_actions }
+        let is_lent = lent(heap, variables);
+        Sharing {
+            known: search.known,
+            cursors,
+            is_precise,
+            meets_at_barrier,
+            barrier_actions,
+            is_lent,
+        }
     }
 
     /// How severe a conflict of a variable can be.
@@ -124,6 +134,7 @@ impl Sharing {
         }
         if is_perhaps_one_thread(race_facts, variable, conflicts, pair)
             || is_run_by_callers(race_facts, variable, conflicts, pair)
+            || is_own_thread(race_facts, variable, pair)
         {
             return grade::OWN_TASK;
         }
@@ -160,7 +171,12 @@ impl Sharing {
         } else {
             grade::NO_COMMON_LOCK
         };
-        of_object.or_lower(of_order).or_lower(of_harm)
+        // Of threads that the program does not have nobody knows what they do with what they were lent.
+        let of_loan = match self.is_lent[variable.object] && !is_seen_to_run(race_facts, pair) {
+            true => grade::LENT,
+            false => grade::NO_COMMON_LOCK,
+        };
+        of_object.or_lower(of_order).or_lower(of_harm).or_lower(of_loan)
     }
 
     /// Whether one access is made by what a barrier runs when all have arrived, and the other by a thread that comes to a
@@ -417,36 +433,105 @@ fn is_perhaps_one_thread(
         || (is_own(other) && one.is_joined)
 }
 
-/// Whether both accesses are made by the body of a task, as callers of a library run it: a task is run once, or by one thread
-/// after the other, unless somebody is seen to start it twice.
+/// Whether both accesses are made by the body of a task, and callers of a library run it, or one does beside the thread of the
+/// task: a task is run once, or by one thread after the other, unless somebody is seen to start it twice.
 fn is_run_by_callers(
     race_facts: &RaceFacts<'_>,
     variable: &Variable,
     conflicts: &Conflicts,
     pair: &Pair,
 ) -> bool {
+    let Some(field) = field_of_object(race_facts, variable) else { return false };
     let execution = race_facts.execution;
     let program = execution.context.program;
-    let is_caller = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
-    let is_run = |group: usize| {
+    let is_body = |method: MethodId| {
+        let class = program.methods[method].class;
+        program.hierarchy.is_subtype(class, program.fields[field].class)
+            && threads::task_methods_of(program, class).contains(&method)
+    };
+    let is_run = |group: usize, thread: ThreadId| {
         let events = conflicts.groups[group].iter().map(|at| &variable.events[*at]);
+        let kind = execution.heap.threads[thread].kind;
         events.take(MOST_ACCESSES).all(|event| {
-            let calls = execution.call_chain(event.context);
-            let entry = calls.first().map_or(event.place.method, |call| call.method);
-            let class = program.methods[entry].class;
-            let is_field_of_task = match variable.slot {
-                Slot::Field(field) => {
-                    program.hierarchy.is_subtype(class, program.fields[field].class)
-                }
-                Slot::Element | Slot::Contents | Slot::Task | Slot::Captured(_) => false,
+            let mut ways = execution.call_chain(event.context);
+            ways.push(event.place);
+            let begins_there = ways.first().is_some_and(|first| is_body(first.method));
+            let is_passed_on = |at: &[Place]| {
+                is_body(at[1].method) && is_call_of_any_task(execution.context, at[0])
             };
-            is_field_of_task && threads::task_methods_of(program, class).contains(&entry)
+            match kind {
+                ThreadKind::Public => begins_there || ways.windows(2).any(is_passed_on),
+                ThreadKind::Run => begins_there,
+                ThreadKind::Main | ThreadKind::Entry(_) | ThreadKind::Client | ThreadKind::Init => {
+                    false
+                }
+            }
         })
     };
-    is_caller(pair.threads.0)
-        && is_caller(pair.threads.1)
-        && is_run(pair.first)
-        && is_run(pair.second)
+    let (one, other) = pair.threads;
+    let is_caller = |thread: ThreadId| execution.heap.threads[thread].kind == ThreadKind::Public;
+    (is_caller(one) || is_caller(other)) && is_run(pair.first, one) && is_run(pair.second, other)
+}
+
+/// The field that a variable is, if each object has one of its own.
+fn field_of_object(race_facts: &RaceFacts<'_>, variable: &Variable) -> Option<FieldId> {
+    let Slot::Field(field) = variable.slot else { return None };
+    let program = race_facts.execution.context.program;
+    (!program.fields[field].is_static()).then_some(field)
+}
+
+/// Whether a call runs whatever task it is given: which one, only the types say.
+fn is_call_of_any_task(context: &Context<'_>, place: Place) -> bool {
+    let program = context.program;
+    let is_declared_by_library = || {
+        called_at(program, place).is_some_and(|(_, call)| {
+            let class = program.methods[call.method].class;
+            program.classes[class].origin != Origin::Application
+        })
+    };
+    context.graph.targets(place.method, place.offset).len() > 1 && is_declared_by_library()
+}
+
+/// Whether both accesses are made by the thread that the object has made for itself, once, in its constructor.
+fn is_own_thread(race_facts: &RaceFacts<'_>, variable: &Variable, pair: &Pair) -> bool {
+    let Some(field) = field_of_object(race_facts, variable) else { return false };
+    let execution = race_facts.execution;
+    let program = execution.context.program;
+    let thread = &execution.heap.threads[pair.threads.0];
+    let is_in_constructor = |start: &Place| {
+        let method = &program.methods[start.method];
+        let is_once = program.body(start.method).is_some_and(|body| {
+            let in_loop = body.blocks_in_loops();
+            block_at(body, start.offset).is_some_and(|block| !in_loop[block])
+        });
+        method.is_initializer()
+            && !method.is_static()
+            && is_once
+            && program.hierarchy.is_subtype(method.class, program.fields[field].class)
+    };
+    let is_inner = |entry: &MethodId| {
+        let class = program.methods[*entry].class;
+        thread
+            .started_at
+            .iter()
+            .all(|start| is_in_or_below(program, class, program.methods[start.method].class))
+    };
+    pair.threads.0 == pair.threads.1
+        && thread.started_at.len() == 1
+        && thread.started_at.iter().all(is_in_constructor)
+        && thread.entries.iter().all(is_inner)
+}
+
+/// Whether a class is another, or is nested in it.
+fn is_in_or_below(program: &Program, class: ClassId, outer: ClassId) -> bool {
+    let (class, outer) = (&program.classes[class].name, &program.classes[outer].name);
+    class.strip_prefix(&**outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('$'))
+}
+
+fn block_at(body: &Body, offset: u32) -> Option<BlockId> {
+    body.blocks.iter_with_ids().find_map(|(id, block)| {
+        block.instructions.iter().any(|it| it.offset == offset).then_some(id)
+    })
 }
 
 /// Whether both threads have taken the object out of a collection before, and not given it back yet: it is one thread's at
@@ -456,6 +541,26 @@ fn is_handed_over(variable: &Variable, conflicts: &Conflicts, pair: &Pair) -> bo
         conflicts.groups[group].iter().all(|at| variable.events[*at].base.is_taken_out)
     };
     is_taken_out(pair.first) && is_taken_out(pair.second)
+}
+
+/// The objects that somebody takes out of a collection before they are used, and what nothing else leads to.
+fn lent(heap: &Heap, variables: &[Variable]) -> TypedVec<ObjectId, bool> {
+    let mut is_lent = TypedVec::filled(false, heap.objects.len());
+    for variable in variables {
+        is_lent[variable.object] |= variable.events.iter().any(|event| event.base.is_taken_out);
+    }
+    for _ in 0..MOST_FIELDS {
+        let is_inside = |id: &ObjectId| {
+            let mut owners = heap.objects[*id].referred_by.iter().map(|(owner, _)| *owner);
+            let is_kept = owners.clone().any(|owner| owner != *id);
+            is_kept && owners.all(|owner| owner == *id || is_lent[owner])
+        };
+        let inside: Vec<ObjectId> = heap.objects.ids().filter(is_inside).collect();
+        for object in inside {
+            is_lent[object] = true;
+        }
+    }
+    is_lent
 }
 
 /// Accesses of one way that are asked how their threads get there.

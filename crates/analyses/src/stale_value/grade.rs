@@ -165,6 +165,7 @@ impl<'a> Grader<'a> {
             uses: Vec::new(),
             writes: Vec::new(),
             is_left_out: false,
+            is_cut: false,
             stale_values: self.stale_values(),
         };
         for fact in &self.facts.returned {

@@ -37,7 +37,6 @@
 //!    at a version that was read with it, is checked (Figure 6).
 //! 8. Private methods and lambdas that are only ever run under a lock belong to their callers' block.
 
-mod alone;
 mod calls;
 mod config;
 pub(crate) mod domain;

@@ -6,12 +6,12 @@ use findings::{Evidence, Finding, Gap, GapKind, HeldLock, Site, Step, Witness};
 use program::Program;
 use program::ids::{MethodId, TypedVec};
 
-use super::alone::MainMethod;
 use super::config::LARGEST_BODY;
 use super::domain::{Part, Variable};
 use super::grade::{StaleValue, Written};
 use super::summary::{EventLocation, ParameterEffect, ParameterUse, Returned, Summary, Write};
 use super::{ANALYSIS, STALE_VALUE};
+use crate::alone::MainMethod;
 use crate::locks::expression::{Expressions, LockExpression};
 use crate::source_names::field_name;
 use crate::{Context, Outcome, Scope};
@@ -72,7 +72,14 @@ fn left_out(program: &Program, summaries: &TypedVec<MethodId, Summary>) -> Vec<G
         Some(Gap::new(GapKind::Limit, program.method_label(method), detail))
     };
     let methods = program.methods_with_bodies().filter(|method| program.is_application(*method));
-    methods.filter_map(gap).collect()
+    let mut gaps: Vec<Gap> = methods.filter_map(gap).collect();
+    let is_cut = |method: &MethodId| program.is_application(*method) && summaries[*method].is_cut;
+    let cut = program.methods_with_bodies().filter(is_cut).count();
+    if cut > 0 {
+        let detail = "a method does more with values and variables than its callers get to know; the closest was kept";
+        gaps.push(Gap { count: cut as u32, ..Gap::new(GapKind::Limit, STALE_VALUE, detail) });
+    }
+    gaps
 }
 
 fn finding(

@@ -114,6 +114,8 @@ pub(super) struct Summary {
     pub stale_values: Vec<StaleValue>,
     /// Whether the values of the method could not be followed in reasonable time; then all else is empty.
     pub is_left_out: bool,
+    /// Whether there was more than callers get to know.
+    pub is_cut: bool,
 }
 
 /// Callers do not see the suspicions: when only those change, nothing changes for them.
@@ -145,16 +147,21 @@ impl Summary {
     /// Keeps the closest of everything. Entries that are `n` calls away do not change any more after
     /// `n` rounds, and they come before all that are farther away; so what is kept settles.
     pub(super) fn bounded(mut self) -> Summary {
-        fn closest<T: Ord>(list: &mut Vec<T>, most: usize, is_close: impl Fn(&T) -> bool) {
+        fn closest<T: Ord>(list: &mut Vec<T>, most: usize, is_close: impl Fn(&T) -> bool) -> bool {
             list.retain(is_close);
             list.sort_unstable();
             list.dedup();
+            let is_cut = list.len() > most;
             list.truncate(most);
+            is_cut
         }
-        closest(&mut self.returned, MOST_RETURNED, |it| it.depth < DEEPEST_CHAIN);
-        closest(&mut self.passed, usize::MAX, |_| true);
-        closest(&mut self.uses, MOST_USES, |it| it.depth < DEEPEST_CHAIN);
-        closest(&mut self.writes, MOST_WRITES, |it| it.depth < DEEPEST_CHAIN);
+        let are_cut = [
+            closest(&mut self.returned, MOST_RETURNED, |it| it.depth < DEEPEST_CHAIN),
+            closest(&mut self.passed, usize::MAX, |_| true),
+            closest(&mut self.uses, MOST_USES, |it| it.depth < DEEPEST_CHAIN),
+            closest(&mut self.writes, MOST_WRITES, |it| it.depth < DEEPEST_CHAIN),
+        ];
+        self.is_cut = are_cut.contains(&true);
         self
     }
 

@@ -836,6 +836,13 @@ impl Lowering<'_> {
             Bytecode::ArrayLoad(kind) => {
                 let index = cursor.pop()?;
                 let array = cursor.pop()?;
+                // An element is called as the source writes it.
+                let is_index = |local: &Option<ValueId>| *local == Some(index);
+                if *kind == Kind::Ref
+                    && let Some(slot) = cursor.frame.locals.iter().position(is_index)
+                {
+                    self.name_value(index, slot as u16, cursor.offset);
+                }
                 self.compute(cursor, Operation::ArrayLoad { array, index, kind: *kind }, *kind);
             }
             Bytecode::ArrayStore(_) => {
