@@ -1,5 +1,6 @@
 //! The agent as a whole: what it was asked to do, what it has seen, and the parts that do the work.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,7 +13,7 @@ use findings::{Gap, GapKind, Site};
 use instrument::library_order::{self, LibraryOrder};
 use instrument::{
     ClassHierarchy, Config, Coverage, DroppedLock, FieldList, InstrumentError, ListedAs, NotALock,
-    Outcome, WatchList,
+    Outcome, UnfollowedReason, WatchList,
 };
 use jvmti_bindings::sys::jni::jobject;
 use models::{AtomicSpec, ClassProperty, Models, Pattern, language};
@@ -89,6 +90,8 @@ struct Counters {
     infeasible_sides: AtomicU64,
     impossible_steps: AtomicU64,
     hooks: AtomicU64,
+    /// Branches whose sides are not followed.
+    unfollowed_branches: Mutex<BTreeMap<UnfollowedReason, u32>>,
 }
 
 /// How long somebody who asks for the findings so far waits for the consumer.
@@ -542,6 +545,11 @@ impl AgentState {
                     }
                     Some(ListedAs::Analysed) | None => {}
                 }
+                for (reason, branches) in &rewritten.unfollowed_branches {
+                    let mut all = lock(&self.counters.unfollowed_branches);
+                    let count = all.entry(*reason).or_default();
+                    *count = count.saturating_add(*branches);
+                }
                 let left_alone = rewritten.left_alone.len() as u64;
                 self.counters.methods_left_alone.fetch_add(left_alone, Ordering::Relaxed);
                 for method in &rewritten.left_alone {
@@ -605,6 +613,10 @@ impl AgentState {
         self.missed("calls on sides that were not taken", ignored, left_out.ignored_calls);
         let silent = "they were decided so often that their other sides were no longer followed";
         self.missed("branches", silent, left_out.silent_branches);
+        for (reason, branches) in lock(&self.counters.unfollowed_branches).iter() {
+            let why = format!("what their sides would do is not followed: {reason}");
+            self.missed("branches", &why, *branches);
+        }
         let counters = &self.counters;
         counters.infeasible_sides.store(left_out.infeasible_sides.into(), Ordering::Relaxed);
         counters.impossible_steps.store(left_out.impossible_steps.into(), Ordering::Relaxed);

@@ -39,6 +39,8 @@ struct Inner {
     /// The trees of branches, by site, and of methods. Each begins with how many numbers follow.
     trees: HashMap<u32, &'static [i32]>,
     method_trees: HashMap<TreeMethod, &'static [i32]>,
+    /// The classes of whose methods the trees are known, in internal form.
+    classes_with_trees: HashSet<String>,
     /// What trees have numbers for.
     named_in_trees: Vec<TreeMethod>,
     numbers_in_trees: HashMap<TreeMethod, i32>,
@@ -91,15 +93,19 @@ impl Names {
         self.lock().trees.get(&site).map_or(0, |tree| tree.as_ptr().addr())
     }
 
-    /// The address of the tree of a method, as a class with this name in internal form has it; 0 if it has none.
-    pub(crate) fn tree_of_method(&self, class: String, number: usize) -> usize {
+    /// The address of the tree of a method, as a class with this name in internal form declares it; 0 if it declares none,
+    /// nothing if nobody knows what the class declares.
+    pub(crate) fn tree_of_method(&self, class: String, number: usize) -> Option<usize> {
         let inner = self.lock();
-        let Some(named) = inner.named_in_trees.get(number) else { return 0 };
+        let named = inner.named_in_trees.get(number)?;
+        if !inner.classes_with_trees.contains(&class) {
+            return None;
+        }
         let method = TreeMethod { class, ..named.clone() };
-        inner.method_trees.get(&method).map_or(0, |tree| tree.as_ptr().addr())
+        Some(inner.method_trees.get(&method).map_or(0, |tree| tree.as_ptr().addr()))
     }
 
-    /// The class behind a number in a tree, in internal form.
+    /// The class behind a number in a tree, in internal form; for a method the one that the call names.
     pub(crate) fn class_in_tree(&self, number: usize) -> String {
         self.lock().named_in_trees.get(number).map_or_else(String::new, |named| named.class.clone())
     }
@@ -218,6 +224,10 @@ impl SiteTable for Sites<'_> {
 
     fn keep_branch(&mut self, site: SiteId, tree: Vec<i32>) {
         self.names.lock().trees.insert(site.0, counted(tree));
+    }
+
+    fn keep_class(&mut self, class: &str) {
+        self.names.lock().classes_with_trees.insert(class.to_owned());
     }
 
     fn keep_method(&mut self, method: TreeMethod, tree: Vec<i32>) {

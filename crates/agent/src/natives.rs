@@ -237,7 +237,7 @@ extern "system" fn tree_of_method(
     let jni = unsafe { Jni::from_callback(env) };
     with_state(0, |agent| {
         let class = jni.text(class).replace('.', "/");
-        agent.names.tree_of_method(class, number as usize) as jlong
+        agent.names.tree_of_method(class, number as usize).map_or(-1, |tree| tree as jlong)
     })
 }
 

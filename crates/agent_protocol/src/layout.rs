@@ -131,6 +131,12 @@ numbered! {
         Writes;
         /// It acquires another lock.
         AcquiresOther;
+        /// It acquires it as a lock that others may share, or tries to.
+        AcquiresShared;
+        /// It returns a lock that is its own under another name.
+        ExclusiveView;
+        /// It returns a lock that is its own, and that others may share.
+        SharedView;
     }
 }
 

@@ -26,6 +26,7 @@ enum About {
 const RULES: &[(&str, About)] = &[
     ("happens-before-race", About::Variable),
     ("lockset-race", About::Variable),
+    ("object-race", About::Variable),
     ("not-serializable", About::Block),
     ("irreducible-block", About::Block),
 ];
@@ -34,8 +35,14 @@ const RULES: &[(&str, About)] = &[
 const RACE: &str = "happens-before-race";
 
 /// Rules whose findings stand under a race on the variable that they are about.
-const CAUSED_BY_RACES: &[&str] =
-    &["not-serializable", "irreducible-block", "breakable-block", "lockset-race"];
+const CAUSED_BY_RACES: &[&str] = &[
+    "not-serializable",
+    "irreducible-block",
+    "breakable-block",
+    "lockset-race",
+    "object-race",
+    "object-inconsistency",
+];
 
 /// How many witnesses a finding keeps; each is at other places than the others.
 const MOST_WITNESSES: usize = 32;
@@ -402,6 +409,33 @@ mod tests {
             race("look", 4, "HashMap#2", "java.util.Map.put()"),
         ]);
         assert_eq!(merged.len(), 2);
+    }
+
+    #[test]
+    fn what_checkers_of_objects_say_of_a_variable_that_races_stands_under_the_race() {
+        let use_of = |rule, method, at, name: &str, stable: &str| {
+            let mut finding = race(method, at, name, stable);
+            finding.rule = rule;
+            finding.evidence = Evidence::Predicted;
+            finding
+        };
+        let size =
+            |method, at| use_of("object-race", method, at, "Stock#1.size", "shop.Stock.size");
+        let merged = merge_and_rank(vec![size("read", 3), size("look", 4), size("look", 9)]);
+        assert_eq!(shown(&merged), [("object-race", "look", 3, 0)]);
+        let other = use_of("object-race", "look", 5, "Stock#1.other", "shop.Stock.other");
+        let steps = vec![
+            step("first", site("order", 1), "reads", "Stock#1.size"),
+            step("interferes", site("look", 4), "writes", "Stock#1.size"),
+            step("second", site("order", 7), "writes", "Stock#1.size"),
+        ];
+        let witness = Witness::new("object-consistency", steps);
+        let overlap = finding("object-inconsistency", "order", witness);
+        let race = race("read", 3, "Stock#1.size", "shop.Stock.size");
+        let merged = merge_and_rank(vec![race, size("read", 3), size("look", 4), other, overlap]);
+        assert_eq!(shown(&merged), [(RACE, "read", 1, 2), ("object-race", "look", 1, 0)]);
+        let also: Vec<&str> = merged[0].also.iter().map(|it| it.rule).collect();
+        assert_eq!(also, ["object-race", "object-inconsistency"]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ enum Naming {
 const RULES: &[(&str, Naming)] = &[
     ("not-serializable", Naming::Steps),
     ("breakable-block", Naming::Steps),
+    ("object-inconsistency", Naming::Steps),
     ("inconsistent-method", Naming::Fields("fields")),
     ("stale-value", Naming::Expression("value")),
     ("collection-check-then-act", Naming::Expression("collection")),
@@ -36,6 +37,8 @@ const RULES: &[(&str, Naming)] = &[
     ("shared-formatter", Naming::Expression("variable")),
     ("double-checked-locking", Naming::Expression("variable")),
     ("inconsistent-synchronization", Naming::Expression("variable")),
+    ("lockset-race", Naming::Expression("variable")),
+    ("object-race", Naming::Expression("variable")),
     ("data-race", Naming::Expression("variable")),
     ("deadlock", Naming::Acquisitions("wants")),
     ("lock-order-cycle", Naming::Acquisitions("wants")),
@@ -45,11 +48,16 @@ const RULES: &[(&str, Naming)] = &[
 ];
 
 /// The pairs of rules whose findings can be about one defect: the one that leads, and the one that stands under it. Where both
-/// know the code alone, the more severe one leads; of two that are as severe, the one that says more about what is wrong.
+/// know the code alone, or both the run, the more severe one leads; of two that are as severe, the one that says more about what is wrong.
 const PAIRS: &[(&str, &str)] = &[
+    ("not-serializable", "object-inconsistency"),
     ("not-serializable", "breakable-block"),
     ("not-serializable", "inconsistent-method"),
     ("not-serializable", "stale-value"),
+    ("object-inconsistency", "not-serializable"),
+    ("object-inconsistency", "breakable-block"),
+    ("object-inconsistency", "inconsistent-method"),
+    ("object-inconsistency", "stale-value"),
     ("breakable-block", "inconsistent-method"),
     ("breakable-block", "stale-value"),
     ("inconsistent-method", "stale-value"),
@@ -65,6 +73,8 @@ const PAIRS: &[(&str, &str)] = &[
     ("inconsistent-synchronization", "data-race"),
     ("data-race", "inconsistent-synchronization"),
     ("deadlock", "deadlock"),
+    ("object-race", "lockset-race"),
+    ("lockset-race", "object-race"),
     ("deadlock", "lock-order-cycle"),
     ("hang", "critical-wait"),
     ("hang", "indefinite-wait"),
@@ -335,6 +345,35 @@ mod tests {
             held_locks: locks.iter().map(held).collect(),
             ..Step::at(role, site("section", Some(4)))
         }
+    }
+
+    #[test]
+    fn a_method_that_others_were_seen_in_the_middle_of_and_its_cycle_are_one() {
+        let pair = || {
+            vec![
+                using("first", "Account#1.balance", &[]),
+                using("second", "Account#1.balance", &[]),
+            ]
+        };
+        let of = |rule, evidence, severity| Finding { severity, ..finding(rule, evidence, pair()) };
+        for (split, overlap) in
+            [(Severity::High, Severity::Medium), (Severity::Medium, Severity::High)]
+        {
+            let united = merge_and_rank(vec![
+                of("not-serializable", Evidence::Observed, split),
+                of("object-inconsistency", Evidence::Observed, overlap),
+                of("breakable-block", Evidence::Predicted, Severity::Medium),
+            ]);
+            assert_eq!((united.len(), united[0].also.len()), (1, 2), "{united:#?}");
+            assert_eq!(united[0].severity, Severity::High);
+        }
+        let race = |rule| {
+            let mut race = finding(rule, Evidence::Predicted, pair());
+            race.subjects.insert("variable", "Account#1.balance".into());
+            race
+        };
+        let united = merge_and_rank(vec![race("object-race"), race("lockset-race")]);
+        assert_eq!((united.len(), united[0].also.len()), (1, 1), "{united:#?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use classes::ReadError;
+use summary_trees::GapReason;
 
 /// Why a class could not be rewritten at all. The class is then loaded as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +41,17 @@ impl fmt::Display for LeftAlone {
 }
 
 impl std::error::Error for LeftAlone {}
+
+/// Why it is not followed what the sides of a branch would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+pub enum UnfollowedReason {
+    /// The shape of the code, or its size.
+    #[error(transparent)]
+    Summary(#[from] GapReason),
+    /// What the code works on is nobody else's yet, for the most part.
+    #[error("a constructor or a class initialiser")]
+    Initialisation,
+}
 
 /// Why the code of a method cannot be rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -11,6 +11,8 @@
 //! A rewritten class has the same methods, flags, superclass and interfaces. Its only new members are
 //! synthetic transient fields, which the runtime hides from reflection.
 
+use std::collections::BTreeMap;
+
 mod class_hierarchy;
 mod config;
 mod dropped_lock;
@@ -25,7 +27,7 @@ pub mod surgery;
 pub use class_hierarchy::ClassHierarchy;
 pub use config::{Config, Coverage, FieldList, ListedAs, Origin, WatchList};
 pub use dropped_lock::{DroppedLock, NotALock};
-pub use error::{InstrumentError, LeftAlone, LeftAloneReason};
+pub use error::{InstrumentError, LeftAlone, LeftAloneReason, UnfollowedReason};
 pub use library_words::add_words_of_contents;
 pub use plan::{instrument, report_from_library};
 pub use sites::{NewSite, Relation, SiteTable, SiteTarget, TreeMethod};
@@ -50,6 +52,8 @@ pub struct Rewritten {
     pub hooks_left_out: u32,
     /// The methods that should have hooks and have none.
     pub left_alone: Vec<LeftAlone>,
+    /// How many branches there are whose sides are not followed, although somebody wants to know what they would do.
+    pub unfollowed_branches: BTreeMap<UnfollowedReason, u32>,
     /// Whether the lock that was to be taken out of the program was in this class.
     pub has_dropped_lock: bool,
     /// What the watch list says of the class, if there is one.

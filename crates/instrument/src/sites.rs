@@ -90,6 +90,9 @@ pub trait SiteTable {
     /// Keeps the tree of the sides of a branch.
     fn keep_branch(&mut self, _site: SiteId, _tree: Vec<i32>) {}
 
+    /// Trees are kept for the methods of this class, given in internal form.
+    fn keep_class(&mut self, _class: &str) {}
+
     /// Keeps the tree of a method of a class.
     fn keep_method(&mut self, _method: TreeMethod, _tree: Vec<i32>) {}
 

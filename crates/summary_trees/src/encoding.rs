@@ -136,6 +136,12 @@ tree_words! {
     TermConstant = 1,
     /// What final fields lead to: register or -1, count, sites that name the fields.
     TermPath = 2,
+    /// The method holds the monitor of its receiver or class.
+    MethodIsSynchronized = 1,
+    /// The method is private: it overrides none, and none overrides it.
+    MethodIsPrivate = 2,
+    /// The method is static.
+    MethodIsStatic = 4,
     /// The value of the condition may have changed since the last choice that has it.
     FlagRenewed = 1,
     /// The condition is false where the branch jumps.

@@ -260,17 +260,21 @@ final class ScissionSides {
         }
     };
     static final int[] NO_TREE = {};
+    /** Stands for what a class declares that was never rewritten: nobody knows. */
+    static final int[] NOT_SEEN = {};
 
-    /** The tree of a method as a class has it; of no length if the class does not declare it. */
+    /** The tree of a method as a class has it; {@link #NO_TREE} if the class does not declare it. */
     static int[] method(Class<?> type, int number) {
         HashMap<Integer, int[]> known = METHODS.get(type);
         synchronized (known) {
             int[] words = known.get(number);
             if (words == null) {
-                words = read(ScissionNatives.treeOfMethod(type.getName(), number));
-                known.put(number, words == null ? NO_TREE : words);
+                long address = ScissionNatives.treeOfMethod(type.getName(), number);
+                words = address == -1 ? NOT_SEEN : read(address);
+                words = words == null ? NO_TREE : words;
+                known.put(number, words);
             }
-            return words == null ? NO_TREE : words;
+            return words;
         }
     }
 
@@ -316,6 +320,11 @@ final class ScissionSides {
             Arrays.fill(roots, null);
             hasRoots = false;
             return taken;
+        }
+
+        /** Which iteration it is of the loop that the innermost frame is in, 2 for later ones; 0 if it is in none. */
+        int iteration() {
+            return running > (frame > 0 ? loopFrames[frame - 1] : 0) ? iterations[running - 1] : 0;
         }
 
         /** The first condition of the innermost frame. */
@@ -521,7 +530,8 @@ final class ScissionSides {
         long key = (site * 0x9e3779b97f4a7c15L + taken) * 0xbf58476d1ce4e5b9L + s.unit * 0x94d049bb133111ebL
             + System.identityHashCode(first) * 0xd6e8feb86659fd93L
             + System.identityHashCode(second) * 0xa0761d6478bd642fL
-            + System.identityHashCode(third) * 0xe7037ed1a0b428dbL + Math.min(round, MOST_ROUNDS) * 0x8ebc6af09c88c6e3L;
+            + System.identityHashCode(third) * 0xe7037ed1a0b428dbL + Math.min(round, MOST_ROUNDS) * 0x8ebc6af09c88c6e3L
+            + (branch.iterates >= 0 ? 0 : choices.iteration()) * 0x589965cc75374cc3L;
         int at = (int) (key >>> 54);
         if (choices.spoken[at] == key) {
             if (condition != 0 && round <= MOST_ROUNDS) {

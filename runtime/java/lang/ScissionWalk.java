@@ -35,14 +35,29 @@ final class ScissionWalk {
     }
 
     /** An object that the side would make. */
-    static final class Fresh {}
+    static final class Fresh {
+        /** Its class; null for arrays, and until a constructor is called whose class has been loaded. */
+        Class<?> type;
+    }
+
+    /** The lock that a read-write lock gives out for one of its two uses. */
+    private static final class LockView {
+        final Object of;
+        final boolean isShared;
+
+        LockView(Object of, boolean isShared) {
+            this.of = of;
+            this.isShared = isShared;
+        }
+    }
 
     private final ScissionThread s;
     private final ScissionSides.Choices choices;
     private Class<?> from;
     private int steps = MOST_STEPS;
     private int calls;
-    /** The locks that would be held, by number; 0 if one is held anyway, or is not known. */
+    /** The locks that would be held, by number, complemented where others may share them; 0 if one is held anyway, -1 if
+        it is not known. */
     private long[] locks = new long[8];
     private int held;
     /** How many of them are not known. */
@@ -131,7 +146,7 @@ final class ScissionWalk {
                     return value == UNKNOWN || kind == GUARD_IS_NULL;
                 }
                 // A register may hold something else next time, a final field does not.
-                if (kind == GUARD_IS_NULL && !(value instanceof Fresh) && words[at + 1] == TERM_REGISTER) {
+                if (kind == GUARD_IS_NULL && isReal(value) && words[at + 1] == TERM_REGISTER) {
                     registers[words[at + 2]] = null;
                     return true;
                 }
@@ -140,7 +155,7 @@ final class ScissionWalk {
             case GUARD_INSTANCE_OF:
             case GUARD_NOT_INSTANCE_OF: {
                 Object value = term(words, at + 2, registers);
-                if (value == UNKNOWN || value instanceof Fresh) {
+                if (value != null && !isReal(value)) {
                     return true;
                 }
                 Class<?> type = ScissionPlaces.loaded(from, ScissionNatives.classInTree(words[at + 1]));
@@ -315,7 +330,7 @@ final class ScissionWalk {
                     at += 5;
                     break;
                 case STEP_ENTER:
-                    acquire(operand(words, at + 2, registers), site);
+                    acquire(operand(words, at + 2, registers), false, site);
                     at += 4;
                     break;
                 case STEP_EXIT:
@@ -514,19 +529,24 @@ final class ScissionWalk {
     }
 
     private static boolean isReal(Object object) {
-        return object != null && object != UNKNOWN && !(object instanceof Fresh) && !(object instanceof Int);
+        return object != null && object != UNKNOWN && !(object instanceof Fresh) && !(object instanceof Int)
+            && !(object instanceof LockView);
+    }
+
+    /** The class of an object of the program, or of one that the side would make; null if that is not known. */
+    private static Class<?> typeOf(Object object) {
+        return isReal(object) ? object.getClass() : object instanceof Fresh ? ((Fresh) object).type : null;
     }
 
     private Object load(Object object, int site) {
-        if (!isReal(object)) {
-            return UNKNOWN;
-        }
-        ScissionPlaces.Place place = ScissionPlaces.place(site, object.getClass(), false);
+        Class<?> type = typeOf(object);
+        ScissionPlaces.Place place = type == null ? null : ScissionPlaces.place(site, type, false);
         if (place == null || place.offset < 0) {
             return UNKNOWN;
         }
         Object assigned = assigned(object, place.offset);
-        return assigned != this ? assigned : place.value(object);
+        // What code that was not followed may have assigned to a new object is not known.
+        return assigned != this ? assigned : isReal(object) ? place.value(object) : UNKNOWN;
     }
 
     private Object loadStatic(int site) {
@@ -547,7 +567,8 @@ final class ScissionWalk {
     }
 
     private void store(Object object, Object value, int site) {
-        ScissionPlaces.Place place = isReal(object) ? ScissionPlaces.place(site, object.getClass(), false) : null;
+        Class<?> type = typeOf(object);
+        ScissionPlaces.Place place = type == null ? null : ScissionPlaces.place(site, type, false);
         if (place != null && place.offset >= 0) {
             assign(object, place.offset, value);
         }
@@ -582,7 +603,7 @@ final class ScissionWalk {
 
     // -------------------------------------------------------------- locks
 
-    private void acquire(Object lock, int site) {
+    private void acquire(Object lock, boolean isShared, int site) {
         if (held == locks.length) {
             locks = Arrays.copyOf(locks, held * 2);
         }
@@ -590,18 +611,30 @@ final class ScissionWalk {
         if (lock instanceof Fresh) {
             // Nobody else can take it.
             id = 0;
-        } else if (!isReal(lock) || ScissionShapes.of(lock.getClass()).has(FACT_SHARED_LOCK)) {
-            unknown++;
-            id = -1;
+        } else if (lock instanceof LockView) {
+            LockView view = (LockView) lock;
+            id = free(ScissionObjects.id(s, view.of), view.isShared);
+        } else if (isReal(lock)) {
+            boolean isReadLock = isShared || ScissionShapes.of(lock.getClass()).has(FACT_SHARED_LOCK);
+            id = free(ScissionObjects.id(s, lock), isReadLock);
         } else {
-            id = ScissionObjects.id(s, lock);
-            if (holds(id)) {
-                id = 0;
-            } else if (unknown == 0) {
-                emitWithoutStack(s, EVENT_WOULD_ACQUIRE, site, id, 0);
-            }
+            id = -1;
+        }
+        if (id == -1) {
+            unknown++;
+        } else if (id != 0 && unknown == 0) {
+            emitWithoutStack(s, id < 0 ? EVENT_WOULD_ACQUIRE_SHARED : EVENT_WOULD_ACQUIRE, site, id < 0 ? ~id : id, 0);
         }
         locks[held++] = id;
+    }
+
+    /** What is held besides if a lock is acquired: nothing if that is held already, and nobody knows what if it never would be,
+        since it is held shared. */
+    private long free(long id, boolean isShared) {
+        if (holds(id) || isShared && holds(~id)) {
+            return 0;
+        }
+        return isShared ? ~id : holds(~id) ? -1 : id;
     }
 
     private boolean holds(long id) {
@@ -623,7 +656,7 @@ final class ScissionWalk {
         if (id == -1) {
             unknown--;
         } else if (id != 0 && unknown == 0) {
-            emitWithoutStack(s, EVENT_WOULD_RELEASE, site, id, 0);
+            emitWithoutStack(s, id < 0 ? EVENT_WOULD_RELEASE_SHARED : EVENT_WOULD_RELEASE, site, id < 0 ? ~id : id, 0);
         }
     }
 
@@ -646,10 +679,12 @@ final class ScissionWalk {
     private Object call(int kind, int method, Object[] arguments, int site) {
         Object receiver = kind != CALL_STATIC && arguments.length > 0 ? arguments[0] : null;
         if (method < 0) {
-            operation(method, receiver, site);
-            return UNKNOWN;
+            return operation(method, receiver, site);
         }
-        if (kind != CALL_STATIC && !isReal(receiver)) {
+        if (kind == CALL_SPECIAL && receiver instanceof Fresh && ((Fresh) receiver).type == null) {
+            // Its constructor.
+            ((Fresh) receiver).type = ScissionPlaces.loaded(from, ScissionNatives.classInTree(method));
+        } else if (kind != CALL_STATIC && typeOf(receiver) == null) {
             if (receiver == null) {
                 impossible++;
             } else if (receiver == UNKNOWN) {
@@ -657,26 +692,8 @@ final class ScissionWalk {
             }
             return UNKNOWN;
         }
-        if (calls == MOST_CALLS) {
-            ignoredCalls++;
-            return UNKNOWN;
-        }
-        Class<?> type;
-        if (kind == CALL_STATIC || kind == CALL_SPECIAL) {
-            String owner = ScissionNatives.classInTree(method);
-            type = kind == CALL_STATIC
-                ? ScissionPlaces.loaded(from, owner)
-                : ScissionPlaces.above(receiver.getClass(), owner);
-        } else {
-            type = receiver.getClass();
-        }
-        int[] words = ScissionSides.NO_TREE;
-        while (type != null && words.length == 0) {
-            words = ScissionSides.method(type, method);
-            if (words.length == 0) {
-                type = type.getSuperclass();
-            }
-        }
+        Class<?> type = calls == MOST_CALLS ? null : ScissionMethods.declaring(kind, method, typeOf(receiver), from);
+        int[] words = type == null ? ScissionSides.NO_TREE : ScissionSides.method(type, method);
         // A method without a tree, or one of another shape than the call.
         if (words.length < 5 || words[1] != arguments.length) {
             ignoredCalls++;
@@ -694,8 +711,8 @@ final class ScissionWalk {
         this.assumed = NOTHING_ASSUMED;
         from = type;
         calls++;
-        if (words[2] != 0) {
-            acquire(kind == CALL_STATIC ? type : receiver, site);
+        if ((words[2] & METHOD_IS_SYNCHRONIZED) != 0) {
+            acquire(kind == CALL_STATIC ? type : receiver, false, site);
         }
         int locked = this.held;
         walk(words, 5, words.length, registers);
@@ -711,11 +728,19 @@ final class ScissionWalk {
         return operand(words, 3, registers);
     }
 
-    /** What a method of the library does to its receiver. */
-    private void operation(int operation, Object receiver, int site) {
+    /** What a method of the library does to its receiver; returns what it returns. */
+    private Object operation(int operation, Object receiver, int site) {
         switch (operation) {
             case TREE_ACQUIRES:
-                acquire(receiver, site);
+            case TREE_ACQUIRES_SHARED:
+                acquire(receiver, operation == TREE_ACQUIRES_SHARED, site);
+                break;
+            case TREE_EXCLUSIVE_VIEW:
+            case TREE_SHARED_VIEW:
+                // A class of the program may give out any lock.
+                if (isReal(receiver) && receiver.getClass().getClassLoader0() == null) {
+                    return new LockView(receiver, operation == TREE_SHARED_VIEW);
+                }
                 break;
             case TREE_ACQUIRES_OTHER:
                 loseLocks();
@@ -735,5 +760,6 @@ final class ScissionWalk {
             default:
                 break;
         }
+        return UNKNOWN;
     }
 }

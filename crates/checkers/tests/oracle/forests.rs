@@ -916,8 +916,8 @@ struct Counts {
 fn hybrid_agrees_with_all_interleavings() {
     let mut counts = Counts::default();
     let first = number_from("FOREST_FIRST", 0);
-    let numbers = first..first + number_from("FOREST_RUNS", 6_000);
-    for number in numbers.chain(HARD_FORESTS) {
+    let runs = number_from("FOREST_RUNS", 6_000);
+    for number in (first..first + runs).chain(HARD_FORESTS) {
         let mut random = Random::new(number.wrapping_mul(0x1234_5677).wrapping_add(9));
         let program = Program::random(&mut random);
         let Some(ways) = program.ways(48) else {
@@ -988,7 +988,11 @@ fn hybrid_agrees_with_all_interleavings() {
         counts.shut_out, counts.defined
     );
     assert!(counts.shut_out * 1000 <= counts.defined, "{counts:?}");
-    assert!(counts.missed * 50 < counts.blocks, "{counts:?}");
+    // Of a million forests 93 % are judged, 0.4 % of the blocks that are split are not reported, and one in four
+    // thousand is beyond the checker.
+    assert!(counts.missed * 100 < counts.blocks, "{counts:?}");
+    assert!(counts.judged * 10 > runs * 9, "{counts:?}");
+    assert!(counts.beyond * 1000 <= counts.judged, "{counts:?}");
     println!(
         "{} of {} forests without a deadlock are cyclic through more than two blocks of which none is split alone; the \
          checker looks for two",

@@ -14,6 +14,7 @@
 
 mod fields;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agent_protocol::{
@@ -148,6 +149,7 @@ impl LibraryOrder {
             hooks,
             hooks_left_out: 0,
             left_alone,
+            unfollowed_branches: BTreeMap::new(),
             has_dropped_lock: false,
             listed_as: None,
         }))

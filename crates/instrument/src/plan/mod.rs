@@ -32,7 +32,7 @@ mod unseen_state;
 pub(crate) use fields::{CONTENTS, IDENTITY, INJECTED_ACCESS, LAST_READ, LAST_WRITE};
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ use rustc_hash::FxHashMap;
 pub use reporting::report_from_library;
 
 use crate::config::{Config, Coverage, ListedAs, WatchList};
-use crate::error::{InstrumentError, LeftAlone, LeftAloneReason};
+use crate::error::{InstrumentError, LeftAlone, LeftAloneReason, UnfollowedReason};
 use crate::plan::blocks::AtomicPart;
 use crate::plan::constructors::Construction;
 use crate::plan::field_origins::FieldOrigins;
@@ -90,10 +90,13 @@ pub fn instrument(
     let has_new_fields = planner.inject_fields()?;
     planner.find_lambdas();
     planner.follow_methods();
+    if config.speculation {
+        planner.sites.keep_class(&file.name);
+    }
     for index in 0..file.methods.len() {
         planner.method(index);
     }
-    let Planner { editor, hooks, hooks_left_out, left_alone, .. } = planner;
+    let Planner { editor, hooks, hooks_left_out, left_alone, unfollowed, .. } = planner;
     let has_dropped_lock = without_lock.is_some();
     let is_unchanged = !has_new_fields
         && !has_dropped_lock
@@ -109,6 +112,7 @@ pub fn instrument(
         hooks,
         hooks_left_out,
         left_alone,
+        unfollowed_branches: unfollowed,
         has_dropped_lock,
         listed_as,
     }))
@@ -138,6 +142,8 @@ struct Planner<'a> {
     hooks: u32,
     hooks_left_out: u32,
     left_alone: Vec<LeftAlone>,
+    /// Branches whose sides are not followed.
+    unfollowed: BTreeMap<UnfollowedReason, u32>,
 }
 
 impl<'a> Planner<'a> {
@@ -166,6 +172,7 @@ impl<'a> Planner<'a> {
             hooks: 0,
             hooks_left_out: 0,
             left_alone: Vec::new(),
+            unfollowed: BTreeMap::new(),
         })
     }
 }
@@ -175,8 +182,16 @@ impl Planner<'_> {
     fn method(&mut self, index: usize) {
         let file = self.file;
         let method = &file.methods[index];
-        let Some(code) = &method.code else { return };
+        let Some(code) = &method.code else {
+            if method.has_access(access::NATIVE) {
+                self.keep_unknown_tree(method);
+            }
+            return;
+        };
         let row = self.user_row(&file.name, &method.name, &method.descriptor);
+        if row.is_some() {
+            self.keep_unknown_tree(method);
+        }
         let make = move |plan: MethodPlan<'_, '_>| match row {
             Some(row) => plan.make_described(row),
             None => plan.make(),

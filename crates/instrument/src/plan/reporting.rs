@@ -1,6 +1,7 @@
 //! Calls inside a library that have rows, where programs come by them in ways that do not show what is called: through
 //! variables that hold functions, or through call sites that are linked at run time.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use classes::ClassFile;
@@ -53,6 +54,7 @@ pub fn report_from_library(
         hooks,
         hooks_left_out,
         left_alone,
+        unfollowed_branches: BTreeMap::new(),
         has_dropped_lock: false,
         listed_as: None,
     }))

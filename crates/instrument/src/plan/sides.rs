@@ -2,23 +2,24 @@
 //!
 //! A branch with something to see on a side has a tree, made by the crate `summary_trees` and kept beside the
 //! site of the branch. A hook in front of the branch gets the locals that the tree starts from; where sides
-//! meet, another one ends the choices that are over. Methods have trees too, so that calls on a side can be followed.
+//! meet, another one ends the choices that are over. Methods have trees too, so that calls on a side can be followed;
+//! and constructors have, whose own branches are not told.
 
 use agent_protocol::{Hook, TreeOperation};
 use classes::bytecode::{Against, Instruction, Kind};
-use classes::{ClassFile, MemberRef};
+use classes::{ClassFile, MemberRef, MethodInfo, access};
 use events::SiteId;
-use models::{Effect, Operand};
+use models::{Effect, Mode, Operand};
 use rustc_hash::FxHashMap;
 use summary_trees::{
     BranchSummary, Config, FieldFacts, FieldRef, Fields, MethodRef, Names, RepeatedCondition,
-    RootKind, Step, StepKind, encode, encode_operand, repeated_conditions, summarize_method,
-    summarize_some_branches,
+    RootKind, Step, StepKind, TreeWord, encode, encode_operand, repeated_conditions,
+    summarize_method, summarize_some_branches,
 };
 
 use crate::class_hierarchy::ClassHierarchy;
-use crate::error::InstrumentError;
-use crate::plan::MethodPlan;
+use crate::error::{InstrumentError, UnfollowedReason};
+use crate::plan::{MethodPlan, Planner};
 use crate::sites::{SiteTarget, TreeMethod};
 use crate::surgery::Snippet;
 
@@ -100,18 +101,40 @@ impl Names for TreeNames<'_, '_, '_> {
     }
 }
 
+fn named_in_trees(file: &ClassFile, method: &MethodInfo) -> TreeMethod {
+    TreeMethod {
+        class: file.name.to_string(),
+        name: method.name.to_string(),
+        descriptor: method.descriptor.to_string(),
+    }
+}
+
+impl Planner<'_> {
+    /// Says that nobody knows what a method does, so that a call of it is not taken for one of the method that it overrides.
+    pub(super) fn keep_unknown_tree(&mut self, method: &MethodInfo) {
+        if self.config.speculation {
+            self.sites.keep_method(named_in_trees(self.file, method), vec![0]);
+        }
+    }
+
+    /// The sides of a branch are not followed.
+    fn unfollow(&mut self, reason: UnfollowedReason) {
+        *self.unfollowed.entry(reason).or_default() += 1;
+    }
+}
+
 impl<'p, 'a> MethodPlan<'p, 'a> {
     /// Tells what sides would do. Returns what runs at the end of the method, if its branches have trees.
     pub(super) fn tell_sides(&mut self) -> Result<Option<Snippet>, InstrumentError> {
-        // What constructors and initialisers of classes work on is nobody else's yet.
-        if !self.planner.config.speculation
-            || !self.watches_accesses
-            || self.method.name.starts_with('<')
-        {
+        if !self.planner.config.speculation {
+            return Ok(None);
+        }
+        let (file, method) = (self.planner.file, self.method);
+        if !self.watches_accesses {
+            self.planner.keep_unknown_tree(method);
             return Ok(None);
         }
         let mut sites = std::mem::take(&mut self.field_sites);
-        let (file, method) = (self.planner.file, self.method);
         let fields = KnownFields { file, hierarchy: &self.planner.config.hierarchy };
         let summaries =
             summarize_some_branches(file, method, &fields, &Config::default(), &mut |branch| {
@@ -123,6 +146,19 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
                 }
                 branch.sides.iter().any(|side| !side.steps.is_empty())
             });
+        for gap in &summaries.gaps {
+            self.planner.unfollow(UnfollowedReason::Summary(gap.reason));
+        }
+        // What constructors and initialisers of classes work on is nobody else's yet, for the most part.
+        if method.name.starts_with('<') {
+            for _ in &summaries.branches {
+                self.planner.unfollow(UnfollowedReason::Initialisation);
+            }
+            if &*method.name == "<init>" {
+                self.keep_method_tree(&mut sites, &FxHashMap::default());
+            }
+            return Ok(None);
+        }
         let offsets: Vec<u32> = summaries.branches.iter().map(|branch| branch.offset).collect();
         let conditions = repeated_conditions(file, method, &fields, &offsets);
         self.keep_method_tree(&mut sites, &conditions);
@@ -183,7 +219,17 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
                 self.planner.config.arrays
             }
             StepKind::Call { method, .. } => {
-                self.operation_in_tree(method) != Some(TreeOperation::Nothing)
+                self.operation_in_tree(method).is_none_or(|operation| match operation {
+                    TreeOperation::Nothing
+                    | TreeOperation::ExclusiveView
+                    | TreeOperation::SharedView => false,
+                    TreeOperation::Acquires
+                    | TreeOperation::AcquiresShared
+                    | TreeOperation::AcquiresOther
+                    | TreeOperation::Releases
+                    | TreeOperation::Reads
+                    | TreeOperation::Writes => true,
+                })
             }
             StepKind::Choice { sides } => sides.iter().any(|side| self.tells(&side.steps)),
             StepKind::Twice { body } => self.tells(body),
@@ -200,23 +246,22 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
         let (file, method) = (self.planner.file, self.method);
         let fields = KnownFields { file, hierarchy: &self.planner.config.hierarchy };
         let summary = summarize_method(file, method, &fields, &Config::default());
-        let mut tree = Vec::new();
-        if let Ok(Some(mut summary)) = summary {
-            self.drop_unshared(&mut summary.steps);
-            let parameters = i32::try_from(summary.parameter_count).unwrap_or(i32::MAX);
-            let is_synchronized = i32::from(summary.is_synchronized);
-            tree.extend([summary.register_count.cast_signed(), parameters, is_synchronized]);
-            tree.extend(encode_operand(summary.result));
-            tree.extend(encode(&summary.steps, &mut TreeNames { plan: self, sites, conditions }));
-        } else {
-            tree.push(0);
-        }
-        let named = TreeMethod {
-            class: file.name.to_string(),
-            name: method.name.to_string(),
-            descriptor: method.descriptor.to_string(),
+        let Ok(Some(mut summary)) = summary else {
+            return self.planner.keep_unknown_tree(method);
         };
-        self.planner.sites.keep_method(named, tree);
+        self.drop_unshared(&mut summary.steps);
+        let parameters = i32::try_from(summary.parameter_count).unwrap_or(i32::MAX);
+        let flags = [
+            (summary.is_synchronized, TreeWord::MethodIsSynchronized),
+            (method.has_access(access::PRIVATE), TreeWord::MethodIsPrivate),
+            (method.has_access(access::STATIC), TreeWord::MethodIsStatic),
+        ];
+        let flags = flags.into_iter().filter(|(is_set, _)| *is_set);
+        let flags = flags.fold(0, |all, (_, flag)| all | flag.number());
+        let mut tree = vec![summary.register_count.cast_signed(), parameters, flags];
+        tree.extend(encode_operand(summary.result));
+        tree.extend(encode(&summary.steps, &mut TreeNames { plan: self, sites, conditions }));
+        self.planner.sites.keep_method(named_in_trees(file, method), tree);
     }
 
     /// Tells the sides of one branch. Returns its site and its tree, if it has one.
@@ -329,10 +374,26 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
             return (!is_watched).then_some(TreeOperation::Nothing);
         };
         let is_keyed = models.is_keyed(&method.owner, &method.name, &method.descriptor);
+        let any = |is: fn(&Effect) -> bool| model.effects.iter().any(is);
+        if any(|it| matches!(it, Effect::Acquire { .. }))
+            && any(|it| matches!(it, Effect::Release { .. }))
+        {
+            // A lock for another: which one is held afterwards depends on which one was.
+            return Some(TreeOperation::AcquiresOther);
+        }
         let operation = model.effects.iter().find_map(|effect| match effect {
             // What is done without a lock that was tried in vain is rarely more than to give up.
+            Effect::Acquire { lock: Operand::Receiver, mode: Mode::Shared, .. } => {
+                Some(TreeOperation::AcquiresShared)
+            }
             Effect::Acquire { lock: Operand::Receiver, .. } => Some(TreeOperation::Acquires),
             Effect::Acquire { .. } => Some(TreeOperation::AcquiresOther),
+            Effect::LockView { of: Operand::Receiver, mode: Mode::Exclusive } => {
+                Some(TreeOperation::ExclusiveView)
+            }
+            Effect::LockView { of: Operand::Receiver, mode: Mode::Shared } => {
+                Some(TreeOperation::SharedView)
+            }
             Effect::Release { lock: Operand::Receiver, .. } => Some(TreeOperation::Releases),
             Effect::AtomicRead { of: Operand::Receiver, .. } if !is_keyed => {
                 Some(TreeOperation::Reads)
