@@ -82,7 +82,9 @@ pub(crate) fn test_slowly() -> Result<()> {
     tests.args(["test", "--profile", Profile::Checked.name(), "--package", "scission"]);
     tests.args(["--test", "plugins", "--", "--ignored"]);
     run(tests.env("JAVA_HOME", &home).env("SCISSION_TEST_ALL", "1"))
-        .context("tests that take minutes")
+        .context("tests that take minutes")?;
+    progress("programs with a known number of defects");
+    judge_reports()
 }
 
 /// Runs each program of `fixtures/reports` ten times, and prints which defects were found how often. A finding that is no

@@ -30,6 +30,11 @@ use crate::{FAILED, Outcome};
 pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     // Errors in the command line are reported before the program runs.
     let mut settings = RunSettings::new(flags)?;
+    if flags.learn_spec.is_some() && settings.options.whole_libraries {
+        bail!(
+            "`--learn-spec` lists methods of your own code: leave out `--libraries full`, which reports those of libraries too"
+        );
+    }
     let observed = ObservedReport::prepare(
         &settings.report,
         &flags.presentation,

@@ -116,8 +116,10 @@ fn covers(suppression: &Suppression, finding: &Finding, method: &str) -> bool {
     let Suppression { pattern, field, lock, .. } = suppression;
     let class = &finding.blame.class;
     let (package, simple) = class.rsplit_once('.').unwrap_or(("", class.as_str()));
-    // Reports name a field with its class or as the method does, and so a lock.
+    // Reports name a field with its class or as the method does, and so a lock; those of runs with the number of the object.
     let names_one = |pattern: &Pattern, name: &str| {
+        let name = findings::without_numbers(name);
+        let name = name.as_str();
         let last = name.rsplit('.').next().unwrap_or(name);
         [
             name.to_string(),

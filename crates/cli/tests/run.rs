@@ -301,6 +301,10 @@ fn what_makes_no_sense_is_refused_before_the_program_runs() {
         (&["--no-filter", "x", "--", "echo", "ran"], "[possible values: ownership, epoch, all]"),
         (&["--exclude", "a b", "--", "echo", "ran"], "is no part of a name"),
         (&["--baseline", "no.json", "--", "echo", "ran"], "cannot use the baseline `no.json`"),
+        (
+            &["--learn-spec", "s.toml", "--libraries", "full", "--", "echo", "ran"],
+            "lists methods of your own code",
+        ),
         (&["echo", "ran"], "unexpected argument"),
     ] {
         let run_output = directory.run(arguments);

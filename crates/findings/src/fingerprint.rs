@@ -58,6 +58,15 @@ impl Fingerprint {
         Fingerprint(hash.0)
     }
 
+    /// The fingerprint of a finding of a rule whose findings are one for each variable.
+    pub(crate) fn of_variable(rule: &str, variable: &str) -> Fingerprint {
+        let mut hash = Fnv::new();
+        hash.text(rule);
+        hash.uncounted(variable);
+        hash.text("0");
+        Fingerprint(hash.0)
+    }
+
     /// Every fingerprint by which a baseline may know a finding, its own first.
     #[must_use]
     pub fn all_of(finding: &Finding) -> Vec<Fingerprint> {

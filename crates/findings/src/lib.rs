@@ -33,5 +33,5 @@ pub use graph::{
 pub use kept_name::kept_name;
 pub use nearest::{did_you_mean, nearest_name};
 pub use rules::Rule;
-pub use same_defect::put_under;
+pub use same_defect::{put_under, without_numbers};
 pub use site::Site;

@@ -33,16 +33,25 @@ const RULES: &[(&str, About)] = &[
 
 /// The rule whose findings say that a variable races.
 const RACE: &str = "happens-before-race";
+/// The rule whose findings say that no lock guards a variable.
+const UNGUARDED: &str = "lockset-race";
 
-/// Rules whose findings stand under a race on the variable that they are about.
+/// Rules whose findings in a run stand under a race on the variable that they are about.
 const CAUSED_BY_RACES: &[&str] = &[
     "not-serializable",
     "irreducible-block",
     "breakable-block",
-    "lockset-race",
     "object-race",
     "object-inconsistency",
+    UNGUARDED,
 ];
+
+/// Rules that find in the code that a variable may race. Their findings stand under what a run shows of it.
+const SAID_OF_CODE: &[&str] =
+    &["data-race", "inconsistent-synchronization", "shared-formatter", "double-checked-locking"];
+
+/// The rules that lead, and those of a run whose findings about the same variable stand under them.
+const LEADERS: &[(&str, &[&str])] = &[(RACE, CAUSED_BY_RACES), (UNGUARDED, &[])];
 
 /// How many witnesses a finding keeps; each is at other places than the others.
 const MOST_WITNESSES: usize = 32;
@@ -60,23 +69,35 @@ pub(crate) fn identity(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Merges findings of a run that are about one variable or block, and puts blocks under the race that splits them. The
-/// findings under a race get their fingerprints here.
+/// Merges findings of a run that are about one variable or block, and puts blocks under the race that splits them, and what
+/// the code says of a variable under what a run says of it. The findings under a race get their fingerprints here.
 pub(crate) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
-    let raced = raced_variables(&findings);
-    let mut merged: Vec<Finding> = Vec::with_capacity(findings.len());
-    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
-    let mut caused: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
-    for finding in findings {
-        if let Some(variable) = cause(&finding, &raced) {
-            caused.entry(variable).or_default().push(finding);
-            continue;
+    let mut rest = findings;
+    let mut caused_by: Vec<(&'static str, BTreeMap<String, Vec<Finding>>)> = Vec::new();
+    for (leader, rules) in LEADERS {
+        let led = variables_of(leader, &rest);
+        let mut caused: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+        let mut others = Vec::with_capacity(rest.len());
+        for finding in rest {
+            match cause(&finding, rules, &led) {
+                Some(variable) => caused.entry(variable).or_default().push(finding),
+                None => others.push(finding),
+            }
         }
+        caused_by.push((leader, caused));
+        rest = others;
+    }
+    let mut merged: Vec<Finding> = Vec::with_capacity(rest.len());
+    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
+    for finding in rest {
         add(&mut merged, &mut known, finding);
     }
     let merged = put_unblamed_under(merged);
     let mut merged: Vec<Finding> = merged.into_iter().map(with_best_first).collect();
-    for finding in merged.iter_mut().filter(|finding| finding.rule == RACE) {
+    for finding in &mut merged {
+        let Some((_, caused)) = caused_by.iter_mut().find(|(rule, _)| *rule == finding.rule) else {
+            continue;
+        };
         let Some(caused) = caused.remove(&variable(finding)) else { continue };
         let (mut also, mut known) = (Vec::new(), BTreeMap::new());
         for one in caused {
@@ -84,24 +105,46 @@ pub(crate) fn merge(findings: Vec<Finding>) -> Vec<Finding> {
         }
         let name = variable(finding);
         finding.also = also.into_iter().map(with_best_first).collect();
+        finding.also.sort_by_key(|one| std::cmp::Reverse(one.evidence));
         for one in &mut finding.also {
-            one.fingerprint.get_or_insert(Fingerprint::of_use(one, &name));
+            let own = if SAID_OF_CODE.contains(&one.rule) {
+                Fingerprint::of(one, 0)
+            } else {
+                Fingerprint::of_use(one, &name)
+            };
+            one.fingerprint.get_or_insert(own);
         }
     }
     merged
 }
 
 /// Other fingerprints by which a baseline knows a finding: those that its block has under a race on one of its variables,
-/// which another run may observe.
+/// which another run may observe; and of a variable without a name, those by the other methods that use it, which another run
+/// may have seen alone.
 pub(crate) fn other_fingerprints(finding: &Finding) -> Vec<Fingerprint> {
-    if about(finding) != Some(About::Block) {
-        return Vec::new();
+    match about(finding) {
+        None => return Vec::new(),
+        Some(About::Variable) => return by_other_methods(finding),
+        Some(About::Block) => {}
     }
     let uses = finding.witnesses.iter().flat_map(|witness| &witness.steps).filter_map(accessed);
     let mut names: Vec<String> = uses.map(without_numbers).collect();
     names.sort();
     names.dedup();
     names.iter().map(|name| Fingerprint::of_use(finding, name)).collect()
+}
+
+fn by_other_methods(finding: &Finding) -> Vec<Fingerprint> {
+    let variable = variable(finding);
+    let Some((object, method)) = variable.split_once(IN_METHOD) else { return Vec::new() };
+    let steps = finding.witnesses.iter().flat_map(|witness| &witness.steps);
+    let mut methods: Vec<String> = steps.map(|step| step.site.method_name()).collect();
+    methods.sort();
+    methods.dedup();
+    let others = methods.iter().filter(|other| *other != method);
+    others
+        .map(|other| Fingerprint::of_variable(finding.rule, &format!("{object}{IN_METHOD}{other}")))
+        .collect()
 }
 
 type Key = (&'static str, String, Option<Site>);
@@ -229,9 +272,9 @@ fn put_unblamed_under(findings: Vec<Finding>) -> Vec<Finding> {
     blamed
 }
 
-/// The names of the variables that race, each with its identity.
-fn raced_variables(findings: &[Finding]) -> BTreeMap<String, String> {
-    let races = findings.iter().filter(|finding| finding.rule == RACE);
+/// The names of the variables that the findings of a rule are about, each with its identity.
+fn variables_of(rule: &str, findings: &[Finding]) -> BTreeMap<String, String> {
+    let races = findings.iter().filter(|finding| finding.rule == rule);
     let mut names = BTreeMap::new();
     for race in races {
         let steps = race.witnesses.iter().flat_map(|witness| &witness.steps);
@@ -244,12 +287,16 @@ fn raced_variables(findings: &[Finding]) -> BTreeMap<String, String> {
     names
 }
 
-/// The identity of the variable whose race causes a finding.
-fn cause(finding: &Finding, raced: &BTreeMap<String, String>) -> Option<String> {
-    if !CAUSED_BY_RACES.contains(&finding.rule) {
+/// The identity of the variable under whose finding one of these rules stands.
+fn cause(finding: &Finding, rules: &[&str], led: &BTreeMap<String, String>) -> Option<String> {
+    let of_name = |name: &str| led.get(&name_in_any_run(name)).cloned();
+    if SAID_OF_CODE.contains(&finding.rule) {
+        let mut names = finding.variable_names();
+        return names.next().filter(|name| is_field(name)).and_then(of_name);
+    }
+    if !rules.contains(&finding.rule) {
         return None;
     }
-    let of_name = |name: &str| raced.get(&name_in_any_run(name)).cloned();
     if about(finding) == Some(About::Variable) {
         return finding.subjects.get("variable").and_then(|name| of_name(name));
     }
@@ -279,13 +326,18 @@ fn name_in_any_run(name: &str) -> String {
     if name.contains('.') { without_numbers(name) } else { name.to_string() }
 }
 
-/// The identity of the variable of a finding: the field, or the class of the object and the method that accesses it.
+/// What stands between the class of an object that no field names and a method that uses it.
+const IN_METHOD: &str = " in ";
+
+/// The identity of the variable of a finding: the field, or the class of the object and a method that accesses it.
 fn variable(finding: &Finding) -> String {
     let name = finding.subjects.get("variable").map_or("", String::as_str);
     match finding.stable_subjects.get("variable") {
         Some(stable) if is_field(stable) => stable.clone(),
         None if is_field(name) => without_numbers(name),
-        Some(_) | None => format!("{} in {}", without_numbers(name), finding.blame.method_name()),
+        Some(_) | None => {
+            format!("{}{IN_METHOD}{}", without_numbers(name), finding.blame.method_name())
+        }
     }
 }
 
@@ -403,7 +455,22 @@ mod tests {
         assert_eq!(shown(&merged), [(RACE, "look", 2, 0), (RACE, "look", 1, 0)]);
         let alone = merge_and_rank(vec![race("read", 9, "Stock#7.size", "shop.Stock.size")]);
         assert_eq!(alone[0].fingerprint, merged[0].fingerprint);
-        // Of a collection that has no name, the method says which.
+        // Of a collection that has no name, a method that uses it says which.
+        let stable = "java.util.HashMap in shop.Stock.look";
+        let merged = merge_and_rank(vec![
+            race("read", 3, "HashMap#1", stable),
+            race("look", 4, "HashMap#1", stable),
+        ]);
+        assert_eq!(shown(&merged), [(RACE, "look", 2, 0)]);
+        let alone = |method| {
+            let stable = format!("java.util.HashMap in shop.Stock.{method}");
+            merge_and_rank(vec![race(method, 3, "HashMap#4", &stable)]).remove(0)
+        };
+        let known = Fingerprint::all_of(&merged[0]);
+        for (method, is_known) in [("look", true), ("read", true), ("write", true), ("sell", false)]
+        {
+            assert_eq!(known.contains(&alone(method).fingerprint.unwrap()), is_known, "{method}");
+        }
         let merged = merge_and_rank(vec![
             race("read", 3, "HashMap#1", "java.util.Map.get()"),
             race("look", 4, "HashMap#2", "java.util.Map.put()"),
@@ -477,6 +544,43 @@ mod tests {
             shown(&merge_and_rank(vec![unblamed, blamed])),
             [("not-serializable", "other", 2, 0)]
         );
+    }
+
+    #[test]
+    fn what_the_code_says_of_a_variable_stands_under_what_a_run_shows_of_it() {
+        const POSSIBLE: &str = "data-race";
+        let possible = |method, variable: &str| {
+            let steps =
+                vec![Step::at("first", site("write", 1)), Step::at("second", site(method, 2))];
+            let mut possible = finding(POSSIBLE, method, Witness::new("races", steps));
+            possible.evidence = Evidence::Possible;
+            possible.subjects.insert("variable", variable.into());
+            possible
+        };
+        let seen = || race("read", 3, "Stock.items#2", "shop.Stock.items");
+        let unguarded = || Finding { rule: UNGUARDED, evidence: Evidence::Predicted, ..seen() };
+        let shown = |findings: Vec<Finding>| -> Vec<Vec<&str>> {
+            let rules = |it: &Finding| it.with_also().map(|it| it.rule).collect();
+            merge_and_rank(findings).iter().map(rules).collect()
+        };
+        let named = seen();
+        let contents = "the contents of Stock.items";
+        assert_eq!(
+            shown(vec![possible("look", contents), named.clone(), possible("sell", "Stock.size")]),
+            [vec![RACE, POSSIBLE], vec![POSSIBLE]]
+        );
+        let suspected = unguarded();
+        assert_eq!(
+            shown(vec![possible("look", contents), suspected.clone()]),
+            [vec![UNGUARDED, POSSIBLE]]
+        );
+        assert_eq!(
+            shown(vec![possible("look", contents), suspected, named]),
+            [vec![RACE, UNGUARDED, POSSIBLE]]
+        );
+        let alone = merge_and_rank(vec![possible("look", contents)]);
+        let merged = merge_and_rank(vec![possible("look", contents), seen()]);
+        assert_eq!(merged[0].also[0].fingerprint, alone[0].fingerprint);
     }
 
     #[test]

@@ -22,6 +22,8 @@ enum Naming {
     Acquisitions(&'static str),
     /// The steps that wait for others, of this role.
     Waits(&'static str),
+    /// The steps `first` and `second`, each of which acquires a lock.
+    Sections,
 }
 
 /// The rules that report blocks that are split, those that report a use of a variable, those that report acquisitions
@@ -30,6 +32,8 @@ const RULES: &[(&str, Naming)] = &[
     ("not-serializable", Naming::Steps),
     ("breakable-block", Naming::Steps),
     ("object-inconsistency", Naming::Steps),
+    ("irreducible-block", Naming::Steps),
+    ("reacquired-lock", Naming::Sections),
     ("inconsistent-method", Naming::Fields("fields")),
     ("stale-value", Naming::Expression("value")),
     ("collection-check-then-act", Naming::Expression("collection")),
@@ -52,6 +56,11 @@ const RULES: &[(&str, Naming)] = &[
 const PAIRS: &[(&str, &str)] = &[
     ("not-serializable", "object-inconsistency"),
     ("not-serializable", "breakable-block"),
+    ("not-serializable", "irreducible-block"),
+    ("not-serializable", "reacquired-lock"),
+    ("breakable-block", "irreducible-block"),
+    ("breakable-block", "reacquired-lock"),
+    ("irreducible-block", "reacquired-lock"),
     ("not-serializable", "inconsistent-method"),
     ("not-serializable", "stale-value"),
     ("object-inconsistency", "not-serializable"),
@@ -212,6 +221,14 @@ impl Uses {
             Naming::Expression(subject) => {
                 Some(Uses::Field(last_name(finding.subjects.get(subject)?).to_string()))
             }
+            Naming::Sections => {
+                let steps = &witness?.steps;
+                let section = |role| {
+                    let step = steps.iter().find(|step| step.role == role)?;
+                    Some(BTreeSet::from([section(step.call_chain.last().unwrap_or(&step.site))]))
+                };
+                Some(Uses::Pair([section("first")?, section("second")?]))
+            }
             Naming::Acquisitions(role) => {
                 let steps = &witness?.steps;
                 let method = |step: &Step| {
@@ -281,12 +298,26 @@ fn names(step: &Step, other: &Step) -> Option<BTreeSet<String>> {
         let lock = without_numbers(&held.lock);
         // On a side that was not taken, the lock of a synchronized method is acquired where it would be called.
         names.extend([&held.taken_at, &step.site].map(|at| as_lock(&lock, at)));
-        names.extend(lock_of_method(&held.taken_at));
+        names.insert(section(&held.taken_at));
     }
     names.extend(lock_of_method(&step.site));
+    if ["acquires", "releases"]
+        .iter()
+        .any(|word| step.action.as_ref().is_some_and(|it| it.verb.starts_with(word)))
+    {
+        names.insert(section(&step.site));
+    }
     names.insert(as_lock(&used, &step.site));
     names.insert(used);
     Some(names)
+}
+
+/// What is done under the lock that is acquired at a site.
+fn section(site: &Site) -> String {
+    lock_of_method(site).unwrap_or_else(|| {
+        let offset = site.offset.unwrap_or_default();
+        format!("the section at {offset} of {}{}", site.method_name(), site.descriptor)
+    })
 }
 
 /// What the lock of a synchronized method is called, where a site is the method as a whole.
@@ -296,7 +327,8 @@ fn lock_of_method(site: &Site) -> Option<String> {
 }
 
 /// `Account.balance` for `Account#3.balance`, `int[]` for `int[]#2[7]`.
-pub(crate) fn without_numbers(name: &str) -> String {
+#[must_use]
+pub fn without_numbers(name: &str) -> String {
     let mut kept = String::with_capacity(name.len());
     let mut rest = name;
     while let Some(at) = rest.find(['#', '[']) {
@@ -520,6 +552,35 @@ mod tests {
         found[0].also.clear();
         found[0].witnesses[0].steps[1].site = site("setSaving", None);
         assert_eq!(put_under(&mut found, vec![stale("this.checking"), locked]), 0);
+    }
+
+    #[test]
+    fn a_lock_that_is_given_back_too_early_stands_under_the_block_that_is_split_there() {
+        let at = |role, method: &str, offset| Step::at(role, site(method, offset));
+        let reacquired = |second: Step| {
+            let mut first = at("first", "deposit", Some(3));
+            first.call_chain = vec![site("balance", Some(0))];
+            let steps = vec![at("context", "deposit", Some(0)), first, second];
+            finding("reacquired-lock", Evidence::Possible, steps)
+        };
+        let acquires = |role, method: &str, offset| Step {
+            action: Some(ThreadAction { verb: "acquires".into(), subject: "Account#1".into() }),
+            ..at(role, method, offset)
+        };
+        let seen = || {
+            let steps =
+                vec![acquires("first", "balance", None), acquires("second", "deposit", Some(7))];
+            finding("not-serializable", Evidence::Observed, steps)
+        };
+        let under = reacquired(at("second", "deposit", Some(7)));
+        assert_eq!(united(vec![under.clone(), seen()]), [["not-serializable", "reacquired-lock"]]);
+        assert_eq!(united(vec![reacquired(at("second", "deposit", Some(9))), seen()]).len(), 2);
+        let predicted =
+            Finding { rule: "irreducible-block", evidence: Evidence::Predicted, ..seen() };
+        assert_eq!(
+            united(vec![predicted, under, seen()]),
+            [["not-serializable", "irreducible-block", "reacquired-lock"]]
+        );
     }
 
     #[test]
