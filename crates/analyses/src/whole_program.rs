@@ -111,7 +111,7 @@ fn gaps(context: &Context<'_>, analysed: &Analysed) -> Vec<Gap> {
         let name = context.program.classes[class].dotted_name();
         let detail = "its code takes locks or has volatile fields, and no thread is seen to get to it; \
                       `--entry-point` names what threads call";
-        gaps.push(Gap::new(GapKind::NoThread, name, detail));
+        gaps.push(Gap::new(GapKind::UnreachedCode, name, detail));
     }
     for method in &analysed.executed.lost_context {
         let label = context.program.method_label(*method);

@@ -84,6 +84,7 @@ fn hides_accesses(kind: GapKind) -> bool {
         | GapKind::Reflection
         | GapKind::DynamicCall
         | GapKind::NoThread
+        | GapKind::UnreachedCode
         | GapKind::LostEvents
         | GapKind::Limit => true,
         GapKind::UnknownVersion | GapKind::DuplicateClass | GapKind::UnstructuredLocking => false,

@@ -110,6 +110,37 @@ fn exclude_and_include_choose_what_is_reported() {
     }
 }
 
+/// A method that a class inherits, and one that callers cannot call.
+const INHERITED: &str = "
+    package shop;
+    class Counted {
+        private int uses;
+        public void use() { uses++; check(); }
+        private void check() { }
+    }
+    class Till extends Counted { }
+";
+
+#[test]
+fn a_report_says_which_methods_are_entry_points() {
+    let directory = program();
+    fs::write(directory.path().join("Till.java"), INHERITED).expect("the source can be written");
+    run("javac", &["-g", "-d", "till", "Till.java"], directory.path());
+    let check = |entry: &str| {
+        let output = scission(&["check", "till", "--entry-point", entry], directory.path());
+        (output.status.code(), text(&output.stdout))
+    };
+    let (code, report) = check("shop.Till.use");
+    assert_eq!(code, Some(1), "{report}");
+    assert!(
+        report.starts_with("threads: `shop.Counted.use` named by `shop.Till.use`\n"),
+        "{report}"
+    );
+    assert!(report.contains("`Counted.uses`"), "{report}");
+    let (code, report) = check("shop.Counted.check");
+    assert_eq!(code, Some(2), "{report}");
+}
+
 #[test]
 fn the_same_run_twice_gives_the_same_bytes() {
     let directory = program();

@@ -152,6 +152,22 @@ fn what_is_safe_has_no_hooks_and_the_rest_is_found() {
     assert!(hooks(&sparse) < hooks(&everything), "{sparse:#}{everything:#}");
 }
 
+/// A class with locks that the program has on its class path and never calls, as every program with libraries has.
+const UNUSED: &str = "
+    class Unused {
+        private int count;
+        synchronized void add() { count++; }
+    }
+";
+
+#[test]
+fn code_that_nobody_calls_does_not_cost_the_list() {
+    let sources = [("classes", RACING), ("library", UNUSED)];
+    let Some(project) = Project::new(&sources) else { return };
+    let report = project.auto(&["java", "-cp", "classes:library", "Racing"]);
+    assert_watched(&report, ANALYSED);
+}
+
 #[test]
 fn an_analysis_is_kept_as_long_as_nothing_changes() {
     let Some(project) = Project::new(&[("classes", RACING)]) else { return };

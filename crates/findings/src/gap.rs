@@ -28,6 +28,8 @@ pub enum GapKind {
     DynamicCall,
     /// No thread is seen to begin in the program.
     NoThread,
+    /// Code that no thread of the program is seen to get to.
+    UnreachedCode,
     /// Events of a run that threads reported and nobody saw.
     LostEvents,
     /// A limit of the analysis was reached, and its result is incomplete.
@@ -51,6 +53,7 @@ impl GapKind {
             GapKind::Reflection => "the methods that are called reflectively",
             GapKind::DynamicCall => "the methods that this call may reach",
             GapKind::NoThread => "races and deadlocks between threads that other code starts",
+            GapKind::UnreachedCode => "races and deadlocks of whoever calls this code",
             GapKind::LostEvents => {
                 "violations that involve these operations, and the order that they made: without it, a \
                  finding of this run may be wrong"

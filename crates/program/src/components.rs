@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use classes::{Annotation, AnnotationValue};
 use models::{ComponentFact, ComponentRole};
 
 use crate::ids::{ClassId, FieldId, MethodId};
@@ -16,6 +17,9 @@ use crate::symbols::{Origin, Program};
 
 /// Components of one declared type, at most, to be taken for what a field of that type refers to.
 const MOST_OF_ONE_TYPE: usize = 4;
+
+/// What containers call the scope in which there is one object of a class.
+const SINGLETON_SCOPE: &str = "singleton";
 
 /// The components of a program.
 #[derive(Debug, Default)]
@@ -46,7 +50,7 @@ impl Components {
                     .find(|fact| annotations.iter().any(|it| it.is_named(fact.annotation)));
                 // One with a scope of its own is not for everybody.
                 let is_per_use = with_role(ComponentRole::ClassPerUse)
-                    .any(|fact| annotations.iter().any(|it| it.is_named(fact.annotation)));
+                    .any(|fact| says_per_use(annotations, fact.annotation));
                 if let Some(fact) = produced.filter(|_| !is_per_use) {
                     let made = made_by(program, *method).into_iter();
                     shared.extend(made.map(|class| (class, fact.annotation)));
@@ -55,7 +59,7 @@ impl Components {
         }
         shared.retain(|(class, _)| {
             !with_role(ComponentRole::ClassPerUse)
-                .any(|fact| has_annotation(program, *class, fact.annotation))
+                .any(|fact| says_per_use(program.annotations_of_class(*class), fact.annotation))
         });
         shared.sort_unstable();
         shared.dedup_by_key(|(class, _)| *class);
@@ -80,7 +84,7 @@ impl Components {
         let mut facts = program.models().components();
         facts.any(|fact| {
             fact.role == ComponentRole::ClassPerUse
-                && has_annotation(program, class, fact.annotation)
+                && says_per_use(program.annotations_of_class(class), fact.annotation)
         })
     }
 
@@ -164,6 +168,18 @@ pub(crate) fn injected_fields(program: &Program) -> Vec<FieldId> {
 
 fn is_annotated_field(program: &Program, field: FieldId, name: &str) -> bool {
     program.annotations_of_field(field).iter().any(|annotation| annotation.is_named(name))
+}
+
+/// Whether one of these annotations says that everybody gets an object of their own. An annotation that takes the name of
+/// a scope can as well say that there is one object, as if it were not there.
+fn says_per_use(annotations: &[Annotation], name: &str) -> bool {
+    let is_singleton = |annotation: &Annotation| {
+        annotation.elements.iter().any(|(_, value)| match value {
+            AnnotationValue::String(scope) => &**scope == SINGLETON_SCOPE,
+            _ => false,
+        })
+    };
+    annotations.iter().any(|annotation| annotation.is_named(name) && !is_singleton(annotation))
 }
 
 fn has_annotation(program: &Program, class: ClassId, name: &str) -> bool {

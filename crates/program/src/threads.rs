@@ -102,12 +102,8 @@ pub fn roots(program: &Program, graph: &CallGraph, named: &[Pattern]) -> Vec<Thr
     let has_start: Vec<MethodId> = found.keys().map(|(method, _)| *method).collect();
     let mut add = |method: MethodId, kind, may_overlap| {
         if program.body(method).is_some() {
-            found.entry((method, kind)).or_insert(ThreadRoot {
-                method,
-                kind,
-                may_overlap,
-                started_at: Vec::new(),
-            });
+            let new = ThreadRoot { method, kind, may_overlap, started_at: Vec::new() };
+            found.entry((method, kind)).or_insert(new).may_overlap |= may_overlap;
         }
     };
     for (method, declared) in program.methods.iter_with_ids() {
@@ -329,13 +325,17 @@ pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -
     let annotated = |annotations: &[classes::Annotation], wanted: &str| {
         annotations.iter().any(|annotation| annotation.is_named(wanted))
     };
+    // Frameworks call what the interfaces of theirs declare.
+    let is_open = entry.method != "*" || !(declared.is_private() || declared.is_initializer());
     match entry.matcher {
         Matcher::AnyStatic => declared.is_static(),
         Matcher::Subtype(name) => {
-            !declared.is_static() && supertypes().any(|supertype| **supertype == *name)
+            is_open && !declared.is_static() && supertypes().any(|supertype| **supertype == *name)
         }
         Matcher::SubtypeOfPackage(prefix) => {
-            !declared.is_static() && supertypes().any(|supertype| supertype.starts_with(prefix))
+            is_open
+                && !declared.is_static()
+                && supertypes().any(|supertype| supertype.starts_with(prefix))
         }
         Matcher::MethodAnnotation(name) => class
             .file
@@ -344,6 +344,7 @@ pub(crate) fn matches(program: &Program, method: MethodId, entry: &EntryPoint) -
             .is_some_and(|(file, at)| annotated(&file.methods[at as usize].annotations, name)),
         Matcher::ClassAnnotation(name) => {
             declared.access & access::PUBLIC != 0
+                && !declared.is_initializer()
                 && class.file.as_ref().is_some_and(|file| annotated(&file.annotations, name))
         }
     }

@@ -59,7 +59,10 @@ pub(crate) fn frame_in_block<'a>(finding: &Finding, step: &'a Step) -> Option<(u
 pub(crate) fn advice(finding: &Finding) -> String {
     let cycle = finding.witnesses.first().and_then(|witness| witness.cycle.as_ref());
     match cycle.and_then(|cycle| cycle.benign) {
-        None => fill(rule_of(finding).advice, finding, None),
+        None => {
+            let advice = advice_on_race(finding).unwrap_or_else(|| rule_of(finding).advice);
+            fill(advice, finding, None)
+        }
         Some(
             BenignCycle::Polling
             | BenignCycle::FailedUpdate
@@ -71,6 +74,36 @@ pub(crate) fn advice(finding: &Finding) -> String {
             | BenignCycle::ClassInitialised,
         ) => "nothing need change if this is meant; mark the block as not atomic to hide it".into(),
     }
+}
+
+/// What to do about a race where it is known what the variable is. `volatile` helps where one thread sets what others see;
+/// it mends neither a count nor what is in a collection, and another rule would report it there.
+fn advice_on_race(finding: &Finding) -> Option<&'static str> {
+    if finding.rule != "data-race" {
+        return None;
+    }
+    let variable = finding.subjects.get("variable")?;
+    if variable.starts_with("the contents of ") {
+        return Some(
+            "hold the same lock wherever the collection is used, or make it one for threads if each call is an operation \
+             of its own",
+        );
+    }
+    if variable.ends_with("[]") {
+        return Some(
+            "guard every access to `{variable}` with the same lock, or make it an atomic array",
+        );
+    }
+    let grade = GradeRule::named(finding.subjects.get(GRADE)?)?;
+    if *grade == findings::grade::COUNTER {
+        return Some(
+            "make `{variable}` an atomic number, or guard every access to it with the same lock",
+        );
+    }
+    if *grade == findings::grade::ONE_WAY_FLAG {
+        return Some("make `{variable}` volatile, or guard every access to it with the same lock");
+    }
+    None
 }
 
 /// The line a reader is sent to first: where the block breaks, which is the last step, in the blamed method if it is known
@@ -387,6 +420,30 @@ mod tests {
         let finding = samples::account_deposit();
         let step = &finding.witnesses[0].steps[1];
         assert_eq!(label(&finding, step), "first, `worker-1` reads `Account#3.balance` here");
+    }
+
+    #[test]
+    fn volatile_is_advised_where_it_helps() {
+        use findings::grade::{COUNTER, NO_COMMON_LOCK, ONE_WAY_FLAG};
+        let advice = |variable: &str, grade: GradeRule| {
+            let mut finding = samples::line_contains();
+            finding.rule = "data-race";
+            finding.subjects.insert("variable", variable.to_string());
+            grade.note_in(&mut finding.subjects);
+            super::advice(&finding)
+        };
+        for (variable, grade) in [
+            ("the contents of Cache.entries", NO_COMMON_LOCK),
+            ("Table.cells[]", NO_COMMON_LOCK),
+            ("Counter.hits", COUNTER),
+        ] {
+            let advice = advice(variable, grade);
+            assert!(!advice.contains("volatile"), "{advice}");
+        }
+        assert!(advice("Counter.hits", COUNTER).contains("make `Counter.hits` an atomic number"));
+        assert!(advice("Job.stopped", ONE_WAY_FLAG).starts_with("make `Job.stopped` volatile"));
+        // Of other fields it is not known whether what is written depends on what was read.
+        assert!(advice("Job.state", NO_COMMON_LOCK).contains("volatile if nothing"));
     }
 
     #[test]

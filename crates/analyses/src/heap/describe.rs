@@ -16,6 +16,9 @@ use super::{
     ThreadId, ThreadKind, ThreadSet,
 };
 
+/// The methods that a user named as entry points, of which the first line of a report has the names, at most.
+const MOST_NAMED: usize = 3;
+
 impl Heap {
     /// A name for an abstract object for people: its class, or how it is reached. Objects
     /// of one class are numbered.
@@ -121,20 +124,35 @@ impl Heap {
             1 => format!("1 {one}"),
             count => format!("{count} {more}"),
         };
-        let mut of_main: Vec<String> = Vec::new();
+        let (mut of_main, mut of_clients) = (Vec::new(), Vec::new());
         let mut by_kind: BTreeMap<ThreadKind, usize> = BTreeMap::new();
         for thread in self.threads.iter() {
             *by_kind.entry(thread.kind).or_default() += thread.entries.len();
+            if thread.kind == ThreadKind::Client {
+                of_clients.extend(thread.entries.iter().map(|it| {
+                    format!(
+                        "`{}.{}`",
+                        program.class_of(*it).dotted_name(),
+                        program.methods[*it].name
+                    )
+                }));
+            }
             if thread.kind == ThreadKind::Main {
                 let classes = thread.entries.iter().map(|it| program.class_of(*it).dotted_name());
                 of_main.extend(classes);
             }
         }
         let mut words = Vec::new();
-        if let Some(methods) = by_kind.get(&ThreadKind::Client) {
+        if !of_clients.is_empty() {
             let patterns: Vec<String> = named.iter().map(|it| format!("`{it}`")).collect();
-            let methods = counted(*methods, "method", "methods");
-            words.push(format!("{methods} named by {}", patterns.join(", ")));
+            // Overloads have one name.
+            of_clients.dedup();
+            let more = of_clients.len().saturating_sub(MOST_NAMED);
+            of_clients.truncate(MOST_NAMED);
+            if more > 0 {
+                of_clients.push(counted(more, "more method", "more methods"));
+            }
+            words.push(format!("{} named by {}", of_clients.join(", "), patterns.join(", ")));
         }
         match &of_main[..] {
             [] => {}

@@ -225,11 +225,8 @@ pub(super) fn receiver(
             Some(NameRoot::Task(entry))
         }
         ThreadKind::Entry(kind) => {
-            let rows = program
-                .models()
-                .entry_points()
-                .filter(|row| row.thread == kind && row.names(&declared.name));
-            let is_shared = { rows }.any(|row| match row.receiver {
+            let receivers = threads::receivers(program, entry, kind);
+            let is_shared = receivers.into_iter().any(|receiver| match receiver {
                 ReceiverSharing::Shared | ReceiverSharing::Unknown => true,
                 ReceiverSharing::PerCall | ReceiverSharing::NoReceiver => false,
             });

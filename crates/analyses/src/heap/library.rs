@@ -5,7 +5,7 @@ use classes::bytecode::InvokeKind;
 use program::Program;
 use program::ids::ValueId;
 use program::ir::{Body, Call, DeclaredType, Instruction, Operation};
-use program::models::{self, Effect, Operand, Times};
+use program::models::{self, Effect, Operand, Times, language};
 
 use super::method::Builder;
 use super::{Name, NameRoot, NodeId, Slot};
@@ -14,6 +14,26 @@ use super::{Name, NameRoot, NodeId, Slot};
 pub(super) fn has_parallel_streams(program: &Program, body: &Body) -> bool {
     body.instructions().any(|instruction| match &instruction.operation {
         Operation::Call(call) => program.effects_of(call.method).contains(&Effect::Parallel),
+        _ => false,
+    })
+}
+
+/// Whether a call copies its receiver, field by field or element by element.
+fn is_clone(program: &Program, call: &Call) -> bool {
+    let declared = &program.methods[call.method];
+    let class = &*program.classes[declared.class].name;
+    let is_copied = class == language::OBJECT || class.starts_with('[');
+    is_copied && &*declared.name == "clone" && &*declared.descriptor == "()Ljava/lang/Object;"
+}
+
+/// Whether a body stores something in a variable of an object that it has made.
+fn is_given_another(body: &Body, made: ValueId, slot: Slot) -> bool {
+    let is_made = |value: ValueId| body.without_casts(value) == made;
+    body.instructions().any(|instruction| match (&instruction.operation, slot) {
+        (Operation::PutField { object, field, .. }, Slot::Field(wanted)) => {
+            *field == wanted && is_made(*object)
+        }
+        (Operation::ArrayStore { array, .. }, Slot::Element) => is_made(*array),
         _ => false,
     })
 }
@@ -32,6 +52,34 @@ impl Builder<'_> {
             effects.iter().any(|effect| matches!(effect, Effect::ThreadLocalAccess { .. }));
         for effect in effects {
             self.effect(instruction, call, effect, is_local);
+        }
+        if is_clone(program, call) {
+            self.copy(instruction, call);
+        }
+    }
+
+    /// A copy refers to what the object refers to that it was made from; unless the method goes on to give it something of
+    /// its own, as deep copies do.
+    fn copy(&mut self, instruction: &Instruction, call: &Call) {
+        let program = self.inputs.program;
+        let Some((original, result)) = call.arguments.first().copied().zip(instruction.result)
+        else {
+            return;
+        };
+        let (Some(from), Some(to)) = (self.node(original), self.node(result)) else { return };
+        let slots: Vec<Slot> = match self.body.declared_type(program, original) {
+            DeclaredType::Array => vec![Slot::Element],
+            DeclaredType::Class(class) => {
+                if program.classes[class].is_concrete() {
+                    self.sets.class(to, class);
+                }
+                program.instance_fields(class).into_iter().map(Slot::Field).collect()
+            }
+            DeclaredType::Unknown => Vec::new(),
+        };
+        for slot in slots.into_iter().filter(|slot| !is_given_another(self.body, result, *slot)) {
+            let (of_original, of_copy) = (self.sets.target(from, slot), self.sets.target(to, slot));
+            self.sets.unify(of_original, of_copy);
         }
     }
 

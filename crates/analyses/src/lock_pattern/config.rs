@@ -18,5 +18,9 @@ pub(super) const DEEPEST_CHAIN: u16 = 3;
 /// Potential witnesses that a method hands on to its callers, at most; the closest ones are kept.
 pub(super) const MOST_REACQUISITIONS: usize = 32;
 
+/// Locks that were released before, with which an acquisition makes pairs in the variant with two witnesses, at most; a
+/// method that takes more of them one after the other is told so by these.
+pub(super) const MOST_PAIRED: usize = 8;
+
 /// Lists of targets longer than this are looked through once for all call sites that share them.
 pub(super) const FEW_TARGETS: usize = 4;

@@ -17,6 +17,7 @@ use program::models::Effect;
 
 use rustc_hash::FxHashMap;
 
+use super::config::MOST_PAIRED;
 use super::summary::{AcquiredAt, CalleeSummaries, LocalFacts, Lock};
 use super::{REACQUIRED_LOCK, REACQUIRED_LOCK_PAIR};
 use crate::Context;
@@ -152,13 +153,13 @@ impl Frame {
         &rest[..rest.partition_point(|(lock, _)| lock.expression == *expression)]
     }
 
-    /// Of the entries of R for other expressions, the one acquired at the lowest offset.
-    fn earliest_other_than(&self, expression: &LockExpression) -> Option<(Lock, Acquisition)> {
-        self.released
-            .iter()
-            .filter(|(lock, _)| lock.expression != *expression)
-            .min_by_key(|(lock, acquisition)| (acquisition.offset, *lock))
-            .copied()
+    /// Of the entries of R for other expressions, those acquired at the lowest offsets.
+    fn others_than(&self, expression: &LockExpression) -> Vec<(Lock, Acquisition)> {
+        let others = self.released.iter().filter(|(lock, _)| lock.expression != *expression);
+        let mut others: Vec<(Lock, Acquisition)> = others.copied().collect();
+        others.sort_unstable_by_key(|(lock, acquisition)| (acquisition.offset, *lock));
+        others.truncate(MOST_PAIRED);
+        others
     }
 
     /// Adds to R; says whether R changed.
@@ -470,9 +471,10 @@ impl<'a> Flow<'a> {
                     Self::found(&mut self.reacquisitions, &mut self.patterns, frame, reacquisition);
                 }
             }
-            if self.wants_pairs
-                && let Some((earlier, first)) = frame.earliest_other_than(&lock.expression)
-            {
+            if !self.wants_pairs {
+                continue;
+            }
+            for (earlier, first) in frame.others_than(&lock.expression) {
                 let pair = AcquisitionPair { method: self.body.method, first, second: *second };
                 let reacquisition =
                     Reacquisition { depth: 0, first: earlier, second: *lock, pair, through: None };

@@ -36,12 +36,17 @@ enum Hypothesis {
     Lambda,
 }
 
-/// One finding for each rule and place of the second acquisition, with the closest context.
+/// Which findings are one: those of a rule with one place of the second acquisition; of the variant with two witnesses,
+/// with one place of each.
+type FindingKey = (&'static str, MethodId, u32, Option<u32>);
+
+/// One finding for each rule and place of the second acquisition, with the closest context; the variant with two
+/// witnesses has one for each pair of places.
 pub(super) fn outcome(context: &Context<'_>, lock_patterns: &LockPatterns) -> Outcome {
     let program = context.program;
     let scope = Scope::of(context);
     let main_method = MainMethod::of(context);
-    let mut best: BTreeMap<(&'static str, MethodId, u32), Candidate<'_>> = BTreeMap::new();
+    let mut best: BTreeMap<FindingKey, Candidate<'_>> = BTreeMap::new();
     for method in program.methods_with_bodies() {
         if lock_patterns.patterns(method).is_empty() || !program.is_application(method) {
             continue;
@@ -60,8 +65,9 @@ pub(super) fn outcome(context: &Context<'_>, lock_patterns: &LockPatterns) -> Ou
             }
             // Compilers copy `finally` blocks: what counts as one place is the line, where known.
             let place = &pattern.reacquisition.pair;
-            let second = program.site(place.method, place.second.offset);
-            let key = (rule, place.method, second.line.unwrap_or(place.second.offset));
+            let line = |offset| program.site(place.method, offset).line.unwrap_or(offset);
+            let first = (rule == REACQUIRED_LOCK_PAIR).then(|| line(place.first.offset));
+            let key = (rule, place.method, line(place.second.offset), first);
             let candidate = (hypothesis(program, pattern, method), pattern, method);
             let known = best.entry(key).or_insert(candidate);
             *known = (*known).min(candidate);

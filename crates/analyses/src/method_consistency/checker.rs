@@ -203,12 +203,11 @@ impl<'a> ConsistencyChecker<'a> {
         let mut tries = 0;
         for (first, sections) in &by_offset {
             for (second, others) in &by_offset {
-                if first == second || !order.is_before(*first, *second) {
-                    continue;
-                }
+                let Some(sequence) = order.sequence(*first, *second) else { continue };
                 let (at_first, at_second) = (*first, *second);
                 let view = &method_view;
-                let scope = PairScope { context, body, view, is_several, at_first, at_second };
+                let scope =
+                    PairScope { context, body, view, is_several, at_first, at_second, sequence };
                 for one in sections {
                     let object = self.views.sections[*one].object;
                     let alike = |other: &&SectionId| self.views.sections[**other].object == object;
@@ -456,12 +455,27 @@ impl<'a> ConsistencyChecker<'a> {
         let object = self.views.sections[first.section].object;
         let properties = &self.execution.heap.objects[object].properties;
         let is_one = properties.is_unique || properties.is_class;
-        let mut severity = match (is_one, self.lock_name(first), self.lock_name(second)) {
+        let lock_name = self.lock_name(first);
+        let mut severity = match (is_one, lock_name, self.lock_name(second)) {
             (true, ..) => severity,
             (false, Some(one), Some(other)) if one == other => severity,
             (false, Some(_), Some(_)) => return None,
             (false, ..) => Severity::Low,
         };
+        match scope.sequence {
+            Sequence::Follows => {}
+            // Few methods are meant to be atomic where they have failed.
+            Sequence::AfterException => severity = severity.min(Severity::Medium),
+            // Rounds of a loop are operations of their own, unless one uses what the one before has seen. What a round
+            // computes may be the lock of another object in the next.
+            Sequence::NextRound => {
+                let changes = lock_name.is_some_and(|name| name.is_local());
+                if (changes && !is_one) || !self.is_carried_over(scope, first, second) {
+                    return None;
+                }
+                severity = severity.min(Severity::Medium);
+            }
+        }
         if self.waits_inside(scope.context, object) {
             severity = Severity::Low;
         }
@@ -562,6 +576,36 @@ impl<'a> ConsistencyChecker<'a> {
                 };
                 uses || dependence.all_deciders(id).iter().any(decided)
             })
+        })
+    }
+
+    /// Whether a round of a loop uses in the second section what a round before has read in the first.
+    fn is_carried_over(
+        &self,
+        scope: &PairScope<'_>,
+        first: &SectionUse,
+        second: &SectionUse,
+    ) -> bool {
+        let body = scope.body;
+        let seen = self.values_known_before(scope, first);
+        let heads = body.blocks.iter_with_ids().filter(|(id, block)| {
+            // Blocks are in reverse post-order, so that only loops go back.
+            block.predecessors.iter().any(|from| from >= id)
+        });
+        let phis = heads.flat_map(|(_, block)| &block.phis).map(|phi| phi.result);
+        let mut carried: FxHashSet<ValueId> = phis.filter(|value| seen.contains(value)).collect();
+        follow(body, &mut carried);
+        let written = self.views.touched(second.section, second.variable).written;
+        let offset = match written {
+            Some((place, _)) if second.path.len() == 1 && place.method == body.method => {
+                place.offset
+            }
+            _ => scope.at_second,
+        };
+        body.instructions().filter(|instruction| instruction.offset == offset).any(|instruction| {
+            let mut uses = false;
+            instruction.operation.for_each_operand(|operand| uses |= carried.contains(&operand));
+            uses
         })
     }
 
@@ -680,6 +724,19 @@ struct PairScope<'a> {
     at_first: u32,
     /// The second place.
     at_second: u32,
+    /// How control gets from the first to the second.
+    sequence: Sequence,
+}
+
+/// How control gets from one place of a method to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sequence {
+    /// One comes after the other, where nothing is thrown.
+    Follows,
+    /// Only if something is thrown in between.
+    AfterException,
+    /// It is one place in a loop.
+    NextRound,
 }
 
 /// Calls between a method and what it must not be interrupted in, the acquisition included.
@@ -733,9 +790,14 @@ fn follow(body: &Body, flows: &mut FxHashSet<ValueId>) {
 struct InstructionOrder {
     /// The block and the position of each instruction, by offset; compilers copy `finally` blocks, the offsets differ.
     at: FxHashMap<u32, (BlockId, usize)>,
-    /// The blocks that control can get to from each block, itself only in loops.
-    after: TypedVec<BlockId, BTreeSet<BlockId>>,
+    /// The blocks that control can get to from each block, itself only in loops, if nothing is thrown.
+    after: BlocksAfter,
+    /// The same with handlers of exceptions.
+    after_exceptions: BlocksAfter,
 }
+
+/// The blocks that control can get to from each block.
+type BlocksAfter = TypedVec<BlockId, BTreeSet<BlockId>>;
 
 impl InstructionOrder {
     fn of(body: &Body) -> InstructionOrder {
@@ -745,31 +807,48 @@ impl InstructionOrder {
                 at.insert(instruction.offset, (id, position));
             }
         }
-        let mut after: TypedVec<BlockId, BTreeSet<BlockId>> =
-            TypedVec::filled(BTreeSet::new(), body.blocks.len());
-        for id in body.blocks.ids() {
-            let mut todo = vec![id];
-            while let Some(block) = todo.pop() {
-                for next in body.blocks[block].terminator.successors() {
-                    if after[id].insert(next) {
-                        todo.push(next);
-                    }
-                }
-            }
+        InstructionOrder {
+            at,
+            after: blocks_after(body, |_| Vec::new()),
+            after_exceptions: blocks_after(body, |block| {
+                body.blocks[block].handlers.iter().map(|handler| handler.target).collect()
+            }),
         }
-        InstructionOrder { at, after }
     }
 
     /// Whether the instruction at one offset can come after that at another. What has no instruction, such as the
     /// lock of a synchronized method, comes first and lasts.
     fn is_before(&self, first: u32, second: u32) -> bool {
-        match (self.at.get(&first), self.at.get(&second)) {
-            (Some((one, position)), Some((other, its))) => {
-                (one == other && position < its) || self.after[*one].contains(other)
+        matches!(self.sequence(first, second), Some(Sequence::Follows))
+    }
+
+    /// How control can get from the instruction at one offset to that at another.
+    fn sequence(&self, first: u32, second: u32) -> Option<Sequence> {
+        let (one, position) = self.at.get(&first)?;
+        let (other, its) = self.at.get(&second)?;
+        if first == second {
+            return self.after[*one].contains(one).then_some(Sequence::NextRound);
+        }
+        if (one == other && position < its) || self.after[*one].contains(other) {
+            return Some(Sequence::Follows);
+        }
+        self.after_exceptions[*one].contains(other).then_some(Sequence::AfterException)
+    }
+}
+
+fn blocks_after(body: &Body, handlers: impl Fn(BlockId) -> Vec<BlockId>) -> BlocksAfter {
+    let mut after: BlocksAfter = TypedVec::filled(BTreeSet::new(), body.blocks.len());
+    for id in body.blocks.ids() {
+        let mut todo = vec![id];
+        while let Some(block) = todo.pop() {
+            for next in body.blocks[block].terminator.successors().chain(handlers(block)) {
+                if after[id].insert(next) {
+                    todo.push(next);
+                }
             }
-            (None, _) | (_, None) => false,
         }
     }
+    after
 }
 
 /// Whether a variable can be inconsistent: final fields cannot, and nobody expects several operations on a stream to be

@@ -14,22 +14,22 @@ use crate::locks::expression::LockExpression;
 
 const RULE: &str = "atomic-get-then-set";
 
-struct Access<'a> {
+/// An access by a call, or by a getter or setter that makes the call.
+struct Access {
     block: BlockId,
-    instruction: &'a Instruction,
-    call: &'a Call,
+    offset: u32,
     path: LockExpression,
     is_write: bool,
+    /// What is read.
+    result: Option<ValueId>,
+    /// What is written.
+    value: Option<ValueId>,
 }
 
 pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
-    let accesses: Vec<Access<'_>> = method
+    let accesses: Vec<Access> = method
         .calls()
-        .filter_map(|(block, instruction, call)| {
-            let is_write = is_plain_access(method.effects(call))?;
-            let path = method.expressions.of(method.receiver(call)?)?;
-            Some(Access { block, instruction, call, path, is_write })
-        })
+        .filter_map(|(block, instruction, call)| access(method, block, instruction, call))
         .collect();
     if !accesses.iter().any(|it| it.is_write) || accesses.iter().all(|it| it.is_write) {
         return;
@@ -39,14 +39,14 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
     }
     let dependence = ControlDependence::of(method.body);
     for write in accesses.iter().filter(|it| it.is_write) {
-        if method.is_locked(write.instruction.offset) || method.is_unshared(&write.path) {
+        if method.is_locked(write.offset) || method.is_unshared(&write.path) {
             continue;
         }
-        let reads: Vec<&Access<'_>> =
+        let reads: Vec<&Access> =
             accesses.iter().filter(|it| !it.is_write && it.path == write.path).collect();
-        let is_read = |value: ValueId| reads.iter().any(|it| it.instruction.result == Some(value));
-        let Some(value) = write.call.arguments.get(1) else { continue };
-        let value = method.body.without_casts(*value);
+        let is_read = |value: ValueId| reads.iter().any(|it| it.result == Some(value));
+        let Some(value) = write.value else { continue };
+        let value = method.body.without_casts(value);
         let counted =
             method.calculated_from(value, &is_read).map(|(read, _)| (read, Severity::High));
         let made = || {
@@ -67,9 +67,28 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             RULE,
             severity,
             vec![("variable", method.describe(write.path))],
-            vec![("read", read), ("written", write.instruction.offset)],
+            vec![("read", read), ("written", write.offset)],
         ));
     }
+}
+
+fn access(
+    method: &MethodFacts<'_>,
+    block: BlockId,
+    instruction: &Instruction,
+    call: &Call,
+) -> Option<Access> {
+    let (offset, result) = (instruction.offset, instruction.result);
+    if let Some(is_write) = is_plain_access(method.effects(call)) {
+        let path = method.expressions.of(method.receiver(call)?)?;
+        let value = call.arguments.get(1).copied();
+        return Some(Access { block, offset, path, is_write, result, value });
+    }
+    let made = method.delegated(call, offset)?;
+    let is_write = is_plain_access(method.effects(made.call))?;
+    let result = result.filter(|_| made.returns_result);
+    let value = made.arguments.first().copied().flatten();
+    Some(Access { block, offset, path: made.receiver, is_write, result, value })
 }
 
 /// Whether a call reads the receiver as an atomic variable (`false`), or sets it (`true`) for all threads to see.
@@ -97,7 +116,7 @@ fn is_made_from(method: &MethodFacts<'_>, value: ValueId) -> bool {
 fn decided_by(
     method: &MethodFacts<'_>,
     dependence: &ControlDependence,
-    write: &Access<'_>,
+    write: &Access,
     is_read: &dyn Fn(ValueId) -> bool,
 ) -> Option<u32> {
     method.deciders(dependence, write.block).iter().find_map(|branch| {

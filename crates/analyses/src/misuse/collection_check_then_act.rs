@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use findings::{Finding, Severity};
 use program::ids::{BlockId, FieldId, MethodId, ValueId};
-use program::ir::{Call, ControlDependence, Instruction};
+use program::ir::{Call, ControlDependence, Instruction, Operation};
 use program::models::{ClassProperty, ContentsAccess, Effect, Operand};
 use rustc_hash::FxHashMap;
 
@@ -133,7 +133,8 @@ fn collection_calls<'a>(method: &MethodFacts<'a>) -> Vec<CollectionCall<'a>> {
     method
         .calls()
         .filter_map(|(block, instruction, call)| {
-            let receiver = method.receiver(call)?;
+            let on = method.body.without_casts(method.receiver(call)?);
+            let receiver = viewed(method, on);
             let field = method.field_of(receiver)?;
             let class = method.class_of(receiver)?;
             let is = |property| method.facts.class_is(class, property);
@@ -153,6 +154,7 @@ fn collection_calls<'a>(method: &MethodFacts<'a>) -> Vec<CollectionCall<'a>> {
             });
             let kind = match models.contents_access(name, &declared.name, effects) {
                 _ if is_view && is_cursor => Kind::Iterates,
+                _ if receiver != on => return None,
                 Some(ContentsAccess::Looks) => Kind::Looks,
                 Some(ContentsAccess::Changes | ContentsAccess::Takes) => Kind::Changes,
                 None => return None,
@@ -161,4 +163,16 @@ fn collection_calls<'a>(method: &MethodFacts<'a>) -> Vec<CollectionCall<'a>> {
             Some(CollectionCall { block, instruction, call, collection, field, kind })
         })
         .collect()
+}
+
+/// The collection that a value is a view of, such as the keys of a map: it has the same lock. Otherwise the value.
+fn viewed(method: &MethodFacts<'_>, value: ValueId) -> ValueId {
+    match method.body.defining_instruction(value).map(|it| &it.operation) {
+        Some(Operation::Call(call))
+            if method.effects_on(call).contains(&Effect::View { of: Operand::Receiver }) =>
+        {
+            method.receiver(call).map_or(value, |of| method.body.without_casts(of))
+        }
+        _ => value,
+    }
 }

@@ -4,13 +4,14 @@
 //! - it is not tested again under the lock, so that two threads assign it;
 //! - it is assigned before the object is finished, and what finishes it comes after.
 //!
-//! Misses: tests and assignments in different methods. A field that holds a number of 32 bits, or an object of a class
+//! Misses: tests and assignments in different methods, but for getters. A field that holds a number of 32 bits, or an object of a class
 //! that never changes, needs no volatile.
 
 use std::collections::BTreeSet;
 
 use findings::{Finding, Severity};
 use program::Origin;
+use program::callgraph::Target;
 use program::ids::{BlockId, FieldId, ValueId};
 use program::ir::{Constant, ControlDependence, Instruction, Operation, Terminator};
 use program::models::ClassProperty;
@@ -132,7 +133,7 @@ fn reads_behind(method: &MethodFacts<'_>, value: ValueId, path: LockExpression) 
             continue;
         }
         match method.body.defining_instruction(value) {
-            Some(defined) if is_read(&defined.operation) => {
+            Some(defined) if is_read(method, defined) => {
                 if method.expressions.of(value) == Some(path) {
                     found.push(defined.offset);
                 }
@@ -144,8 +145,25 @@ fn reads_behind(method: &MethodFacts<'_>, value: ValueId, path: LockExpression) 
     found
 }
 
-fn is_read(operation: &Operation) -> bool {
-    matches!(operation, Operation::GetField { .. } | Operation::GetStatic(_))
+/// Whether an instruction reads a field, or calls a method that takes no lock; what that reads is known by its path.
+fn is_read(method: &MethodFacts<'_>, instruction: &Instruction) -> bool {
+    match &instruction.operation {
+        Operation::GetField { .. } | Operation::GetStatic(_) => true,
+        Operation::Call(_) => {
+            let targets = method.facts.graph.targets(method.method, instruction.offset);
+            let takes_no_lock = |target: &Target| {
+                let body = method.program().body(target.method);
+                !method.program().methods[target.method].is_synchronized()
+                    && body.is_some_and(|body| {
+                        body.instructions().all(|it| {
+                            !matches!(it.operation, Operation::MonitorEnter(_) | Operation::Call(_))
+                        })
+                    })
+            };
+            matches!(targets, [only] if takes_no_lock(only))
+        }
+        _ => false,
+    }
 }
 
 /// Whether a field holds something that no thread can see half of: a number of 32 bits or less.

@@ -7,11 +7,11 @@ use classes::bytecode::BinaryOp;
 use findings::{Evidence, Finding, Severity, Site, Step, Witness};
 
 use program::Program;
-use program::callgraph::CallGraph;
+use program::callgraph::{CallGraph, CallKind};
 use program::ids::{BlockId, ClassId, FieldId, Id, MethodId, TypedVec, ValueId};
 use program::ir::{
-    Body, Call, Constant, ControlDependence, DeclaredType, Definition, Instruction, Operation,
-    Terminator,
+    Body, Call, Constant, ControlDependence, DeclaredType, Definition, DynamicTarget, Instruction,
+    Operation, Terminator,
 };
 use program::models::{ClassProperty, Effect, EntryThread, Models, Operand};
 use program::threads::{self, RootKind};
@@ -158,12 +158,30 @@ impl<'a> ProgramFacts<'a> {
         if self.roots.is_empty() || !self.roots.values().all(|(kind, _)| is_main(kind)) {
             return;
         }
+        let program = self.program;
+        let mut sequential = FxHashSet::default();
         let mut todo: Vec<MethodId> = self.roots.keys().copied().collect();
         while let Some(method) = todo.pop() {
-            if self.sequential.insert(method) {
-                todo.extend(self.graph.callees(method));
+            if !sequential.insert(method) {
+                continue;
+            }
+            todo.extend(self.graph.callees(method));
+            let body = program.body(method).filter(|_| program.is_application(method));
+            for instruction in body.into_iter().flat_map(|it| it.instructions()) {
+                match &instruction.operation {
+                    // Whoever gets a lambda may call it.
+                    Operation::DynamicCall(call) => {
+                        if let DynamicTarget::Lambda(lambda) = call.target {
+                            todo.push(program.lambdas[lambda].implementation);
+                        }
+                    }
+                    // Somebody starts threads, although it is not seen what they run.
+                    Operation::Call(call) if starts_thread(program, call) => return,
+                    _ => {}
+                }
             }
         }
+        self.sequential = sequential;
     }
 
     /// Whether one thread alone executes a method.
@@ -268,6 +286,11 @@ impl<'a> ProgramFacts<'a> {
     }
 }
 
+fn starts_thread(program: &Program, call: &Call) -> bool {
+    let mut effects = program.effects_of(call.method).iter();
+    effects.any(|effect| matches!(effect, Effect::Fork { .. } | Effect::Submit { .. }))
+}
+
 fn stored_classes(program: &Program) -> FxHashMap<FieldId, Option<ClassId>> {
     let mut found: FxHashMap<FieldId, Option<ClassId>> = FxHashMap::default();
     for method in program.methods_with_bodies().filter(|it| program.is_application(*it)) {
@@ -313,6 +336,19 @@ pub(super) struct MethodFacts<'a> {
     pub(super) method: MethodId,
     pub(super) body: &'a Body,
     pub(super) expressions: Expressions<'a>,
+}
+
+/// A call that a getter, a setter or the like makes on a field, in the terms of who calls that.
+pub(super) struct Delegated<'a> {
+    pub(super) call: &'a Call,
+    /// The field that it is made on.
+    pub(super) field: FieldId,
+    /// The path of the field.
+    pub(super) receiver: LockExpression,
+    /// Its arguments after the receiver, where the caller has them.
+    pub(super) arguments: Vec<Option<ValueId>>,
+    /// Whether the caller gets its result.
+    pub(super) returns_result: bool,
 }
 
 /// A name for a finding, and the same without what local variables are called.
@@ -364,6 +400,72 @@ impl<'a> MethodFacts<'a> {
             self.facts.models().find(name, &declared.name, &declared.descriptor)
         });
         row.map_or_else(|| self.effects(call), |row| row.effects)
+    }
+
+    /// The one call of the library that a small method makes on a field, besides boxing; the method does nothing else.
+    pub(super) fn delegated(&self, call: &Call, offset: u32) -> Option<Delegated<'a>> {
+        let program = self.program();
+        let [target] = self.facts.graph.targets(self.method, offset) else { return None };
+        if target.call_kind != CallKind::Direct
+            || !program.is_application(target.method)
+            || program.methods[target.method].is_synchronized()
+        {
+            return None;
+        }
+        let body = program.body(target.method)?;
+        let mut blocks = body.blocks.iter();
+        let (Some(block), None) = (blocks.next(), blocks.next()) else { return None };
+        let mut made: Option<(&Instruction, &Call)> = None;
+        for instruction in &block.instructions {
+            match &instruction.operation {
+                Operation::Call(inner) if self.is_box(inner) => {}
+                Operation::Call(inner) if made.is_none() => made = Some((instruction, &**inner)),
+                Operation::GetField { .. }
+                | Operation::GetStatic(_)
+                | Operation::Constant(_)
+                | Operation::Cast { .. } => {}
+                _ => return None,
+            }
+        }
+        let (instruction, made) = made?;
+        let unboxed = |value: ValueId| {
+            let value = body.without_casts(value);
+            match body.defining_instruction(value).map(|it| &it.operation) {
+                Some(Operation::Call(inner)) if self.is_box(inner) => {
+                    body.without_casts(inner.arguments[0])
+                }
+                _ => value,
+            }
+        };
+        let of_caller = |value: ValueId| {
+            let value = unboxed(value);
+            let number = body.parameters.iter().position(|parameter| *parameter == value)?;
+            call.arguments.get(number).copied()
+        };
+        if program.methods[made.method].is_static() {
+            return None;
+        }
+        let receiver = body.without_casts(*made.arguments.first()?);
+        let (field, receiver) = match &body.defining_instruction(receiver)?.operation {
+            Operation::GetField { object, field } => {
+                (*field, self.field_path(Some(of_caller(*object)?), *field)?)
+            }
+            Operation::GetStatic(field) => (*field, self.field_path(None, *field)?),
+            _ => return None,
+        };
+        let returns_result = match block.terminator {
+            Terminator::Return(Some(value)) => instruction.result == Some(unboxed(value)),
+            _ => false,
+        };
+        let arguments = made.arguments[1..].iter().map(|value| of_caller(*value)).collect();
+        Some(Delegated { call: made, field, receiver, arguments, returns_result })
+    }
+
+    /// Whether a call puts a number into an object or takes it out.
+    fn is_box(&self, call: &Call) -> bool {
+        let class = self.program().methods[call.method].class;
+        let name = &self.program().classes[class].name;
+        call.arguments.len() == 1 && self.facts.models().is(name, ClassProperty::SharedByValue)
     }
 
     /// The locks that are held before the instruction at an offset; one that cannot be named is `None`.

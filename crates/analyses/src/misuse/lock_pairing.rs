@@ -3,7 +3,8 @@
 //! `lock-not-released`: a method releases a lock on one path, and can be left on another with the lock still held. A
 //! method that never releases the lock leaves that to somebody else on purpose, and is not reported.
 //! `unlock-without-lock`: on some path the lock that is released is surely not held, although the method itself
-//! acquires it elsewhere; or it is released whether or not the attempt to acquire it succeeded.
+//! acquires it elsewhere; or it is released whether or not the attempt to acquire it succeeded, or whether or not it was
+//! acquired at all.
 //!
 //! Misses: locks without a name that stays the same (hand-over-hand locking); exceptions of array accesses, divisions
 //! and null references, which are no part of the design of the code.
@@ -13,7 +14,9 @@ use std::collections::BTreeSet;
 use findings::{Finding, Severity};
 use program::dataflow::{self, BlockTransition, Edge, Forward};
 use program::ids::{BlockId, TypedVec, ValueId};
-use program::ir::{Block, Body, Call, Definition, Instruction, Operation, Terminator};
+use program::ir::{
+    Block, Body, Call, ControlDependence, Definition, Instruction, Operation, Terminator,
+};
 use program::models::{Effect, language};
 
 use super::facts::MethodFacts;
@@ -234,6 +237,7 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let states = dataflow::solve(method.body, &mut flow);
+    report_where_skipped(method, &flow, &candidates, findings);
     let paired = released_where_held(method, &flow, &states, &candidates);
     // Locks that are released before they are acquired: callers hold them.
     let mut from_callers: BTreeSet<LockExpression> = BTreeSet::new();
@@ -294,6 +298,90 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             }
         }
     }
+}
+
+/// Reports releases that come after a branch around the acquisition, whichever way it went.
+fn report_where_skipped(
+    method: &MethodFacts<'_>,
+    flow: &Pairing<'_, '_>,
+    candidates: &BTreeSet<LockExpression>,
+    findings: &mut Vec<Finding>,
+) {
+    let dependence = ControlDependence::of(method.body);
+    for lock in candidates {
+        let (mut acquired, mut released) = (Vec::new(), Vec::new());
+        let mut is_plain = true;
+        for (block, instruction) in method.instructions() {
+            for event in flow.events(instruction) {
+                match event {
+                    LockEvent::Acquire { lock: Some(it), .. } if it == *lock => {
+                        acquired.push((block, instruction.offset));
+                    }
+                    LockEvent::Release { lock: Some(it), .. } if it == *lock => {
+                        released.push((block, instruction.offset));
+                    }
+                    LockEvent::TryAcquire { lock: Some(it), .. } if it == *lock => is_plain = false,
+                    LockEvent::Acquire { .. }
+                    | LockEvent::Release { .. }
+                    | LockEvent::TryAcquire { .. }
+                    | LockEvent::Wait { .. } => {}
+                }
+            }
+        }
+        // With several of either, other conditions may say which belong together.
+        let ([(acquiring, at)], true) = (&acquired[..], is_plain) else { continue };
+        let deciders = dependence.all_deciders(*acquiring);
+        let without = reached_without(method.body, *acquiring);
+        let lines: BTreeSet<_> =
+            released.iter().map(|(_, offset)| method.site(*offset).line).collect();
+        let tested: BTreeSet<ValueId> =
+            deciders.iter().flat_map(|branch| method.tested(*branch)).collect();
+        // The lock itself says whether the thread has it.
+        let asks_lock = tested.iter().any(|value| {
+            match method.body.defining_instruction(*value).map(|it| &it.operation) {
+                Some(Operation::Call(call)) => {
+                    let receiver = method.receiver(call);
+                    receiver.and_then(|it| method.expressions.of(it)) == Some(*lock)
+                }
+                _ => false,
+            }
+        });
+        if deciders.is_empty() || lines.len() != 1 || asks_lock {
+            continue;
+        }
+        let skipped = released.iter().find(|(releasing, offset)| {
+            let decide = dependence.all_deciders(*releasing);
+            // The release asks as well, or comes before.
+            let asks = decide.iter().any(|branch| {
+                deciders.contains(branch)
+                    || method.tested(*branch).iter().any(|value| tested.contains(value))
+            });
+            without.contains(releasing)
+                && !asks
+                && method.reachable_from(*acquiring).contains(releasing)
+                && offset > at
+        });
+        if let Some((_, offset)) = skipped {
+            findings.push(method.finding(
+                NOT_HELD,
+                Severity::Medium,
+                vec![("lock", method.describe(*lock))],
+                vec![("tried", *at), ("released", *offset)],
+            ));
+        }
+    }
+}
+
+/// The blocks that control can get to from the beginning of a method without going through one, if nothing is thrown.
+fn reached_without(body: &Body, without: BlockId) -> BTreeSet<BlockId> {
+    let mut reached = BTreeSet::new();
+    let mut todo: Vec<BlockId> = body.blocks.ids().take(1).collect();
+    while let Some(block) = todo.pop() {
+        if block != without && reached.insert(block) {
+            todo.extend(body.blocks[block].terminator.successors());
+        }
+    }
+    reached
 }
 
 /// The locks that are acquired and released on one path. Branches that do the one or the other, as a caller asks, are no

@@ -1,11 +1,11 @@
 //! Rule `map-check-then-act`: a concurrent map is asked about a key and then changed at that key, in two calls; or an
 //! ordinary map in a static field of a library, which whoever calls it fills together with all others.
 //!
-//! Misses: a check and a change in two methods; keys that are equal and not the same value. May report a map that one
+//! Misses: a check and a change in two methods, unless these do nothing else; keys that are equal and not the same value. May report a map that one
 //! thread alone changes, where the call graph shows several.
 
 use findings::{Finding, Severity};
-use program::ids::{BlockId, ClassId, ValueId};
+use program::ids::{BlockId, ClassId, FieldId, ValueId};
 use program::ir::{Call, Constant, ControlDependence, Instruction, Operation};
 use program::models::{ClassProperty, Effect, Operand};
 
@@ -14,12 +14,15 @@ use crate::locks::expression::LockExpression;
 
 const RULE: &str = "map-check-then-act";
 
-struct KeyedCall<'a> {
+struct KeyedCall {
     block: BlockId,
-    instruction: &'a Instruction,
-    call: &'a Call,
+    offset: u32,
     map: LockExpression,
     key: ValueId,
+    /// What is put there.
+    value: Option<ValueId>,
+    /// What the map says.
+    result: Option<ValueId>,
     kind: Kind,
     /// Whether the map is not made for threads: then not only the value of the key can be lost.
     is_unguarded: bool,
@@ -34,7 +37,7 @@ enum Kind {
 }
 
 pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
-    let calls: Vec<KeyedCall<'_>> = method
+    let calls: Vec<KeyedCall> = method
         .calls()
         .filter_map(|(block, instruction, call)| keyed(method, block, instruction, call))
         .collect();
@@ -46,10 +49,10 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
     }
     let dependence = ControlDependence::of(method.body);
     for put in calls.iter().filter(|it| it.kind == Kind::Puts) {
-        if method.is_locked(put.instruction.offset) || method.is_unshared(&put.map) {
+        if method.is_locked(put.offset) || method.is_unshared(&put.map) {
             continue;
         }
-        let looks: Vec<&KeyedCall<'_>> = calls
+        let looks: Vec<&KeyedCall> = calls
             .iter()
             .filter(|it| it.kind == Kind::Looks && it.map == put.map)
             .filter(|it| are_same(method, it.key, put.key))
@@ -57,10 +60,8 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         if looks.is_empty() {
             continue;
         }
-        let is_look = |value: ValueId| looks.iter().any(|it| it.instruction.result == Some(value));
-        let Some(value) = put.call.arguments.get(2).map(|it| method.body.without_casts(*it)) else {
-            continue;
-        };
+        let is_look = |value: ValueId| looks.iter().any(|it| it.result == Some(value));
+        let Some(value) = put.value.map(|it| method.body.without_casts(it)) else { continue };
         let update = method.calculated_from(value, &is_look).map(|(look, _)| look);
         let (look, severity) = match update.and_then(|it| method.offset_of(it)) {
             Some(look) => (look, Severity::High),
@@ -81,7 +82,7 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             RULE,
             severity,
             vec![("map", method.describe(put.map))],
-            vec![("checked", look), ("changed", put.instruction.offset)],
+            vec![("checked", look), ("changed", put.offset)],
         ));
     }
 }
@@ -118,17 +119,41 @@ fn holds_state(method: &MethodFacts<'_>, class: ClassId) -> bool {
             || is(ClassProperty::HoldsElements))
 }
 
-fn keyed<'a>(
-    method: &MethodFacts<'a>,
+/// A call of a map with a key, or of a method that makes this call and nothing else.
+fn keyed(
+    method: &MethodFacts<'_>,
     block: BlockId,
-    instruction: &'a Instruction,
-    call: &'a Call,
-) -> Option<KeyedCall<'a>> {
+    instruction: &Instruction,
+    call: &Call,
+) -> Option<KeyedCall> {
+    let (offset, result) = (instruction.offset, instruction.result);
+    if let Some(receiver) = method.receiver(call)
+        && let Some(class) = method.class_of(receiver)
+        && let Some((kind, is_unguarded)) = kind(method, call, class, method.field_of(receiver))
+    {
+        let map = method.expressions.of(receiver)?;
+        let (key, value) = (*call.arguments.get(1)?, call.arguments.get(2).copied());
+        return Some(KeyedCall { block, offset, map, key, value, result, kind, is_unguarded });
+    }
+    let made = method.delegated(call, offset)?;
+    let declared = || method.program().class_of_field(made.field);
+    let class = method.facts.stored_class(made.field).or_else(declared)?;
+    let (kind, is_unguarded) = kind(method, made.call, class, Some(made.field))?;
+    let key = made.arguments.first().copied().flatten()?;
+    let value = made.arguments.get(1).copied().flatten();
+    let result = result.filter(|_| made.returns_result);
+    Some(KeyedCall { block, offset, map: made.receiver, key, value, result, kind, is_unguarded })
+}
+
+/// What a call does to a map of a class, and whether the map is not made for threads.
+fn kind(
+    method: &MethodFacts<'_>,
+    call: &Call,
+    class: ClassId,
+    field: Option<FieldId>,
+) -> Option<(Kind, bool)> {
     let program = method.program();
     let declared = &program.methods[call.method];
-    let receiver = method.receiver(call)?;
-    let key = *call.arguments.get(1)?;
-    let class = method.class_of(receiver)?;
     let models = method.facts.models();
     let name = &program.classes[class].name;
     let own = || models.find(name, &declared.name, &declared.descriptor);
@@ -136,7 +161,7 @@ fn keyed<'a>(
     if !models.is_keyed(name, &declared.name, &declared.descriptor) {
         return None;
     }
-    let is_unguarded = is_unguarded(method, receiver, class);
+    let is_unguarded = is_unguarded(method, field, class);
     let is_unguarded_look =
         is_unguarded && effects.contains(&Effect::Read { of: Operand::Receiver });
     let is_atomic_look = effects
@@ -152,22 +177,20 @@ fn keyed<'a>(
         effects
             .contains(&Effect::Store { value: Operand::Argument(number), into: Operand::Receiver })
     };
-    let kind = if is_atomic_look || is_unguarded_look {
-        Kind::Looks
+    if is_atomic_look || is_unguarded_look {
+        Some((Kind::Looks, is_unguarded))
     } else if updates && !runs_callbacks && !adds && keeps(0) && keeps(1) {
-        Kind::Puts
+        Some((Kind::Puts, is_unguarded))
     } else {
-        return None;
-    };
-    let map = method.expressions.of(receiver)?;
-    Some(KeyedCall { block, instruction, call, map, key, kind, is_unguarded })
+        None
+    }
 }
 
 /// Whether a map that is not made for threads is there for all callers of a library. What threads of the program do to one
 /// is left to `data-race`.
-fn is_unguarded(method: &MethodFacts<'_>, map: ValueId, class: ClassId) -> bool {
+fn is_unguarded(method: &MethodFacts<'_>, map: Option<FieldId>, class: ClassId) -> bool {
     method.facts.class_is(class, ClassProperty::NotThreadSafe)
-        && method.field_of(map).is_some_and(|field| method.program().fields[field].is_static())
+        && map.is_some_and(|field| method.program().fields[field].is_static())
         && method.facts.threads_running(method.method).is_empty()
 }
 

@@ -1,12 +1,13 @@
 //! Rule `volatile-increment`: a volatile number is read, changed and written back, and no lock makes that one step.
 //!
-//! Misses: a value that takes its way through a collection or another field; a toggle, which compilers turn into a
-//! branch. May report a field that one thread alone writes, where the call graph shows several.
+//! Misses: a value that takes its way through a collection or another field. May report a field that one thread alone writes, where the call graph shows several.
+
+use std::collections::BTreeSet;
 
 use findings::{Finding, Severity};
 use program::callgraph::CallKind;
-use program::ids::{FieldId, MethodId, ValueId};
-use program::ir::{Call, Instruction, Operation};
+use program::ids::{BlockId, FieldId, MethodId, ValueId};
+use program::ir::{Call, ControlDependence, Definition, Instruction, Operation};
 
 use super::facts::MethodFacts;
 use crate::locks::expression::LockExpression;
@@ -25,7 +26,9 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         }
         let value = method.body.without_casts(value);
         let is_read = |value: ValueId| method.expressions.of(value) == Some(path);
-        let Some((read, is_count)) = method.calculated_from(value, &is_read) else { continue };
+        let found =
+            method.calculated_from(value, &is_read).or_else(|| toggled(method, value, &is_read));
+        let Some((read, is_count)) = found else { continue };
         let Some(read) = method.offset_of(read) else { continue };
         let severity = grade(method, is_count);
         findings.push(method.finding(
@@ -35,6 +38,36 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             vec![("read", read), ("written", instruction.offset)],
         ));
     }
+}
+
+/// The read that a flag is the opposite of: compilers turn `flag = !flag` into a branch that chooses between two
+/// constants. Of two toggles one is lost like a count.
+fn toggled(
+    method: &MethodFacts<'_>,
+    value: ValueId,
+    is_read: &dyn Fn(ValueId) -> bool,
+) -> Option<(ValueId, bool)> {
+    let Definition::Phi(block) = method.body.definitions[value] else { return None };
+    let is_constant = |value: ValueId| {
+        matches!(
+            method.body.defining_instruction(value).map(|it| &it.operation),
+            Some(Operation::Constant(_))
+        )
+    };
+    let chosen = method.operands(value);
+    if chosen.len() != 2 || !chosen.iter().all(|value| is_constant(*value)) {
+        return None;
+    }
+    let dependence = ControlDependence::of(method.body);
+    let branches = method.body.blocks[block].predecessors.iter();
+    let branches: BTreeSet<BlockId> = branches
+        .flat_map(|from| dependence.deciders(*from).iter().copied().chain([*from]))
+        .collect();
+    let tested = branches.into_iter().flat_map(|branch| method.tested(branch));
+    tested
+        .map(|value| method.body.without_casts(value))
+        .find(|it| is_read(*it))
+        .map(|it| (it, true))
 }
 
 /// A private method that a thread of the class itself executes is often the only writer. A maximum or a set of bits loses

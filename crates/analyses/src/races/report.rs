@@ -102,7 +102,8 @@ pub(super) fn graded<'a>(
     (graded, gaps)
 }
 
-/// Variables of objects that a container makes for whoever asks: what stands in a field of others is not the object.
+/// Variables of objects that a container makes for whoever asks: what stands in a field of others is not the object. What
+/// is static is there once.
 fn is_per_use(race_facts: &RaceFacts<'_>, variable: &Variable) -> bool {
     let field = match variable.slot {
         Slot::Field(field) => Some(field),
@@ -111,7 +112,10 @@ fn is_per_use(race_facts: &RaceFacts<'_>, variable: &Variable) -> bool {
         }
     };
     let program = race_facts.execution.context.program;
-    field.is_some_and(|field| Components::is_per_use(program, program.fields[field].class))
+    field.is_some_and(|field| {
+        !program.fields[field].is_static()
+            && Components::is_per_use(program, program.fields[field].class)
+    })
 }
 
 /// Variables that compilers add, such as the switch for assertions or the state of a coroutine.

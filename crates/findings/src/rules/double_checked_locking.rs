@@ -46,7 +46,8 @@ super::rule! {
     ///
     /// ## Limitations
     ///
-    /// Fields of 32 bits and objects that never change need no volatile. The test and the assignment must be in one method.
+    /// Fields of 32 bits and objects that never change need no volatile. The test and the assignment must be in one
+    /// method; the test may ask a getter.
     static RULE = {
         name: "double-checked-locking",
         on_by_default: true,

@@ -40,14 +40,15 @@ super::rule! {
     ///
     /// ## Limitations
     ///
-    /// A variable that is removed anywhere, or set to `null` or another constant, counts as removed. Values that an initialiser
-    /// makes, or that are stored because there was none, are not reported.
+    /// A variable that another method removes counts as removed, always; so does one that is set to `null`, another constant
+    /// or what was there before. What happens when something is thrown is not looked at. Values that an initialiser makes, or
+    /// that are stored because there was none, are not reported.
     static RULE = {
         name: "thread-local-leak",
         on_by_default: true,
         default_level: Severity::Medium,
         summary: "a pooled thread keeps what was stored in a `ThreadLocal`",
-        message: "`{blame}` stores in `{variable}`, which is never removed",
+        message: "`{blame}` stores in `{variable}`, and does not always remove it",
         roles: &[
             ("stored", "the thread keeps this after the task has ended"),
         ],

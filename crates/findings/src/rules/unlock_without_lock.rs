@@ -41,7 +41,8 @@ super::rule! {
     ///
     /// ## How findings are graded
     ///
-    /// - `high`: always.
+    /// - `high`: the lock is surely not held on some path, or the attempt to acquire it may have failed;
+    /// - `medium`: a branch decides whether the lock is acquired, and none whether it is released.
     ///
     /// ## Limitations
     ///

@@ -6,7 +6,7 @@ super::rule! {
     /// # volatile-increment
     ///
     /// A volatile field is read, something is computed from it, and the result is written back: `n++`, `n += 2`,
-    /// `setN(getN() + 1)`.
+    /// `setN(getN() + 1)`, `flag = !flag`.
     ///
     /// ## Why it matters
     ///
@@ -45,7 +45,7 @@ super::rule! {
     ///
     /// ## Limitations
     ///
-    /// A toggle (`flag = !flag`) is not found. Fields that one thread alone writes are not reported where the call graph shows it.
+    /// Fields that one thread alone writes are not reported where the call graph shows it.
     static RULE = {
         name: "volatile-increment",
         on_by_default: true,
