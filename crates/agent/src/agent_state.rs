@@ -706,5 +706,5 @@ fn dropped_lock(text: &str) -> Result<DroppedLock, String> {
 
 /// One sentence for the user, where only standard error is left to say it.
 pub(crate) fn say(sentence: &str) {
-    eprintln!("scission: {sentence}");
+    eprintln!("scission: {}", output_file::harmless(sentence));
 }

@@ -10,7 +10,6 @@ use models::Models;
 use program::callgraph::{self, Algorithm, CallGraphConfig};
 use program::{BuildConfig, Program};
 
-use crate::cancel::Cancel;
 use crate::flags::{CallGraph, Fraction, JdkChoice, Library, ProgramFlags};
 use crate::progress::Progress;
 
@@ -47,14 +46,13 @@ impl Stopwatch {
     }
 }
 
-/// Reads and links everything the paths name; `None` when the user asked to stop before there was
-/// anything to analyse.
+/// Reads and links everything the paths name; `None` when it should stop before there was anything to analyse.
 pub(crate) fn assemble(
     paths: &[PathBuf],
     flags: &ProgramFlags,
     models: Models,
     form: InputForm,
-    cancel: &Cancel,
+    should_stop: &(dyn Fn() -> bool + Sync),
     progress: &Progress,
 ) -> anyhow::Result<Option<Assembled>> {
     let stopwatch = Stopwatch::start();
@@ -72,7 +70,7 @@ pub(crate) fn assemble(
         is_class_path: form.is_class_path,
         ..defaults
     };
-    let reading = Reading { progress, cancel };
+    let reading = Reading { progress, should_stop };
     let mut loaded = match classes::load(paths, &config, &reading) {
         Err(LoadError::Cancelled) => return Ok(None),
         loaded => loaded?,
@@ -84,6 +82,9 @@ pub(crate) fn assemble(
     };
     let mut stats = vec![("classes", loaded.classes.len() as u64)];
     let mut timings = vec![("read_ms", stopwatch.lap())];
+    if should_stop() {
+        return Ok(None);
+    }
 
     progress.phase("linking");
     let library = match flags.library {
@@ -92,16 +93,25 @@ pub(crate) fn assemble(
     };
     let mut program = program::build(loaded, image.as_ref(), &BuildConfig { library, models });
     timings.push(("link_ms", stopwatch.lap()));
+    if should_stop() {
+        return Ok(None);
+    }
 
     if library == program::Library::Model {
         progress.phase("reading the library");
-        program.summarise_library(image.as_ref(), &|| cancel.is_requested());
+        program.summarise_library(image.as_ref(), should_stop);
         timings.push(("library_ms", stopwatch.lap()));
+        if should_stop() {
+            return Ok(None);
+        }
     }
 
     progress.phase("building method bodies");
-    program.lower_bodies(&|| cancel.is_requested());
+    program.lower_bodies(should_stop);
     timings.push(("ir_ms", stopwatch.lap()));
+    if should_stop() {
+        return Ok(None);
+    }
 
     progress.phase("building the call graph");
     let config = CallGraphConfig {
@@ -133,18 +143,18 @@ fn keep_fraction(loaded: &mut Loaded, fraction: Option<Fraction>) {
     });
 }
 
-/// Passes the reader's progress on to the terminal, and the user's Ctrl-C to the reader.
+/// Passes the reader's progress on to the terminal, and to the reader whether it should stop.
 struct Reading<'a> {
     progress: &'a Progress,
-    cancel: &'a Cancel,
+    should_stop: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl classes::Progress for Reading<'_> {
     fn classes_read(&self, total: usize) {
-        self.progress.phase(&format!("reading classes: {total}"));
+        self.progress.count(format!("reading classes: {total}"));
     }
 
     fn cancelled(&self) -> bool {
-        self.cancel.is_requested()
+        (self.should_stop)()
     }
 }

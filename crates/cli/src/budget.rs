@@ -51,6 +51,11 @@ const CALLS_PER_MEASUREMENT: u32 = 64;
 /// Of a budget, so much is spent on the best work; the rest is for less precise work and for the report.
 const PERCENT_FOR_BEST_WORK: u32 = 75;
 
+/// How much of a budget of time work may take to stop once it is used up, in percent, and at most; with memory, work that
+/// does not stop at once needs more and more.
+const PERCENT_TO_STOP: u32 = 5;
+const MOST_TO_STOP: Duration = Duration::from_millis(800);
+
 /// States of a meter.
 const NEARLY_USED_UP: u8 = 1;
 const USED_UP: u8 = 2;
@@ -85,6 +90,12 @@ impl BudgetMeter {
         self.state() >= USED_UP
     }
 
+    /// How long analyses may take to stop, if they must. Always measures.
+    pub(crate) fn grace(&self) -> Option<Duration> {
+        let of_time = self.most_time.map_or(MOST_TO_STOP, |most| most / 100 * PERCENT_TO_STOP);
+        (self.measure() >= USED_UP).then(|| of_time.min(MOST_TO_STOP))
+    }
+
     fn state(&self) -> u8 {
         if self.most_time.is_none() && self.most_memory.is_none() {
             return 0;
@@ -94,6 +105,10 @@ impl BudgetMeter {
         if known == USED_UP || !is_asked.is_multiple_of(CALLS_PER_MEASUREMENT) {
             return known;
         }
+        self.measure()
+    }
+
+    fn measure(&self) -> u8 {
         let memory = self.most_memory.and_then(|_| memory_in_use());
         let exceeds = |percent: u32| {
             let of_time = self.most_time.is_some_and(|most| {
@@ -141,6 +156,9 @@ mod tests {
         assert!(BudgetMeter::new(&[Budget::Time(Duration::ZERO)]).is_exhausted());
         assert!(BudgetMeter::new(&[Budget::Memory(1)]).is_exhausted());
         assert!(BudgetMeter::new(&[Budget::Memory(1)]).is_used_up());
+        assert_eq!(BudgetMeter::new(&[Budget::Time(Duration::ZERO)]).grace(), Some(Duration::ZERO));
+        assert_eq!(BudgetMeter::new(&[Budget::Memory(1)]).grace(), Some(MOST_TO_STOP));
+        assert_eq!(BudgetMeter::new(&[]).grace(), None);
         assert!(!BudgetMeter::new(&[]).is_used_up());
         assert!(!BudgetMeter::new(&[]).is_exhausted());
     }

@@ -3,6 +3,10 @@
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How long work may go on once the user has asked to stop: the command is to end within two seconds, and must report.
+const GRACE: Duration = Duration::from_millis(800);
 
 /// Whether the user has pressed Ctrl-C. Long-running work checks it regularly and returns what it
 /// has; only the signal handler sets it.
@@ -16,6 +20,7 @@ impl Cancel {
         let requested = cancel.clone();
         let handler = move || {
             if requested.0.swap(true, Ordering::Relaxed) {
+                output_file::remove_unfinished();
                 std::process::exit(130);
             }
             if io::stderr().is_terminal() {
@@ -33,5 +38,10 @@ impl Cancel {
     /// Whether the work should stop.
     pub(crate) fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// How long work may go on, if it should stop.
+    pub(crate) fn grace(&self) -> Option<Duration> {
+        self.is_requested().then_some(GRACE)
     }
 }

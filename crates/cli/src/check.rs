@@ -1,19 +1,22 @@
-//! `scission check`: read, analyse, report.
+//! `scission check`: read, analyse, report. The analysis has a thread of its own, so that what was found so far is reported in
+//! time when the user asks to stop, or the budget is used up.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use analyses::Context;
 use anyhow::{anyhow, bail};
 use classes::is_archive;
-use findings::{BaselineEntry, Gap, GapKind, Results, merge_gaps, nearest_name, rules};
+use findings::{BaselineEntry, Finding, Gap, GapKind, Results, merge_gaps, nearest_name, rules};
 use models::{Pattern, Source, Statement, statements};
 use program::{Origin, Program, threads};
 use report::Baseline;
 
 use crate::Outcome;
 use crate::assemble::{Assembled, InputForm, Stopwatch, assemble};
+use crate::attended_work::attend;
 use crate::baseline_file::{read_baseline, write_baseline};
 use crate::budget::BudgetMeter;
 use crate::cancel::Cancel;
@@ -24,8 +27,9 @@ use crate::settings::CheckSettings;
 use crate::triage::{open_sources, triage};
 use crate::watch_list_file::{self, WatchList};
 
-pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
+pub(crate) fn run(flags: &'static CheckFlags) -> anyhow::Result<Outcome> {
     let started = Instant::now();
+    let meter = BudgetMeter::new(&flags.budget);
     // Errors in the configuration are reported before the analysis starts.
     let settings = CheckSettings::new(flags)?;
     let sources = open_sources(&settings.triage)?;
@@ -39,16 +43,25 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     for output in outputs.into_iter().flatten().filter(|path| *path != Path::new("-")) {
         output::refuse_unwritable(output)?;
     }
-    let cancel = Cancel::on_interrupt();
-    let progress = Progress::new(!flags.presentation.quiet && !flags.no_progress);
-    let results = analyse(flags, &settings, baseline.as_ref(), &cancel, &progress);
-    progress.finish();
-    let (mut results, watch_list) = results?;
-    results.gaps = merge_gaps(results.gaps);
-    results.interrupted |= cancel.is_requested();
+    let analysis = Arc::new(Analysis {
+        flags,
+        settings,
+        meter,
+        cancel: Cancel::on_interrupt(),
+        progress: Progress::new(!flags.presentation.quiet && !flags.no_progress),
+        assembled: OnceLock::new(),
+        so_far: Mutex::default(),
+    });
+    let worker = Arc::clone(&analysis);
+    let ended = attend(move || worker.run(), || analysis.grace());
+    analysis.progress.finish();
+    let has_stopped = ended.transpose()?.is_some();
+    let (mut results, watch_list) = analysis.results(has_stopped, baseline.as_ref());
+    let Analysis { settings, .. } = &*analysis;
 
     let destination = Destination::new(flags.output.as_deref());
     let screen = Screen::standard_output(flags.presentation.color);
+    results.gaps = merge_gaps(results.gaps);
     let delivered =
         output::deliver(&results, &destination, &Style::new(&flags.presentation), &sources, screen);
     // The findings come first: no file may cost the user the others.
@@ -70,6 +83,9 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     if let Some(damaged) = damaged_archive(&results) {
         bail!("`{}` is damaged, so not all of it was analysed: {}", damaged.place, damaged.detail);
     }
+    if analysis.assembled.get().is_none() && !results.interrupted {
+        bail!("the budget was used up before anything was analysed; `--budget` grants more");
+    }
     if flags.fail_on_gaps && !results.gaps.is_empty() {
         return Ok(Outcome::Findings);
     }
@@ -80,84 +96,155 @@ pub(crate) fn run(flags: &CheckFlags) -> anyhow::Result<Outcome> {
     Ok(outcome(&results, settings.triage.fail_on))
 }
 
-fn analyse(
-    flags: &CheckFlags,
-    settings: &CheckSettings,
-    baseline: Option<&Baseline>,
-    cancel: &Cancel,
-    progress: &Progress,
-) -> anyhow::Result<(Results, WatchList)> {
-    let assembled = assemble(
-        &settings.paths,
-        &settings.program,
-        settings.models.clone(),
-        InputForm { fraction: flags.bench_fraction, is_class_path: flags.watch_list_for.is_some() },
-        cancel,
-        progress,
-    )?;
-    let Some(Assembled { mut program, graph, stats }) = assembled else {
-        return Ok((Results { interrupted: true, ..Results::default() }, WatchList::default()));
-    };
-    let config = &settings.analysis;
-    let mut results = Results { stats, ..Results::default() };
-    results.gaps.append(&mut program.gaps);
-    if results.stats.contains(&("classes", 0)) && !cancel.is_requested() {
-        return Err(nothing_to_check(&settings.paths, &results));
-    }
-    if !cancel.is_requested() {
-        config.entry_points.iter().try_for_each(|pattern| must_match(&program, pattern))?;
-    }
-    results.gaps.extend(graph.gaps.iter().cloned());
-    let meter = BudgetMeter::new(&flags.budget);
-    // A list of what is safe to leave unwatched must be whole, whatever that takes.
-    let is_used_up = || config.watch_list.is_none() && meter.is_used_up();
-    let context = Context {
-        program: &program,
-        graph: &graph,
-        config,
-        cancelled: &|| cancel.is_requested() || is_used_up(),
-        exhausted: &|| meter.is_exhausted(),
-    };
-    let (mut found, mut watch_list) = (Vec::new(), WatchList::default());
-    if config.watch_list.is_some() {
-        watch_list.analysed = watch_list_file::analysed_classes(&program);
-    }
-    for analysis in analyses::ALL {
-        let lists = config.watch_list.is_some() && analysis.makes_watch_list;
-        if !lists && !analysis.rules.iter().any(|rule| config.wants(rule)) {
-            continue;
-        }
-        if is_used_up() {
-            let detail = "was not begun: the budget was used up before";
-            results.gaps.push(Gap::new(GapKind::Limit, analysis.name.to_string(), detail));
-            continue;
-        }
-        progress.phase(analysis.name);
-        let stopwatch = Stopwatch::start();
-        let outcome = (analysis.run)(&context);
-        found.extend(outcome.findings);
-        let sites = outcome.watch.iter().map(|place| program.site(place.method, place.offset));
-        watch_list.accesses.extend(sites);
-        results.gaps.extend(outcome.gaps);
-        results.threads.extend(outcome.threads);
-        if is_used_up() {
-            let detail = "was cut short: the budget was used up";
-            results.gaps.push(Gap::new(GapKind::Limit, analysis.name.to_string(), detail));
-        }
-        results.stats.push((analysis.time_counter, stopwatch.lap()));
-    }
-    if flags.bench_fraction.is_none() {
-        // The same input gives the same report; times are for the benchmark alone.
-        results.stats.retain(|(name, _)| !name.ends_with("_ms"));
-    }
-    let looked = (!cancel.is_requested() && !is_used_up()).then_some(settings);
-    triage(found, Some(&program), &settings.triage, baseline, looked, &mut results);
-    results.remarks.extend(unmatched_patterns(&program, flags));
-    if !settings.has_other_paths {
-        results.remarks.extend(unmatched_models(&program));
-    }
-    Ok((results, watch_list))
+/// The analysis of a program, on a thread of its own. Whoever waits for it can take what it has found so far.
+struct Analysis {
+    flags: &'static CheckFlags,
+    settings: CheckSettings,
+    meter: BudgetMeter,
+    cancel: Cancel,
+    progress: Progress,
+    /// The program, once it is linked.
+    assembled: OnceLock<Assembled>,
+    so_far: Mutex<SoFar>,
 }
+
+/// What is known of a program, before triage.
+#[derive(Default)]
+struct SoFar {
+    found: Vec<Finding>,
+    results: Results,
+    watch_list: WatchList,
+}
+
+impl Analysis {
+    /// How long it may go on, if it should stop.
+    fn grace(&self) -> Option<Duration> {
+        let of_budget = || if self.needs_all() { None } else { self.meter.grace() };
+        self.cancel.grace().or_else(of_budget)
+    }
+
+    /// A list of what is safe to leave unwatched must be whole, whatever that takes.
+    fn needs_all(&self) -> bool {
+        self.settings.analysis.watch_list.is_some()
+    }
+
+    fn is_used_up(&self) -> bool {
+        !self.needs_all() && self.meter.is_used_up()
+    }
+
+    fn should_stop(&self) -> bool {
+        self.cancel.is_requested() || self.is_used_up()
+    }
+
+    fn so_far(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What an analysis did not look at.
+    fn note_limit(&self, what: &str, detail: &str) {
+        self.so_far().results.gaps.push(Gap::new(GapKind::Limit, what.to_string(), detail));
+    }
+
+    fn run(&self) -> anyhow::Result<()> {
+        let Analysis { flags, settings, progress, .. } = self;
+        let assembled = assemble(
+            &settings.paths,
+            &settings.program,
+            settings.models.clone(),
+            InputForm {
+                fraction: flags.bench_fraction,
+                is_class_path: flags.watch_list_for.is_some(),
+            },
+            &|| self.should_stop(),
+            progress,
+        )?;
+        let Some(mut assembled) = assembled else {
+            if !self.cancel.is_requested() {
+                self.note_limit(progress.current(), CUT_SHORT);
+            }
+            return Ok(());
+        };
+        let config = &settings.analysis;
+        {
+            let results = &mut self.so_far().results;
+            results.stats = std::mem::take(&mut assembled.stats);
+            results.gaps.append(&mut assembled.program.gaps);
+            if results.stats.contains(&("classes", 0)) && !self.cancel.is_requested() {
+                return Err(nothing_to_check(&settings.paths, results));
+            }
+            results.gaps.extend(assembled.graph.gaps.iter().cloned());
+        }
+        let Assembled { program, graph, .. } = self.assembled.get_or_init(|| assembled);
+        if !self.cancel.is_requested() {
+            config.entry_points.iter().try_for_each(|pattern| must_match(program, pattern))?;
+        }
+        let context = Context {
+            program,
+            graph,
+            config,
+            cancelled: &|| self.should_stop(),
+            exhausted: &|| self.meter.is_exhausted(),
+        };
+        if config.watch_list.is_some() {
+            self.so_far().watch_list.analysed = watch_list_file::analysed_classes(program);
+        }
+        for analysis in analyses::ALL {
+            let lists = config.watch_list.is_some() && analysis.makes_watch_list;
+            if !lists && !analysis.rules.iter().any(|rule| config.wants(rule)) {
+                continue;
+            }
+            if self.is_used_up() {
+                self.note_limit(analysis.name, "was not begun: the budget was used up before");
+                continue;
+            }
+            progress.phase(analysis.name);
+            let stopwatch = Stopwatch::start();
+            let outcome = (analysis.run)(&context);
+            let is_used_up = self.is_used_up();
+            let so_far = &mut *self.so_far();
+            so_far.found.extend(outcome.findings);
+            let sites = outcome.watch.iter().map(|place| program.site(place.method, place.offset));
+            so_far.watch_list.accesses.extend(sites);
+            so_far.results.gaps.extend(outcome.gaps);
+            so_far.results.threads.extend(outcome.threads);
+            if is_used_up {
+                let gap = Gap::new(GapKind::Limit, analysis.name.to_string(), CUT_SHORT);
+                so_far.results.gaps.push(gap);
+            }
+            so_far.results.stats.push((analysis.time_counter, stopwatch.lap()));
+        }
+        Ok(())
+    }
+
+    /// What was found until now, after triage. An analysis that has not stopped goes on, and nobody waits for it.
+    fn results(&self, has_stopped: bool, baseline: Option<&Baseline>) -> (Results, WatchList) {
+        let SoFar { found, mut results, watch_list } = std::mem::take(&mut *self.so_far());
+        let Analysis { flags, settings, .. } = self;
+        if !has_stopped && !self.cancel.is_requested() {
+            let gap = Gap::new(GapKind::Limit, self.progress.current().to_string(), CUT_SHORT);
+            results.gaps.push(gap);
+        }
+        if flags.bench_fraction.is_none() {
+            // The same input gives the same report; times are for the benchmark alone.
+            results.stats.retain(|(name, _)| !name.ends_with("_ms"));
+        }
+        results.interrupted = self.cancel.is_requested();
+        let program = self.assembled.get().map(|assembled| &assembled.program);
+        let is_whole = has_stopped && program.is_some() && !self.should_stop();
+        let looked = is_whole.then_some(settings);
+        triage(found, program, &settings.triage, baseline, looked, &mut results);
+        if let Some(program) = program {
+            results.remarks.extend(unmatched_patterns(program, flags));
+            if !settings.has_other_paths {
+                results.remarks.extend(unmatched_models(program));
+            }
+        }
+        (results, watch_list)
+    }
+}
+
+/// What a gap says of work that the budget has ended.
+const CUT_SHORT: &str = "was cut short: the budget was used up";
 
 /// An entry point that is not there is an error: without it, nothing would be found and all would seem well.
 fn must_match(program: &Program, pattern: &Pattern) -> anyhow::Result<()> {

@@ -3,10 +3,12 @@
 use std::io;
 use std::process::{Command, ExitStatus};
 
+pub(crate) use signals::CaughtSignals;
+
 /// Runs a program to its end. Termination signals are left to it, or forwarded if only this process
-/// received them, so that the program decides, and its findings can still be reported.
-pub(crate) fn run(command: &mut Command) -> io::Result<Ended> {
-    let signals = signals::CaughtSignals::begin()?;
+/// received them, so that the program decides, and its findings can still be reported. Whoever presses Ctrl-C three times at
+/// once has the program killed.
+pub(crate) fn run(command: &mut Command, signals: CaughtSignals) -> io::Result<Ended> {
     let mut child = command.spawn()?;
     let _passing = signals.forward_to(child.id());
     let status = child.wait();
@@ -36,6 +38,7 @@ mod signals {
     use std::os::unix::process::ExitStatusExt;
     use std::process::ExitStatus;
     use std::thread;
+    use std::time::{Duration, Instant};
 
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::{Pid, getpgrp, tcgetpgrp};
@@ -45,17 +48,27 @@ mod signals {
     const TERMINATION_SIGNALS: [Signal; 4] =
         [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
 
+    /// So many requests to stop within this time are a request to kill. A program may answer each of them in its own way, as
+    /// shells do, and nobody makes three so soon of one that answers.
+    const REQUESTS_TO_KILL: usize = 3;
+    const SOON: Duration = Duration::from_secs(2);
+
     /// Signals that this process catches, so that they do not terminate it.
-    pub(super) struct CaughtSignals(Signals);
+    pub(crate) struct CaughtSignals(Signals);
 
     impl CaughtSignals {
         /// Starts to catch signals. A signal that this process was started to ignore stays ignored, also
         /// for the child: `nohup` relies on that.
-        pub(super) fn begin() -> io::Result<CaughtSignals> {
+        pub(crate) fn begin() -> io::Result<CaughtSignals> {
             let ignored = ignored_signals();
             let caught = TERMINATION_SIGNALS.iter().map(|signal| *signal as i32);
             Signals::new(caught.filter(|signal| ignored & (1 << (signal - 1)) == 0))
                 .map(CaughtSignals)
+        }
+
+        /// Whether one was received and not asked for yet.
+        pub(crate) fn any_received(&mut self) -> bool {
+            self.0.pending().next().is_some()
         }
 
         /// Forwards them to a process.
@@ -63,12 +76,19 @@ mod signals {
             let CaughtSignals(mut signals) = self;
             let handle = signals.handle();
             thread::spawn(move || {
+                let mut requests: Vec<Instant> = Vec::new();
                 for signal in signals.forever() {
                     let process = i32::try_from(process).map(Pid::from_raw);
                     let (Ok(process), Ok(signal)) = (process, Signal::try_from(signal)) else {
                         continue;
                     };
-                    if !was_sent_to_process_group(signal) {
+                    if signal == Signal::SIGINT {
+                        requests.retain(|request| request.elapsed() < SOON);
+                        requests.push(Instant::now());
+                    }
+                    if requests.len() >= REQUESTS_TO_KILL {
+                        let _ = kill(process, Signal::SIGKILL);
+                    } else if !was_sent_to_process_group(signal) {
                         // A program that has ended needs no signal.
                         let _ = kill(process, signal);
                     }
@@ -111,13 +131,17 @@ mod signals {
     use std::process::ExitStatus;
 
     /// Nothing is forwarded: a console notifies all its processes.
-    pub(super) struct CaughtSignals;
+    pub(crate) struct CaughtSignals;
 
     impl CaughtSignals {
-        pub(super) fn begin() -> io::Result<CaughtSignals> {
+        pub(crate) fn begin() -> io::Result<CaughtSignals> {
             // Where no handler can be installed, Ctrl-C ends this process as it always does.
             let _ = ctrlc::set_handler(|| {});
             Ok(CaughtSignals)
+        }
+
+        pub(crate) fn any_received(&mut self) -> bool {
+            false
         }
 
         pub(super) fn forward_to(self, _process: u32) -> CaughtSignals {

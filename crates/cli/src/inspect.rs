@@ -15,27 +15,39 @@ use program::{MethodId, ir};
 
 use crate::Outcome;
 use crate::assemble::{Assembled, InputForm, assemble};
+use crate::attended_work::attend;
 use crate::cancel::Cancel;
 use crate::flags::InspectFlags;
 use crate::model_files;
 use crate::output;
 use crate::progress::Progress;
 
-pub(crate) fn run(flags: &InspectFlags) -> anyhow::Result<Outcome> {
+pub(crate) fn run(flags: &'static InspectFlags) -> anyhow::Result<Outcome> {
     let progress = Progress::new(true);
-    let paths = std::slice::from_ref(&flags.app);
     let models = model_files::read(&flags.program.models)?;
-    let assembled = assemble(
-        paths,
-        &flags.program,
-        models,
-        InputForm::default(),
-        &Cancel::on_interrupt(),
-        &progress,
-    );
+    let cancel = Cancel::on_interrupt();
+    let described = {
+        let (progress, cancel) = (progress.clone(), cancel.clone());
+        move || {
+            let should_stop = || cancel.is_requested();
+            let assembled = assemble(
+                std::slice::from_ref(&flags.app),
+                &flags.program,
+                models,
+                InputForm::default(),
+                &should_stop,
+                &progress,
+            )?;
+            // What a description leaves out cannot be seen in it, so that half of one is none.
+            assembled.map(|assembled| describe(flags, &assembled)).transpose()
+        }
+    };
+    let described = attend(described, || cancel.grace());
     progress.finish();
-    let Some(assembled) = assembled? else { return Ok(Outcome::InterruptedWithoutFindings) };
-    output::print(&describe(flags, &assembled)?)?;
+    let Some(text) = described.transpose()?.flatten().filter(|_| !cancel.is_requested()) else {
+        return Ok(Outcome::InterruptedWithoutFindings);
+    };
+    output::print(&text)?;
     Ok(Outcome::NothingFound)
 }
 

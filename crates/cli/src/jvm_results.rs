@@ -21,7 +21,8 @@ pub(crate) struct JvmResults {
     pub(crate) jvms: usize,
     /// Whether one of them was killed or still runs.
     pub(crate) is_unfinished: bool,
-    /// Whether a run without findings is a success: a JVM was watched to its end, and no results are damaged.
+    /// Whether a run without findings is a success: each JVM was watched to its end, one at least had classes to watch,
+    /// and no results are damaged.
     pub(crate) is_trustworthy: bool,
     /// Why a recording is not where it should be, or not whole: the work is not done then.
     pub(crate) not_recorded: Option<String>,
@@ -123,8 +124,10 @@ pub(crate) fn read_jvm_results(
         shared_fields,
         jvms: all.len() + unreadable.len(),
         is_unfinished: all.iter().any(|jvm| jvm.ending == Ending::Running),
+        // What a JVM that was killed did at last, or does after the command has ended, nobody has seen.
         is_trustworthy: unreadable.is_empty()
-            && all.iter().any(|jvm| jvm.ending == Ending::Complete && jvm.classes_watched > 0),
+            && all.iter().all(|jvm| jvm.ending == Ending::Complete)
+            && all.iter().any(|jvm| jvm.classes_watched > 0),
         not_recorded,
     })
 }
@@ -313,9 +316,24 @@ mod tests {
         fs::write(directory.path().join("2.json"), "{").unwrap();
         let jvm_results = read_jvm_results(directory.path(), None, None).unwrap();
         assert_eq!(jvm_results.shared_fields, None);
+        assert!(!jvm_results.is_trustworthy);
         let remarks = jvm_results.results.remarks;
         assert!(remarks.iter().any(|it| it.starts_with("`p.Main` (Java 17) left no results")));
         assert!(remarks.iter().any(|it| it.contains("`2.json` are damaged")));
+    }
+
+    #[test]
+    fn every_jvm_must_have_been_watched_to_its_end() {
+        for (other, is_trustworthy) in
+            [(Ending::Complete, true), (Ending::Running, false), (Ending::Abandoned, false)]
+        {
+            let directory = tempfile::tempdir().unwrap();
+            jvm(1, "one").write(directory.path()).unwrap();
+            let other = agent_protocol::Results { ending: other, ..jvm(2, "other") };
+            other.write(directory.path()).unwrap();
+            let jvm_results = read_jvm_results(directory.path(), None, None).unwrap();
+            assert_eq!(jvm_results.is_trustworthy, is_trustworthy, "{:?}", other.ending);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod agent_flags;
 mod assemble;
 mod atomic_spec_file;
+mod attended_work;
 mod baseline_file;
 mod budget;
 mod cancel;
@@ -66,8 +67,10 @@ fn main() -> ExitCode {
     let version: &'static str = launch::long_version().leak();
     let matches = Flags::command().long_version(version).get_matches();
     let flags = Flags::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    // Work on other threads refers to it, and may go on until this process ends.
+    let flags: &'static Flags = Box::leak(Box::new(flags));
     // A panic is a defect of ours, and must still not look like "findings" to a script.
-    let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(&flags)));
+    let outcome = panic::catch_unwind(AssertUnwindSafe(|| dispatch(flags)));
     match outcome {
         Ok(Ok(Outcome::NothingFound)) => ExitCode::SUCCESS,
         Ok(Ok(Outcome::Findings)) => ExitCode::from(1),
@@ -86,7 +89,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(flags: &Flags) -> anyhow::Result<Outcome> {
+fn dispatch(flags: &'static Flags) -> anyhow::Result<Outcome> {
     match &flags.command {
         Command::Check(flags) => check::run(flags),
         Command::Run(flags) => run::run(flags),

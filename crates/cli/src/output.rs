@@ -9,7 +9,7 @@ use output_file::{reason, write_whole};
 use report::{Detail, Format, Options, Sources};
 
 use crate::flags::{self, Color, PresentationFlags};
-use crate::terminal_text::{HarmlessWriter, harmless};
+use crate::terminal_text::{HarmlessWriter, harmless, say};
 
 /// The width of excerpts if there is no terminal.
 const DEFAULT_WIDTH: usize = 140;
@@ -189,9 +189,18 @@ pub(crate) fn make_directory(path: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// Makes a directory for what only this user may read, unless it is there.
+/// Makes a directory for what only this user may read, unless it is there. Then it stays as the user has made it: files in it
+/// are private all the same, but where everybody may write, some may be of others.
 pub(crate) fn make_private_directory(path: &Path) -> anyhow::Result<()> {
-    if path.is_dir() {
+    if let Ok(metadata) = path.metadata()
+        && metadata.is_dir()
+    {
+        if everybody_may_write(&metadata) {
+            say(format_args!(
+                "warning: everybody may write to `{}`, so that results in it may be of others",
+                path.display()
+            ));
+        }
         return Ok(());
     }
     let mut builder = std::fs::DirBuilder::new();
@@ -203,6 +212,17 @@ pub(crate) fn make_private_directory(path: &Path) -> anyhow::Result<()> {
         // The reasons are the same.
         Err(_) => make_directory(path),
     }
+}
+
+#[cfg(unix)]
+fn everybody_may_write(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    metadata.permissions().mode() & 0o002 != 0
+}
+
+#[cfg(not(unix))]
+fn everybody_may_write(_: &std::fs::Metadata) -> bool {
+    false
 }
 
 /// Prints a text to standard output.

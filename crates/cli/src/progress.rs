@@ -1,6 +1,7 @@
 //! Progress on a terminal; silence everywhere else.
 
 use std::io::{self, IsTerminal};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::ProgressBar;
@@ -10,6 +11,7 @@ use indicatif::ProgressBar;
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
+    phase: Arc<Mutex<&'static str>>,
 }
 
 impl Progress {
@@ -20,12 +22,23 @@ impl Progress {
         if shown {
             bar.enable_steady_tick(Duration::from_millis(100));
         }
-        Progress { bar }
+        Progress { bar, phase: Arc::default() }
     }
 
     /// Says what is being done now, `reading classes` for example.
-    pub(crate) fn phase(&self, name: &str) {
-        self.bar.set_message(name.to_string());
+    pub(crate) fn phase(&self, name: &'static str) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        self.bar.set_message(name);
+    }
+
+    /// Says how far it has come.
+    pub(crate) fn count(&self, text: String) {
+        self.bar.set_message(text);
+    }
+
+    /// What is being done now.
+    pub(crate) fn current(&self) -> &'static str {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Clears the line, so that the report does not share it.

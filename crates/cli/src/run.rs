@@ -13,7 +13,7 @@ use checkers::NeededAccesses;
 use findings::{Results, merge_and_rank};
 use report::Format;
 
-use crate::child::{self, Ended};
+use crate::child::{self, CaughtSignals, Ended};
 use crate::flags::{OnDeadlock, RunFlags, Watch, WatchListFor};
 use crate::jvm_results::{JvmResults, name_for_each_process, read_jvm_results};
 use crate::launch::{self, Agent};
@@ -96,8 +96,12 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
     write_suspects(suspicions.as_ref(), &mut options)?;
     let mut report =
         Report { flags, requires_agent, observed, suspicions, shared_fields, watch: None };
+    let mut signals = CaughtSignals::begin()?;
     if flags.watch == Watch::Auto && agent.is_ok() {
-        let prepared = watch_auto::prepare(&watch_request(flags, &settings), results.path());
+        let request = watch_request(flags, &settings);
+        let prepared =
+            watch_auto::prepare(&request, results.path(), &mut || signals.any_received());
+        let Some(prepared) = prepared else { return Ok(Outcome::InterruptedWithoutFindings) };
         options.watch_list = prepared.list.as_deref().map(std::path::absolute).transpose()?;
         report.watch = Some(prepared.remark);
     }
@@ -113,7 +117,8 @@ pub(crate) fn run(flags: &RunFlags) -> anyhow::Result<Outcome> {
         bail!("there is nothing to run");
     };
     let notes = UrgentNotes::begin(results.path(), flags.presentation.quiet);
-    let ended = child::run(&mut command).map_err(|error| not_started(&flags.command[0], &error));
+    let ended =
+        child::run(&mut command, signals).map_err(|error| not_started(&flags.command[0], &error));
     notes.end();
     let ended = ended?;
     match agent {
@@ -336,7 +341,16 @@ impl Report<'_> {
             (Ok(Verdict::Findings), 0) => Outcome::Findings,
             (Ok(Verdict::Findings | Verdict::NoFindings), code) => Outcome::Program(code),
         };
-        Ok(if is_trustworthy { outcome } else { unwatched(outcome) })
+        let outcome = match (is_trustworthy, unwatched(outcome)) {
+            (true, _) => outcome,
+            (false, failure) if failure == outcome => outcome,
+            // The report may be in a file, or without remarks.
+            (false, failure) => {
+                say(format_args!("error: nothing was found, and not all of the run was watched"));
+                failure
+            }
+        };
+        Ok(outcome)
     }
 }
 

@@ -58,7 +58,9 @@ fn show(flags: &ModelsShowFlags) -> anyhow::Result<Outcome> {
         let models = model_files::read(&flags.program.models)?;
         let cancel = Cancel::on_interrupt();
         let form = InputForm::default();
-        let assembled = assemble(&flags.paths, &flags.program, models, form, &cancel, &progress);
+        let should_stop = || cancel.is_requested();
+        let assembled =
+            assemble(&flags.paths, &flags.program, models, form, &should_stop, &progress);
         progress.finish();
         let Some(assembled) = assembled? else { return Ok(Outcome::InterruptedWithoutFindings) };
         text = matching(assembled.program.models(), &flags.pattern);

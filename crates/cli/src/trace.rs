@@ -1,9 +1,12 @@
 //! `scission trace`: counts the events of a trace, and converts it. Running checkers on it is in
-//! `recorded.rs`.
+//! `trace_checkers.rs`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use events::binary::{self, Header, ReadError};
@@ -11,6 +14,8 @@ use events::{Event, Form, Sink, Stats, Tables, TraceError, TraceReader, resolve,
 use report::TraceSummary;
 
 use crate::Outcome;
+use crate::attended_work::attend;
+use crate::cancel::Cancel;
 use crate::config::why_unreadable;
 use crate::flags::{self, TraceFlags, TraceForm, TriageFlags};
 use crate::output::{self, Destination};
@@ -22,7 +27,7 @@ const SHOWN_NOTES: usize = 20;
 
 pub(crate) type Trace = TraceReader<Box<dyn Read>>;
 
-pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
+pub(crate) fn run(flags: &'static TraceFlags) -> anyhow::Result<Outcome> {
     if !flags.stats && flags.to.is_none() {
         return trace_checkers::run(flags);
     }
@@ -56,29 +61,55 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
             "counts and trace would be mixed on standard output; `--output FILE` writes the trace to a file"
         );
     }
-    let mut trace = open(&flags.file)?;
+    let cancel = Cancel::on_interrupt();
+    let worker = cancel.clone();
+    let done =
+        attend(move || count_or_convert(flags, &format, &destination, &worker), || cancel.grace());
+    match done {
+        // A trace that ends where the user has stopped it may look damaged.
+        Some(Err(_)) | None if cancel.is_requested() => {
+            output_file::remove_unfinished();
+            Ok(Outcome::InterruptedWithoutFindings)
+        }
+        Some(outcome) => outcome,
+        None => Ok(Outcome::InterruptedWithoutFindings),
+    }
+}
+
+fn count_or_convert(
+    flags: &TraceFlags,
+    format: &StatsFormat,
+    destination: &Destination,
+    cancel: &Cancel,
+) -> anyhow::Result<Outcome> {
+    let mut trace = open(&flags.file, cancel)?;
     let mut stats = flags.stats.then(Stats::default);
     let mut notes = Vec::new();
     match flags.to {
         Some(form) => {
             let (stats, notes) = (&mut stats, &mut notes);
-            deliver(&destination, &flags.file, |writer| {
-                *notes = convert(&mut trace, form, stats.as_mut(), writer)?;
+            let converted = deliver(destination, &flags.file, |writer| {
+                *notes = convert(&mut trace, form, stats.as_mut(), writer, cancel)?;
                 Ok(())
-            })?;
+            });
+            converted?;
         }
         None => {
-            count(&mut trace, stats.as_mut()).map_err(|error| unreadable(&flags.file, &error))?
+            count(&mut trace, stats.as_mut(), cancel)
+                .map_err(|error| unreadable(&flags.file, &error))?;
         }
     }
     let mut all_notes = trace.notes();
     all_notes.append(&mut notes);
+    if cancel.is_requested() {
+        all_notes.push("interrupted: this is what was read until then".to_string());
+    }
     if let Some(stats) = &stats {
         let header = trace.header();
         let summary =
             TraceSummary { form: trace.form(), header: &header.pairs, stats, notes: &all_notes };
         // With `--to`, the file is for the trace.
-        let destination = if flags.to.is_some() { &Destination::Screen } else { &destination };
+        let destination = if flags.to.is_some() { &Destination::Screen } else { destination };
         deliver(destination, &flags.file, |writer| {
             let rendered = match format {
                 StatsFormat::Text => summary.render_text(writer),
@@ -93,21 +124,101 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
     if let Some(more @ 1..) = all_notes.len().checked_sub(SHOWN_NOTES) {
         say(format_args!("note: {more} more notes like these"));
     }
+    if cancel.is_requested() {
+        return Ok(Outcome::InterruptedWithoutFindings);
+    }
     Ok(Outcome::NothingFound)
 }
 
-fn open(path: &Path) -> anyhow::Result<Trace> {
-    TraceReader::new(input(path)?).map_err(|error| unreadable(path, &error))
+fn open(path: &Path, cancel: &Cancel) -> anyhow::Result<Trace> {
+    TraceReader::new(input(path, cancel)?).map_err(|error| unreadable(path, &error))
 }
 
-/// The bytes of a trace; `-` is standard input.
-pub(crate) fn input(path: &Path) -> anyhow::Result<Box<dyn Read>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
-    }
-    match File::open(path) {
-        Ok(file) => Ok(Box::new(file)),
+/// The bytes of a trace; `-` is standard input. What is not there yet when the user asks to stop is not waited for.
+pub(crate) fn input(path: &Path, cancel: &Cancel) -> anyhow::Result<Box<dyn Read>> {
+    let is_file = fs::metadata(path).map(|metadata| metadata.is_file());
+    match is_file {
+        _ if path == Path::new("-") => {
+            Ok(Box::new(AwaitedInput::new(cancel.clone(), || Ok(io::stdin()))))
+        }
+        Ok(false) => {
+            let path = path.to_path_buf();
+            Ok(Box::new(AwaitedInput::new(cancel.clone(), move || File::open(path))))
+        }
+        Ok(true) => match File::open(path) {
+            Ok(file) => Ok(Box::new(file)),
+            Err(error) => Err(unreadable(path, &error.into())),
+        },
         Err(error) => Err(unreadable(path, &error.into())),
+    }
+}
+
+/// A pipe, or whatever else may keep its reader waiting, read by a thread that may be left behind.
+struct AwaitedInput {
+    cancel: Cancel,
+    parts: Receiver<io::Result<Vec<u8>>>,
+    /// What was received and not read yet, and how much of it was.
+    part: Vec<u8>,
+    taken: usize,
+}
+
+/// How much is read at a time, and how many parts wait for the reader of the trace.
+const PART: usize = 1 << 16;
+const WAITING_PARTS: usize = 16;
+
+/// How often it is asked whether to go on waiting.
+const POLL: Duration = Duration::from_millis(20);
+
+impl AwaitedInput {
+    fn new<R: Read>(
+        cancel: Cancel,
+        open: impl FnOnce() -> io::Result<R> + Send + 'static,
+    ) -> AwaitedInput {
+        let (sender, parts) = mpsc::sync_channel(WAITING_PARTS);
+        thread::spawn(move || {
+            let mut input = match open() {
+                Ok(input) => input,
+                Err(error) => {
+                    let _ = sender.send(Err(error));
+                    return;
+                }
+            };
+            loop {
+                let mut part = vec![0; PART];
+                let read = input.read(&mut part).map(|length| {
+                    part.truncate(length);
+                    part
+                });
+                let is_last = match &read {
+                    Ok(part) => part.is_empty(),
+                    Err(error) => error.kind() != io::ErrorKind::Interrupted,
+                };
+                if sender.send(read).is_err() || is_last {
+                    return;
+                }
+            }
+        });
+        AwaitedInput { cancel, parts, part: Vec::new(), taken: 0 }
+    }
+}
+
+impl Read for AwaitedInput {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.taken == self.part.len() {
+            match self.parts.recv_timeout(POLL) {
+                Ok(part) => (self.part, self.taken) = (part?, 0),
+                Err(RecvTimeoutError::Timeout) if self.cancel.is_requested() => return Ok(0),
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            }
+            if self.part.is_empty() {
+                return Ok(0);
+            }
+        }
+        let length = buffer.len().min(self.part.len() - self.taken);
+        buffer[..length].copy_from_slice(&self.part[self.taken..self.taken + length]);
+        self.taken += length;
+        Ok(length)
     }
 }
 
@@ -121,6 +232,13 @@ enum StatsFormat {
 enum Failure {
     Read(TraceError),
     Write(io::Error),
+}
+
+impl Failure {
+    /// What is written is not whole, and does not take the place of an older file.
+    fn interrupted() -> Failure {
+        Failure::Write(io::ErrorKind::Interrupted.into())
+    }
 }
 
 pub(crate) fn unreadable(path: &Path, error: &TraceError) -> anyhow::Error {
@@ -165,8 +283,14 @@ fn deliver(
     why_not_read.map_or(delivered, Err)
 }
 
-fn count(trace: &mut Trace, mut stats: Option<&mut Stats>) -> Result<(), TraceError> {
-    while let Some(event) = trace.next_event()? {
+fn count(
+    trace: &mut Trace,
+    mut stats: Option<&mut Stats>,
+    cancel: &Cancel,
+) -> Result<(), TraceError> {
+    while !cancel.is_requested()
+        && let Some(event) = trace.next_event()?
+    {
         if let Some(stats) = &mut stats {
             stats.add(&event);
         }
@@ -180,6 +304,7 @@ fn convert(
     form: TraceForm,
     mut stats: Option<&mut Stats>,
     writer: &mut dyn Write,
+    cancel: &Cancel,
 ) -> Result<Vec<String>, Failure> {
     match form {
         TraceForm::Binary => {
@@ -188,16 +313,21 @@ fn convert(
                 header =
                     Header::default().with("tool", concat!("scission ", env!("CARGO_PKG_VERSION")));
             }
-            copy(trace, &mut binary::Writer::new(writer, &header)?, stats)?;
+            copy(trace, &mut binary::Writer::new(writer, &header)?, stats, cancel)?;
         }
-        TraceForm::Text => copy(trace, &mut text::Writer::new(writer), stats)?,
+        TraceForm::Text => copy(trace, &mut text::Writer::new(writer), stats, cancel)?,
         TraceForm::Std => {
             let mut events: Vec<Event> = Vec::new();
-            while let Some(event) = trace.next_event()? {
+            while !cancel.is_requested()
+                && let Some(event) = trace.next_event()?
+            {
                 if let Some(stats) = &mut stats {
                     stats.add(&event);
                 }
                 events.push(event);
+            }
+            if cancel.is_requested() {
+                return Err(Failure::interrupted());
             }
             let tables: &Tables = trace.tables();
             let mut sink = std_form::Writer::new(writer);
@@ -221,12 +351,19 @@ fn copy(
     trace: &mut Trace,
     sink: &mut dyn Sink,
     mut stats: Option<&mut Stats>,
+    cancel: &Cancel,
 ) -> Result<(), Failure> {
-    while let Some(event) = trace.next_event()? {
+    while !cancel.is_requested()
+        && let Some(event) = trace.next_event()?
+    {
         if let Some(stats) = &mut stats {
             stats.add(&event);
         }
         sink.event(&event, trace.tables())?;
+    }
+    // A pipe whose writer is still there may have ended here for the reader alone.
+    if cancel.is_requested() {
+        return Err(Failure::interrupted());
     }
     Ok(sink.finish(trace.tables())?)
 }

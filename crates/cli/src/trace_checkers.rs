@@ -1,17 +1,20 @@
-//! `scission trace --monitor`: runs checkers on a recorded run.
+//! `scission trace --monitor`: runs checkers on a recorded run, on a thread of their own.
 //!
 //! What the run did is all in the trace. What the configuration can still decide is which of its blocks are
 //! not meant to be atomic: those of excluded methods are left out, and what was done in them was done in
 //! the blocks around them.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use anyhow::bail;
 use checkers::{Checker, NeededAccesses, ObjectRaceCriterion, Registration};
 use events::{Action, Event, Form, SiteId, Tables, ThreadId, TraceReader};
-use findings::{Gap, GapKind, Results};
+use findings::{Finding, Gap, GapKind, Results};
 use models::Pattern;
 use rustc_hash::FxHashMap;
 
 use crate::Outcome;
+use crate::attended_work::attend;
 use crate::cancel::Cancel;
 use crate::flags::{ObjectRace, TraceFlags};
 use crate::output::Screen;
@@ -20,13 +23,13 @@ use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::TraceSettings;
 use crate::trace::{Trace, input, unreadable};
 
-/// How many events are processed between checks for cancellation and updates of the progress.
-const STEP: u64 = 1 << 18;
+/// How many events are processed between updates of the progress.
+const PROGRESS_STEP: u64 = 1 << 18;
 
 /// A damaged trace may have very many notes; the others are counted.
 const SHOWN_NOTES: usize = 20;
 
-pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
+pub(crate) fn run(flags: &'static TraceFlags) -> anyhow::Result<Outcome> {
     let settings = TraceSettings::new(flags)?;
     let report = ObservedReport::prepare(
         &settings.report,
@@ -38,58 +41,111 @@ pub(crate) fn run(flags: &TraceFlags) -> anyhow::Result<Outcome> {
             graphs: flags.graphs.as_deref(),
         },
     )?;
-    let name = flags.file.file_name().unwrap_or(flags.file.as_os_str()).to_string_lossy();
-    let mut trace = TraceReader::with_lines_as_sites(input(&flags.file)?, &name)
-        .map_err(|error| unreadable(&flags.file, &error))?;
-    let mut excluded = settings.atomic_exclude;
+    let mut excluded = settings.atomic_exclude.clone();
     excluded.extend(report.learned_exclusions());
-    let cancel = Cancel::on_interrupt();
-    let progress = Progress::new(!flags.presentation.quiet && !flags.no_progress);
-    let checker_settings = checkers::Settings {
-        speculation: !flags.no_speculation,
-        object_race: match flags.object_race {
-            ObjectRace::Lockset => ObjectRaceCriterion::Lockset,
-            ObjectRace::Hybrid => ObjectRaceCriterion::Hybrid,
-        },
-    };
-    let mut checker_run =
-        CheckerRun::new(&settings.checkers, checker_settings, Blocks::new(excluded));
-    let completed = checker_run.process(&mut trace, &cancel, &progress);
-    progress.finish();
+    let recording = Arc::new(Recording {
+        flags,
+        checkers: settings.checkers.clone(),
+        excluded,
+        cancel: Cancel::on_interrupt(),
+        progress: Progress::new(!flags.presentation.quiet && !flags.no_progress),
+        so_far: Mutex::default(),
+    });
+    let worker = Arc::clone(&recording);
+    let ended = attend(move || worker.check(), || recording.cancel.grace());
+    recording.progress.finish();
+    let interrupted = recording.cancel.is_requested();
+    if let Some(Err(error)) = ended
+        && !interrupted
+    {
+        return Err(error);
+    }
+    let SoFar { found, mut results, broken } = std::mem::take(&mut *recording.so_far());
+    results.interrupted = interrupted;
+    let screen = Screen::standard_output(flags.presentation.color);
+    match (report.deliver(found, results, screen)?, broken) {
+        (Verdict::Findings, _) => Ok(Outcome::Findings),
+        (Verdict::NoFindings, _) if interrupted => Ok(Outcome::InterruptedWithoutFindings),
+        (Verdict::NoFindings, Some(why)) => bail!("{why}"),
+        (Verdict::NoFindings, None) => Ok(Outcome::NothingFound),
+    }
+}
 
-    let mut remarks = notes(&trace, &checker_run.registrations);
-    // Findings in the part that can be read are reported.
-    let broken = match completed {
-        Ok(()) => None,
-        Err(error) => {
-            remarks.push(format!("only the events before it were checked: {error}"));
-            Some(unreadable(&flags.file, &error))
-        }
-    };
-    let tables = trace.tables();
-    let results = Results {
-        remarks,
-        gaps: checker_run.gaps(&name),
-        stats: vec![
+/// A recorded run that is checked on a thread of its own. Whoever waits for it can take what was found so far.
+struct Recording {
+    flags: &'static TraceFlags,
+    checkers: Vec<&'static str>,
+    /// Methods that are not meant to be atomic.
+    excluded: Vec<Pattern>,
+    cancel: Cancel,
+    progress: Progress,
+    so_far: Mutex<SoFar>,
+}
+
+/// What is known of a recorded run.
+#[derive(Default)]
+struct SoFar {
+    found: Vec<Finding>,
+    results: Results,
+    /// Why not all of it could be checked.
+    broken: Option<String>,
+}
+
+impl Recording {
+    fn so_far(&self) -> MutexGuard<'_, SoFar> {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        let Recording { flags, cancel, .. } = self;
+        let name = flags.file.file_name().unwrap_or(flags.file.as_os_str()).to_string_lossy();
+        let mut trace = TraceReader::with_lines_as_sites(input(&flags.file, cancel)?, &name)
+            .map_err(|error| unreadable(&flags.file, &error))?;
+        let checker_settings = checkers::Settings {
+            speculation: !flags.no_speculation,
+            object_race: match flags.object_race {
+                ObjectRace::Lockset => ObjectRaceCriterion::Lockset,
+                ObjectRace::Hybrid => ObjectRaceCriterion::Hybrid,
+            },
+        };
+        let blocks = Blocks::new(self.excluded.clone());
+        let mut checker_run = CheckerRun::new(&self.checkers, checker_settings, blocks);
+        let completed = checker_run.process(&mut trace, cancel, &self.progress);
+
+        let mut remarks = notes(&trace, &checker_run.registrations);
+        let file = flags.file.display();
+        // Findings in the part that can be read are reported.
+        let broken = match completed {
+            Ok(()) => trace.is_damaged().then(|| {
+                format!(
+                    "the trace `{file}` is damaged, and nothing was found in what is left of it"
+                )
+            }),
+            Err(error) => {
+                remarks.push(format!("only the events before it were checked: {error}"));
+                Some(unreadable(&flags.file, &error).to_string())
+            }
+        };
+        let tables = trace.tables();
+        let uncertain = checker_run.checkers.iter().map(|checker| checker.uncertain_violations());
+        let stats = vec![
             ("threads", tables.threads.len() as u64),
             ("events", checker_run.events),
-            (
-                "uncertain_violations",
-                checker_run.checkers.iter().map(|checker| checker.uncertain_violations()).sum(),
-            ),
-        ],
-        interrupted: cancel.is_requested(),
-        ..Results::default()
-    };
-    let interrupted = results.interrupted;
-    let findings =
-        checker_run.checkers.iter().flat_map(|checker| checker.findings(tables)).collect();
-    let screen = Screen::standard_output(flags.presentation.color);
-    match (report.deliver(findings, results, screen)?, broken) {
-        (Verdict::Findings, _) => Ok(Outcome::Findings),
-        (Verdict::NoFindings, Some(error)) => bail!("{error}"),
-        (Verdict::NoFindings, None) if interrupted => Ok(Outcome::InterruptedWithoutFindings),
-        (Verdict::NoFindings, None) => Ok(Outcome::NothingFound),
+            ("uncertain_violations", uncertain.sum()),
+        ];
+        {
+            let mut so_far = self.so_far();
+            so_far.results = Results { remarks, stats, ..Results::default() };
+            so_far.broken = broken;
+        }
+        // Some checkers look for other orders of the run only now.
+        for checker in &checker_run.checkers {
+            let found = checker.findings(tables);
+            self.so_far().found.extend(found);
+        }
+        let gaps = checker_run.gaps(&name);
+        self.so_far().results.gaps = gaps;
+        Ok(())
     }
 }
 
@@ -139,7 +195,7 @@ impl CheckerRun {
         progress: &Progress,
     ) -> Result<(), events::TraceError> {
         let mut known_rows = 0;
-        let mut next_step = 0;
+        let mut next_count = 0;
         loop {
             let (events, tables) = trace.next_batch()?;
             if events.is_empty() {
@@ -151,12 +207,12 @@ impl CheckerRun {
                 known_rows = rows;
                 self.checkers.iter_mut().for_each(|checker| checker.learn(tables));
             }
-            if self.events >= next_step {
-                next_step = self.events + STEP;
-                if cancel.is_requested() {
-                    return Ok(());
-                }
-                progress.phase(&format!("{:.1} million events", self.events as f64 / 1e6));
+            if cancel.is_requested() {
+                return Ok(());
+            }
+            if self.events >= next_count {
+                next_count = self.events + PROGRESS_STEP;
+                progress.count(format!("{:.1} million events", self.events as f64 / 1e6));
             }
             self.give(events, tables);
         }

@@ -47,13 +47,24 @@ pub(crate) struct Prepared {
     pub(crate) remark: String,
 }
 
-/// The list is left in a directory, where the agents find it.
-pub(crate) fn prepare(request: &Request<'_>, directory: &Path) -> Prepared {
+/// The list is left in a directory, where the agents find it. Nothing comes of it if the user asks to stop.
+pub(crate) fn prepare(
+    request: &Request<'_>,
+    directory: &Path,
+    is_interrupted: &mut dyn FnMut() -> bool,
+) -> Option<Prepared> {
     let started = Instant::now();
-    let found = find(request, directory);
+    let mut was_interrupted = false;
+    let found = find(request, directory, &mut || {
+        was_interrupted |= is_interrupted();
+        was_interrupted
+    });
+    if was_interrupted {
+        return None;
+    }
     // Tenths are enough, and differ less from run to run.
     let seconds = format!("{:.1} s", started.elapsed().as_secs_f64());
-    match found {
+    Some(match found {
         Ok(Found { path, listed, from }) => {
             let accesses = number_of(listed.accesses.len(), "access", "accesses");
             let classes = number_of(listed.analysed.len(), "analysed class", "analysed classes");
@@ -71,7 +82,7 @@ pub(crate) fn prepare(request: &Request<'_>, directory: &Path) -> Prepared {
         Err(why) => {
             Prepared { list: None, remark: format!("everything was watched: {why} ({seconds})") }
         }
-    }
+    })
 }
 
 struct Found {
@@ -87,7 +98,11 @@ enum From {
     Cache,
 }
 
-fn find(request: &Request<'_>, directory: &Path) -> Result<Found, String> {
+fn find(
+    request: &Request<'_>,
+    directory: &Path,
+    is_interrupted: &mut dyn FnMut() -> bool,
+) -> Result<Found, String> {
     let (launcher, arguments) = request.command.split_first().ok_or("there is no command")?;
     let Some(home) = launch::java_home(launcher) else {
         let name = Path::new(launcher).file_name().unwrap_or_default().to_string_lossy();
@@ -103,7 +118,7 @@ fn find(request: &Request<'_>, directory: &Path) -> Result<Found, String> {
     let (text, from) = match known {
         Some(text) => (text, From::Cache),
         None => {
-            let text = analyse(request, &home, &entries, &path, deadline)?;
+            let text = analyse(request, &home, &entries, &path, deadline, is_interrupted)?;
             let kept = match (&cache, key) {
                 (Some(cache), Some(key)) => cache.write(key, &text).map_err(|error| reason(&error)),
                 (None, _) => Err("there is no directory for it".to_string()),
@@ -133,6 +148,7 @@ fn analyse(
     entries: &[PathBuf],
     path: &Path,
     deadline: Instant,
+    is_interrupted: &mut dyn FnMut() -> bool,
 ) -> Result<String, String> {
     let failed = |why: &dyn Display| format!("the analysis failed: {why}");
     let scission = env::current_exe().map_err(|error| failed(&error))?;
@@ -154,7 +170,8 @@ fn analyse(
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(errors.try_clone().map_err(|error| failed(&error))?);
     let left = deadline.saturating_duration_since(Instant::now());
-    let status = finish_within(&mut command, left).map_err(|error| failed(&error))?;
+    let status =
+        finish_within(&mut command, left, is_interrupted).map_err(|error| failed(&error))?;
     let Some(status) = status else {
         let seconds = request.budget.as_secs_f64();
         return Err(format!(
@@ -173,15 +190,19 @@ fn analyse(
     fs::read_to_string(path).map_err(|error| failed(&error))
 }
 
-/// Runs a command; nothing if it was ended because its time was over.
-fn finish_within(command: &mut Command, time: Duration) -> io::Result<Option<ExitStatus>> {
+/// Runs a command; nothing if it was ended because its time was over, or the user asked to stop.
+fn finish_within(
+    command: &mut Command,
+    time: Duration,
+    is_interrupted: &mut dyn FnMut() -> bool,
+) -> io::Result<Option<ExitStatus>> {
     let deadline = Instant::now() + time;
     let mut child = command.spawn()?;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if Instant::now() >= deadline {
+        if Instant::now() >= deadline || is_interrupted() {
             child.kill()?;
             child.wait()?;
             return Ok(None);
@@ -386,6 +407,8 @@ mod tests {
         // Its input never ends.
         let mut waiting = Command::new("cat");
         waiting.stdin(Stdio::piped());
-        assert!(finish_within(&mut waiting, Duration::ZERO).unwrap().is_none());
+        assert!(finish_within(&mut waiting, Duration::ZERO, &mut || false).unwrap().is_none());
+        let long = Duration::from_secs(600);
+        assert!(finish_within(&mut waiting, long, &mut || true).unwrap().is_none());
     }
 }

@@ -1,10 +1,9 @@
-//! `scission check` as a user meets it: good programs, bad input, and Ctrl-C.
+//! `scission check` as a user meets it: good programs and bad input.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 /// Two classes, one with a defect.
 const SOURCE: &str = "
@@ -310,28 +309,6 @@ fn inspect_shows_a_method_in_every_form() {
         named.contains("<CLIENT, many") && named.contains("begins at shop.Shop.sell"),
         "{named}"
     );
-}
-
-/// Ctrl-C during the analysis prints the findings so far and says that it was interrupted.
-#[test]
-fn an_interrupt_still_prints_a_report() {
-    let child = Command::new(env!("CARGO_BIN_EXE_scission"))
-        .args(["check", "jrt:java.base", "--library", "full"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary runs");
-    // Long enough to be at work, short enough not to be done.
-    std::thread::sleep(Duration::from_millis(700));
-    let asked = Instant::now();
-    run("kill", &["-INT", &child.id().to_string()], &PathBuf::from("."));
-    let output = child.wait_with_output().expect("it ends");
-    let report = text(&output.stdout);
-    let code = output.status.code();
-    assert!(code == Some(130) || code == Some(1), "{code:?} {report}");
-    assert!(report.contains("interrupted") || report.contains("cut short"), "{report}");
-    assert!(asked.elapsed() < Duration::from_secs(60), "it stops soon");
 }
 
 #[test]

@@ -93,8 +93,13 @@ impl Project {
         Run(output)
     }
 
+    /// The same at its root, with everything shown unless somebody says otherwise.
     fn check(&self, arguments: &[&str]) -> Run {
-        self.check_in(".", arguments)
+        let configuration = fs::read_to_string(self.path().join("scission.toml"));
+        let is_said = arguments.contains(&"--level")
+            || configuration.is_ok_and(|text| text.contains("level"));
+        let shown = if is_said { &[][..] } else { &["--level", "low"] };
+        self.check_in(".", &[arguments, shown].concat())
     }
 
     /// The JSON report.
@@ -205,6 +210,27 @@ fn a_wrong_configuration_is_one_sentence() {
     project.check(&["classes", "--no-config"]).assert(1, &[SELL], &[]);
     let bad_pattern = project.check(&["classes", "--exclude", "shop.Shop.sell()"]);
     assert_eq!(bad_pattern.code(), 2);
+}
+
+#[test]
+fn code_scanning_services_find_the_files() {
+    let project = Project::new(SHOP);
+    project.write("module/src/shop/Source.java", &project.read("Source.java"));
+    let sarif = project.check(&["classes", "--source", "module/src", "--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&sarif.0.stdout).unwrap();
+    let location = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    let uri = &location["artifactLocation"]["uri"];
+    assert_eq!(*uri, "module/src/shop/Source.java", "{location:#}");
+    let base = location["artifactLocation"]["uriBaseId"].as_str().unwrap();
+    assert!(log["runs"][0]["originalUriBaseIds"][base].is_object(), "{base}");
+    // Where nobody knows where the sources lie, and where they lie outside, it is the path below the package's root.
+    let outside = project.path().join("module/src").display().to_string();
+    for flags in [&[][..], &["--source", &outside]] {
+        let sarif = project.check(&[&["classes", "--format", "sarif"], flags].concat());
+        let log: Value = serde_json::from_slice(&sarif.0.stdout).unwrap();
+        let location = &log["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        assert_eq!(location["artifactLocation"]["uri"], "shop/Source.java", "{location:#}");
+    }
 }
 
 #[test]
@@ -336,6 +362,8 @@ const ANNOTATED: &str = "
         }
         @SuppressFindings(value = \"reacquired-lock\", reason = \"the lock is ours\")
         synchronized void named(Stock stock) { if (stock.amount() > 0) { stock.take(); } }
+        @SuppressFindings(reason = \"the field says so\") private final Stock ours = new Stock();
+        synchronized void field() { if (ours.amount() > 0) { ours.take(); } }
         @SuppressFindings(\"stale-value\")
         synchronized void otherRule(Stock stock) { if (stock.amount() > 0) { stock.take(); } }
         @SuppressFindings(\"reaquired-lock\")
@@ -403,6 +431,7 @@ fn annotations_silence_and_raise() {
         [
             "confined: `@ThreadConfined` on `notes.Plain.confined`",
             "everything: `@SuppressFindings` on `notes.Everything`",
+            "field: the field says so",
             "inner: `@NotThreadSafe` on `notes.Outer`",
             "inside: `@ThreadConfined` on `notes.Plain.anonymous`",
             "lambda$lambda$0: `@ThreadConfined` on `notes.Plain.lambda`",
@@ -414,7 +443,7 @@ fn annotations_silence_and_raise() {
         "`@SuppressFindings` on `notes.Plain.misspelled` names `reaquired-lock`, which is no rule"
     );
     let text = project.check(&["classes"]);
-    text.assert(1, &["error[reacquired-lock]: `notes.Promise.promised`", "6 suppressed"], &[]);
+    text.assert(1, &["error[reacquired-lock]: `notes.Promise.promised`", "7 suppressed"], &[]);
     let sarif = project.check(&["classes", "--format", "sarif"]);
     assert!(sarif.stdout().contains("\"kind\": \"inSource\""));
 }
@@ -722,7 +751,7 @@ const COUNTER: &str = "
 fn a_stale_value_stays_known_when_locals_are_renamed_and_lines_move() {
     let project = Project::new(COUNTER);
     let write = ["classes", "--write-baseline", "known.json"];
-    project.check(&write).assert(0, &["`shop.Counter.raise` relies on a stale value"], &[]);
+    project.check_in(".", &write).assert(0, &["`shop.Counter.raise` relies on a stale value"], &[]);
     let renamed = COUNTER
         .replace("seen", "before")
         .replace("next", "after")
@@ -730,7 +759,7 @@ fn a_stale_value_stays_known_when_locals_are_renamed_and_lines_move() {
         .replace("void raise", "void more() { }\n\n void raise");
     project.compile(&renamed);
     let known = ["classes", "--baseline", "known.json"];
-    project.check(&known).assert(0, &["nothing new", "1 in the baseline"], &["stale"]);
+    project.check_in(".", &known).assert(0, &["nothing new", "1 in the baseline"], &["stale"]);
     project.compile(&COUNTER.replace("count = next", "count = by"));
-    project.check(&known).assert(0, &["1 no longer found"], &["relies on"]);
+    project.check_in(".", &known).assert(0, &["1 no longer found"], &["relies on"]);
 }

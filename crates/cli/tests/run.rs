@@ -486,6 +486,34 @@ fn a_jvm_that_left_nothing_is_mentioned() {
 }
 
 #[test]
+fn names_of_a_run_do_not_control_a_terminal() {
+    let directory = TestDirectory::new();
+    let hostile = "m\u{1b}]0;title\u{7}\u{9b}2J\u{1b}[2J\r";
+    let results = Results {
+        command: hostile.into(),
+        java_version: hostile.into(),
+        notes: vec![hostile.into()],
+        gaps: vec![Gap::new(GapKind::Limit, hostile, hostile)],
+        watched_places: BTreeMap::from([(hostile.into(), 3)]),
+        findings: vec![finding(hostile)],
+        lost_events: 1,
+        ending: Ending::Running,
+        ..complete()
+    };
+    directory.results("hostile", &results);
+    directory.fake_java("leave hostile");
+    for flags in [&[][..], &["--verbose"], &["--color", "always"]] {
+        let run_output = directory.run(&[flags, &["--", "./java"]].concat());
+        assert_eq!(run_output.code, Some(1), "{}", run_output.stderr);
+        let text = run_output.stderr;
+        assert!(text.contains("\u{fffd}"), "{text:?}");
+        let controls = ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\r"];
+        let passed = controls.iter().find(|control| text.contains(**control));
+        assert_eq!(passed, None, "{text:?}");
+    }
+}
+
+#[test]
 fn the_program_records_to_the_file_that_was_named_and_others_beside_it() {
     let directory = TestDirectory::new();
     let here = directory.0.path().display().to_string();

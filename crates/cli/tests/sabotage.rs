@@ -52,7 +52,16 @@ public class Main {
         }
     }
 }
+
+/// Without a race.
+class Calm {
+    public static void main(String[] arguments) throws Exception {
+        while (arguments.length > 0 && !Files.exists(Path.of(arguments[0]))) Thread.sleep(20);
+    }
+}
 "#;
+
+const UNWATCHED: &str = "error: nothing was found, and not all of the run was watched";
 
 const RACE: &str = "[happens-before-race]";
 
@@ -140,6 +149,19 @@ impl Sabotage {
     fn shell(&self, flags: &[&str], script: &str) -> Outcome {
         self.run(flags, &["sh", "-c", script])
     }
+
+    /// What is reported of the results in a directory, after the run.
+    fn report(&self, directory: &str) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_scission"));
+        command.args(["run", "--results", directory]).current_dir(self.directory.path());
+        Outcome::of(&command.output().unwrap())
+    }
+
+    /// What JVMs have left in a directory until now.
+    fn results(&self, directory: &str) -> Vec<String> {
+        let files = fs::read_dir(self.path(directory)).into_iter().flatten().flatten();
+        files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect()
+    }
 }
 
 #[test]
@@ -172,20 +194,61 @@ fn a_jvm_that_is_killed_leaves_what_was_found() {
 #[test]
 fn a_launcher_that_is_killed_and_a_jvm_that_goes_on() {
     let Some(sabotage) = Sabotage::new() else { return };
-    // The launcher kills itself once the JVM has left its first results.
+    // The launcher kills itself once the JVM has left what it found.
     let script = "java -cp classes Main wait go > /dev/null 2>&1 & \
-                  until ls kept/*.json > /dev/null 2>&1; do sleep 0.05; done; kill -9 $$";
+                  until grep -qs happens-before-race kept/*.json; do sleep 0.05; done; kill -9 $$";
     let outcome = sabotage.shell(&["--results", "kept"], script);
     fs::write(sabotage.path("go"), "").unwrap();
-    outcome.says(137, "it was killed or is still running");
+    outcome.found(137).says(137, "it was killed or is still running");
 }
 
 #[test]
 fn a_launcher_and_a_jvm_that_are_killed() {
     let Some(sabotage) = Sabotage::new() else { return };
     let script = "java -cp classes Main wait go > /dev/null 2>&1 & jvm=$!; \
-                  until ls kept/*.json > /dev/null 2>&1; do sleep 0.05; done; kill -9 $jvm; kill -9 $$";
-    sabotage.shell(&["--results", "kept"], script).says(137, "it was killed or is still running");
+                  until grep -qs happens-before-race kept/*.json; do sleep 0.05; done; kill -9 $jvm; kill -9 $$";
+    let outcome = sabotage.shell(&["--results", "kept"], script);
+    outcome.found(137).says(137, "it was killed or is still running");
+}
+
+#[test]
+fn the_command_itself_is_killed() {
+    let Some(sabotage) = Sabotage::new() else { return };
+    let program = ["java", "-cp", "classes", "Main", "wait", "go"];
+    let mut command = sabotage.command(&["--results", "kept"], &program);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !sabotage.results("kept").iter().any(|it| it.contains("happens-before-race")) {
+        std::thread::yield_now();
+    }
+    // As `kill -9` does.
+    run.kill().unwrap();
+    run.wait().unwrap();
+    sabotage.report("kept").found(1).says(1, "it was killed or is still running");
+    // The program goes on, and so does the watching.
+    fs::write(sabotage.path("go"), "").unwrap();
+    while !sabotage.results("kept").iter().any(|it| it.contains("\"complete\"")) {
+        std::thread::yield_now();
+    }
+    let outcome = sabotage.report("kept");
+    outcome.found(1);
+    assert!(!outcome.stderr.contains("still running"), "{}", outcome.stderr);
+}
+
+#[test]
+fn one_of_two_jvms_is_killed() {
+    let Some(sabotage) = Sabotage::new() else { return };
+    // The launcher itself and the other JVM succeed.
+    let script = "java -cp classes Calm never & jvm=$!; \
+                  until ls kept/*.json > /dev/null 2>&1; do sleep 0.05; done; kill -9 $jvm; \
+                  java -cp classes Calm";
+    let outcome = sabotage.shell(&["--results", "kept"], script);
+    outcome.says(2, "it was killed or is still running").says(2, UNWATCHED);
+    assert_eq!(fs::read_dir(sabotage.path("kept")).unwrap().count(), 2);
+    // With what the other found, that is what counts.
+    let script = script.replace("kept", "second");
+    let outcome =
+        sabotage.shell(&["--results", "second"], &format!("{script}; java -cp classes Main"));
+    outcome.found(1).says(1, "it was killed or is still running");
 }
 
 #[test]
@@ -196,19 +259,16 @@ fn a_daemon_that_outlives_the_run() {
     let outcome = sabotage.shell(&["--results", "kept"], script);
     assert!(outcome.code == Some(2) || outcome.code == Some(1), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("it was killed or is still running"), "{}", outcome.stderr);
+    // Another JVM that was watched to its end is no excuse.
+    let beside = "java -cp classes Calm go > /dev/null 2>&1 & \
+                  until ls beside/*.json > /dev/null 2>&1; do sleep 0.05; done; java -cp classes Calm";
+    sabotage.shell(&["--results", "beside"], beside).says(2, UNWATCHED);
     // What it finds later can be reported later.
     fs::write(sabotage.path("go"), "").unwrap();
-    let is_complete = || {
-        let mut files = fs::read_dir(sabotage.path("kept")).unwrap().flatten();
-        files
-            .any(|file| fs::read_to_string(file.path()).is_ok_and(|it| it.contains("\"complete\"")))
-    };
-    while !is_complete() {
+    while !sabotage.results("kept").iter().any(|it| it.contains("\"complete\"")) {
         std::thread::yield_now();
     }
-    let mut later = Command::new(env!("CARGO_BIN_EXE_scission"));
-    later.args(["run", "--results", "kept"]).current_dir(sabotage.directory.path());
-    Outcome::of(&later.output().unwrap()).found(1);
+    sabotage.report("kept").found(1);
 }
 
 #[test]
@@ -239,6 +299,16 @@ fn a_place_for_results_that_cannot_be_written() {
     sabotage.java(&["--results", "kept"], &[]).says(2, "there is something else of this name");
     assert_eq!(fs::read_to_string(sabotage.path("kept")).unwrap(), "a file");
     sabotage.java(&["--results", "/proc/kept"], &[]).says(2, "cannot make the directory");
+    // It is there, and nobody can make files in it, not even root.
+    let outcome = sabotage.java(&["--results", "/proc/sys"], &[]);
+    outcome.says(2, "the results of this run cannot be written").says(2, "no JVM was watched");
+}
+
+#[test]
+fn a_disk_that_is_full_for_a_recording() {
+    let Some(sabotage) = Sabotage::new() else { return };
+    let outcome = sabotage.java(&["--record", "/dev/full"], &[]);
+    outcome.found(1).says(1, "cannot be recorded to: No space left on device");
 }
 
 #[test]
@@ -269,7 +339,11 @@ fn a_security_manager() {
     // JVMs that have none any more refuse it and start nothing.
     let program = ["java", "-Djava.security.manager", "-cp", "classes", "Main"];
     let outcome = sabotage.run(&[], &program);
-    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    if outcome.stderr.contains("not supported") {
+        outcome.says(1, "no JVM was watched");
+    } else {
+        outcome.found(1);
+    }
 }
 
 #[test]
@@ -375,13 +449,7 @@ fn a_result_that_is_cut_off() {
     let whole = fs::read(&file).unwrap();
     for length in [0, 1, whole.len() / 2, whole.len() - 2] {
         fs::write(&file, &whole[..length]).unwrap();
-        let outcome = Outcome::of(
-            &Command::new(env!("CARGO_BIN_EXE_scission"))
-                .args(["run", "--results", "kept"])
-                .current_dir(sabotage.directory.path())
-                .output()
-                .unwrap(),
-        );
+        let outcome = sabotage.report("kept");
         assert!(outcome.stderr.contains("damaged"), "{length}: {}", outcome.stderr);
         assert_eq!(outcome.code, Some(2), "{length}: {}", outcome.stderr);
     }
@@ -429,6 +497,18 @@ fn results_are_private_and_links_are_not_followed() {
     assert_eq!(mode(&sabotage.path("new/kept")), 0o700);
     let file = fs::read_dir(sabotage.path("new/kept")).unwrap().flatten().next().unwrap().path();
     assert_eq!(mode(&file), 0o600);
+    // A directory that was there stays as it was, and what is left in it is private all the same.
+    for (name, permissions, is_open) in [("shared", 0o755, false), ("open", 0o1777, true)] {
+        fs::create_dir(sabotage.path(name)).unwrap();
+        fs::set_permissions(sabotage.path(name), PermissionsExt::from_mode(permissions)).unwrap();
+        let outcome = sabotage.java(&["--results", name], &[]);
+        outcome.found(1);
+        let said = "warning: everybody may write to `open`, so that results in it may be of others";
+        assert_eq!(outcome.stderr.contains(said), is_open, "{}", outcome.stderr);
+        assert_eq!(mode(&sabotage.path(name)), permissions & 0o777);
+        let file = fs::read_dir(sabotage.path(name)).unwrap().flatten().next().unwrap().path();
+        assert_eq!(mode(&file), 0o600);
+    }
     // Somebody has guessed the process: `exec` keeps it.
     fs::write(sabotage.path("precious"), "precious").unwrap();
     fs::create_dir(sabotage.path("kept")).unwrap();

@@ -376,8 +376,18 @@ fn what_stands_before_the_damage_is_reported() {
     // Without the last byte of its block, all events of the block are lost.
     folder.write("cut.trace", &whole[..whole.len() - 33]);
     let (report, code) = checked(&folder, &["cut.trace", "--monitor", "velodrome"]);
-    assert_eq!((outline(&report).len(), code), (0, Some(0)));
+    assert_eq!((outline(&report).len(), code), (0, Some(2)));
     assert_eq!(report["remarks"].as_array().unwrap().len(), 1);
+    let output = folder.trace(&["cut.trace", "--monitor", "velodrome", "--no-config"]);
+    let said =
+        "error: the trace `cut.trace` is damaged, and nothing was found in what is left of it\n";
+    assert!(stderr(&output).ends_with(said), "{}", stderr(&output));
+    // Bytes in the middle that are something else.
+    let mut changed = whole.clone();
+    changed[whole.len() - 40] ^= 0xff;
+    folder.write("changed.trace", &changed);
+    let (report, code) = checked(&folder, &["changed.trace", "--monitor", "velodrome"]);
+    assert_eq!((outline(&report).len(), code), (0, Some(2)), "{report:#}");
 
     // Text that is not understood: the events before it are checked, and the exit code is 2 without findings.
     folder.write("wrong.txt", format!("{DEPOSITS}t1 raed x\n").as_bytes());
@@ -388,6 +398,23 @@ fn what_stands_before_the_damage_is_reported() {
     let output = folder.trace(&["wrong.txt", "--monitor", "velodrome", "--no-config"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("cannot read the trace `wrong.txt`: line 1"));
+}
+
+#[test]
+fn names_in_a_trace_do_not_control_a_terminal() {
+    let folder = Folder::new();
+    let hostile = "\u{1b}]0;title\u{7}\u{9b}2J";
+    let text = format!("t1{hostile} fork t2\nt1{hostile} wr x{hostile}\nt2 wr x{hostile}\n");
+    folder.write("hostile.txt", text.as_bytes());
+    folder.write("wrong.txt", format!("t1 {hostile} x\n").as_bytes());
+    for trace in ["hostile.txt", "wrong.txt"] {
+        let output = folder.trace(&[trace, "--monitor", "happens-before", "--no-config"]);
+        let said = [stderr(&output), String::from_utf8(output.stdout).unwrap()].concat();
+        assert!(
+            said.contains('\u{fffd}') && !said.contains(['\u{1b}', '\u{7}', '\u{9b}']),
+            "{said:?}"
+        );
+    }
 }
 
 #[test]

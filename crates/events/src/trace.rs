@@ -161,6 +161,14 @@ impl<R: Read> TraceReader<R> {
         }
     }
 
+    /// Whether events are missing from what was read so far because bytes are damaged or cut off.
+    pub fn is_damaged(&self) -> bool {
+        match &self.0 {
+            Inner::Binary(reader) => !reader.damage().is_empty(),
+            Inner::Text(_) | Inner::Std(_) => false,
+        }
+    }
+
     /// What is missing from what was read so far, one sentence each.
     pub fn notes(&self) -> Vec<String> {
         match &self.inner {

@@ -8,15 +8,18 @@
 
 mod destination;
 mod stream;
+mod terminal;
 
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
 use crate::destination::Destination;
 pub use crate::stream::Stream;
+pub use crate::terminal::harmless;
 
 /// Writes an output as a whole. A regular file is replaced once everything is written; until then, and after a
 /// failure, it stays as it was. It keeps its owner and its permissions.
@@ -33,7 +36,11 @@ pub fn write_whole(
     };
     let before = writable_metadata(&target)?;
     let temporary = match (temporary_beside(&target), &before) {
-        (Ok(temporary), _) => temporary,
+        (Ok(temporary), _) => {
+            let path = temporary.path().to_path_buf();
+            BEGUN.lock().unwrap_or_else(PoisonError::into_inner).push(path);
+            temporary
+        }
         // The file may be written, and its directory may not: there is no other way to keep it.
         (Err(error), Some(_)) if error.kind() == ErrorKind::PermissionDenied => {
             return write_in_place(Destination::InPlace(target), write);
@@ -51,6 +58,17 @@ pub fn write_whole(
     let temporary = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
     temporary.persist(&target).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// The files beside outputs that have ever been there in this process; those that were finished have other names now.
+static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes what is written of outputs that are not finished, for a process that ends at once.
+pub fn remove_unfinished() {
+    for path in BEGUN.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        // Most are gone.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// Writes a file that only its user may read, in a directory that others may write to: a link or file of that name is
@@ -247,6 +265,23 @@ mod tests {
         };
         assert_eq!(write_whole(&path, half).unwrap_err().kind(), ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).unwrap(), "older");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_not_finished_can_be_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        write_whole(&directory.path().join("out.json"), |writer| {
+            writer.write_all(b"half a report")?;
+            assert_eq!(fs::read_dir(directory.path())?.count(), 1);
+            remove_unfinished();
+            assert_eq!(fs::read_dir(directory.path())?.count(), 0);
+            Err(ErrorKind::Interrupted.into())
+        })
+        .unwrap_err();
+        write_whole(&directory.path().join("out.json"), |writer| writer.write_all(b"whole"))
+            .unwrap();
+        remove_unfinished();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
