@@ -259,8 +259,9 @@ fn make_writable(region: NonNull<c_void>, begin: usize, bytes: usize) -> bool {
 }
 
 /// The bytes of pages are where the hooks believe, and steps end with the notes.
-const _: () =
-    assert!(NoteRegions::NOTES == NOTE_PAGES && NoteRegions::NOTES.is_multiple_of(NoteRegions::STEP));
+const _: () = assert!(
+    NoteRegions::NOTES == NOTE_PAGES && NoteRegions::NOTES.is_multiple_of(NoteRegions::STEP)
+);
 
 /// A part of the memory that the Java half writes to or reads from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

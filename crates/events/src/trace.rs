@@ -163,7 +163,7 @@ impl<R: Read> TraceReader<R> {
 
     /// Whether events are missing from what was read so far because bytes are damaged or cut off.
     pub fn is_damaged(&self) -> bool {
-        match &self.0 {
+        match &self.inner {
             Inner::Binary(reader) => !reader.damage().is_empty(),
             Inner::Text(_) | Inner::Std(_) => false,
         }

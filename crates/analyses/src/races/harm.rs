@@ -13,7 +13,8 @@ use program::ir::{Body, Instruction, Operation, Terminator};
 use program::{FieldId, Program, ValueId};
 
 use super::idiom::{at, constant, depends_on, reads, written};
-use super::sharing::{is_always_through, is_mostly_locked};
+use super::locking::is_mostly_locked;
+use super::sharing::is_always_through;
 use super::variable::{Conflicts, Event, Pair, RaceFacts, Variable};
 use crate::execution::AccessKind;
 use crate::heap::{Place, Slot};

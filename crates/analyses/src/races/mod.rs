@@ -49,6 +49,7 @@ mod facts;
 mod harm;
 mod idiom;
 mod listener;
+mod locking;
 pub mod object_use;
 mod publication;
 mod report;

@@ -53,6 +53,25 @@ pub(super) struct DoubtfulViolation {
     rest: RestOfBlock,
 }
 
+/// What is known of a violation when its cycle is closed.
+pub(super) struct NewViolation<'a> {
+    pub(super) shape: &'a Shape,
+    /// The violation is settled when fewer blocks are open.
+    pub(super) depth: usize,
+    /// Where another thread then did the first thing of the cycle.
+    pub(super) interferes: SiteId,
+    /// The first edge of the cycle.
+    pub(super) root: &'a Label,
+    /// The edge that closed it.
+    pub(super) closing: &'a Label,
+    /// How the block has read the variable of the first edge again since.
+    pub(super) read_again: ReadSince,
+    /// What the transaction has read and written.
+    pub(super) touched: &'a Touched,
+    /// The lock that guarded the first operation of the cycle, if the block has given it back since.
+    pub(super) guarded_by: Option<ObjectId>,
+}
+
 /// What a transaction has read and written so far of what is shared, in the order in which that became known.
 #[derive(Debug, Default)]
 pub(super) struct Touched {
@@ -212,22 +231,12 @@ pub(super) enum Harmless {
 }
 
 impl DoubtfulViolation {
-    /// A violation that may turn out to do no harm: the first edge of its cycle, the one that closed it, and how the
-    /// block had read the variable of the first one again by then. `updates` are the places where variables were updated
-    /// in one step that fails if their value has changed.
-    pub(super) fn new(
-        shape: &Shape,
-        depth: usize,
-        interferes: SiteId,
-        root: &Label,
-        closing: &Label,
-        read_again: ReadSince,
-        updates: &FxHashSet<SiteId>,
-        touched: &Touched,
-        guarded_by: Option<ObjectId>,
-    ) -> Option<Self> {
+    /// A violation that may turn out to do no harm. `updates` are the places where variables were updated in one step that
+    /// fails if their value has changed.
+    pub(super) fn new(violation: &NewViolation<'_>, updates: &FxHashSet<SiteId>) -> Option<Self> {
+        let NewViolation { depth, interferes, root, closing, .. } = *violation;
         let is_by_lock_alone = matches!(closing.subject, Subject::Lock(_));
-        let idiom = Self::idiom(root, closing, read_again, updates);
+        let idiom = Self::idiom(root, closing, violation.read_again, updates);
         if idiom.is_none() && !is_by_lock_alone {
             return None;
         }
@@ -236,37 +245,15 @@ impl DoubtfulViolation {
             Subject::Variable(variable) if idiom.is_some() => Some(variable),
             _ => None,
         };
-        let shape = *shape;
-        let left = match root.subject {
-            Subject::Lock(lock) => Some(lock),
-            Subject::Variable(_) => guarded_by,
-            _ => None,
-        };
-        let updates = match closing.subject {
-            Subject::Lock(lock) if left == Some(lock) => {
-                let touched = touched.accesses.len();
-                let known = touched < MOST_TOUCHED;
-                let so_far = Updates::SoFar {
-                    lock,
-                    touched,
-                    read: Vec::new(),
-                    has_met: false,
-                    looked: None,
-                    reasons: Reasons::default(),
-                };
-                if known { so_far } else { Updates::NotOnly }
-            }
-            _ => Updates::NotOnly,
-        };
         Some(DoubtfulViolation {
-            shape,
+            shape: *violation.shape,
             count: 1,
             depth,
             interferes,
             variable,
             has_failed,
             is_by_lock_alone,
-            updates,
+            updates: Updates::begun(violation),
             rest,
         })
     }
@@ -393,6 +380,27 @@ impl DoubtfulViolation {
 }
 
 impl Updates {
+    /// The block acquires a lock again, or something else.
+    fn begun(violation: &NewViolation<'_>) -> Updates {
+        let left = match violation.root.subject {
+            Subject::Lock(lock) => Some(lock),
+            Subject::Variable(_) => violation.guarded_by,
+            _ => None,
+        };
+        let touched = violation.touched.accesses.len();
+        match violation.closing.subject {
+            Subject::Lock(lock) if left == Some(lock) && touched < MOST_TOUCHED => Updates::SoFar {
+                lock,
+                touched,
+                read: Vec::new(),
+                has_met: false,
+                looked: None,
+                reasons: Reasons::default(),
+            },
+            _ => Updates::NotOnly,
+        }
+    }
+
     /// The block goes on. What it only reads counts as read whether or not others have used it.
     fn go_on(&mut self, action: Action) {
         let Updates::SoFar { lock, read, has_met, reasons, .. } = self else { return };

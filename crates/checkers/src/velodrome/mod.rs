@@ -79,7 +79,7 @@ use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
 use crate::{Checker, NeededAccesses, Needs, Registration};
 use access_history::{AccessHistory, Barrier, HistoryKey, TimedOperation};
-use benign::{DoubtfulViolation, Look, MeetingAccess, ReadSince, Touched};
+use benign::{DoubtfulViolation, Look, MeetingAccess, NewViolation, ReadSince, Touched};
 use blame::{Path, PathSearch};
 use graph::{Added, Edge, Endpoint, Graph, Label, NodeId};
 use intervals::{Interval, Use};
@@ -701,18 +701,19 @@ impl Velodrome {
             let interferes = interfering(&path, &closing)
                 .next()
                 .map_or(SiteId(0), |(end, _)| end.operation_at.site);
-            DoubtfulViolation::new(
-                &shape,
+            let thread = &self.threads[slot.index()];
+            let violation = NewViolation {
+                shape: &shape,
                 // Without blame it is the transaction as a whole that is in doubt.
-                depth.max(1),
+                depth: depth.max(1),
                 interferes,
-                &root.label,
-                &closing,
-                self.read_since(slot, root.source, &root.label),
-                &self.violations.updates,
-                &self.threads[slot.index()].touched,
-                self.threads[slot.index()].sections.guards(root.source.time()).first.map(|it| it.0),
-            )
+                root: &root.label,
+                closing: &closing,
+                read_again: self.read_since(slot, root.source, &root.label),
+                touched: &thread.touched,
+                guarded_by: thread.sections.guards(root.source.time()).first.map(|it| it.0),
+            };
+            DoubtfulViolation::new(&violation, &self.violations.updates)
         });
         let certain = (is_innermost && doubtful.is_none()).then_some(shape.block);
         self.violations.refute(refuted.iter().map(|block| block.block), certain);

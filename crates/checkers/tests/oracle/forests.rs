@@ -16,10 +16,8 @@
 //! Where an execution can end in a deadlock the paper's theorems say nothing, and the forest is left out. On all others
 //! the blocks that the checker reports must be split. A few that are split are not reported: those that can be split only because a section
 //! of another thread, which they access something in the middle of, must end before they can acquire its lock, or that
-//! of a third thread. No cycle of conflicts shows that. They are counted and printed. Cycles in which more than two blocks split each other and none is split
-//! alone are beyond the checker; they are counted and printed.
-//!
-//! `FOREST_RUNS` sets the number of forests, `FOREST_FIRST` the number of the first. A million take half an hour.
+//! of a third thread. No cycle of conflicts shows that. Cycles in which more than two blocks split each other and none is split
+//! alone are beyond the checker. Both are counted. `FOREST_RUNS` forests are made, from number `FOREST_FIRST` on.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

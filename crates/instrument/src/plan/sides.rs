@@ -381,32 +381,41 @@ impl<'p, 'a> MethodPlan<'p, 'a> {
             // A lock for another: which one is held afterwards depends on which one was.
             return Some(TreeOperation::AcquiresOther);
         }
-        let operation = model.effects.iter().find_map(|effect| match effect {
-            // What is done without a lock that was tried in vain is rarely more than to give up.
-            Effect::Acquire { lock: Operand::Receiver, mode: Mode::Shared, .. } => {
-                Some(TreeOperation::AcquiresShared)
-            }
-            Effect::Acquire { lock: Operand::Receiver, .. } => Some(TreeOperation::Acquires),
-            Effect::Acquire { .. } => Some(TreeOperation::AcquiresOther),
-            Effect::LockView { of: Operand::Receiver, mode: Mode::Exclusive } => {
-                Some(TreeOperation::ExclusiveView)
-            }
-            Effect::LockView { of: Operand::Receiver, mode: Mode::Shared } => {
-                Some(TreeOperation::SharedView)
-            }
-            Effect::Release { lock: Operand::Receiver, .. } => Some(TreeOperation::Releases),
-            Effect::AtomicRead { of: Operand::Receiver, .. } if !is_keyed => {
-                Some(TreeOperation::Reads)
-            }
-            Effect::AtomicWrite { of: Operand::Receiver, .. }
-            | Effect::AtomicUpdate { of: Operand::Receiver, .. }
-                if !is_keyed =>
-            {
-                Some(TreeOperation::Writes)
-            }
-            _ => None,
-        });
+        let operation = model
+            .effects
+            .iter()
+            .find_map(|effect| of_lock(effect).or_else(|| of_atomic(effect).filter(|_| !is_keyed)));
         Some(operation.unwrap_or(TreeOperation::Nothing))
+    }
+}
+
+/// What a call does to a lock.
+fn of_lock(effect: &Effect) -> Option<TreeOperation> {
+    match effect {
+        // What is done without a lock that was tried in vain is rarely more than to give up.
+        Effect::Acquire { lock: Operand::Receiver, mode: Mode::Shared, .. } => {
+            Some(TreeOperation::AcquiresShared)
+        }
+        Effect::Acquire { lock: Operand::Receiver, .. } => Some(TreeOperation::Acquires),
+        Effect::Acquire { .. } => Some(TreeOperation::AcquiresOther),
+        Effect::LockView { of: Operand::Receiver, mode: Mode::Exclusive } => {
+            Some(TreeOperation::ExclusiveView)
+        }
+        Effect::LockView { of: Operand::Receiver, mode: Mode::Shared } => {
+            Some(TreeOperation::SharedView)
+        }
+        Effect::Release { lock: Operand::Receiver, .. } => Some(TreeOperation::Releases),
+        _ => None,
+    }
+}
+
+/// What a call does to an atomic variable.
+fn of_atomic(effect: &Effect) -> Option<TreeOperation> {
+    match effect {
+        Effect::AtomicRead { of: Operand::Receiver, .. } => Some(TreeOperation::Reads),
+        Effect::AtomicWrite { of: Operand::Receiver, .. }
+        | Effect::AtomicUpdate { of: Operand::Receiver, .. } => Some(TreeOperation::Writes),
+        _ => None,
     }
 }
 
