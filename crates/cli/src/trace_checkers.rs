@@ -23,6 +23,9 @@ use crate::run_report::{ObservedReport, OutputPaths, Verdict};
 use crate::settings::TraceSettings;
 use crate::trace::{Trace, input, unreadable};
 
+/// How many events are processed between checks for cancellation.
+const STEP: u64 = 1 << 12;
+
 /// How many events are processed between updates of the progress.
 const PROGRESS_STEP: u64 = 1 << 18;
 
@@ -195,7 +198,7 @@ impl CheckerRun {
         progress: &Progress,
     ) -> Result<(), events::TraceError> {
         let mut known_rows = 0;
-        let mut next_count = 0;
+        let (mut next_look, mut next_count) = (STEP, 0);
         loop {
             let (events, tables) = trace.next_batch()?;
             if events.is_empty() {
@@ -207,8 +210,12 @@ impl CheckerRun {
                 known_rows = rows;
                 self.checkers.iter_mut().for_each(|checker| checker.learn(tables));
             }
-            if cancel.is_requested() {
-                return Ok(());
+            // The first events are looked at in any case: whoever interrupts a pipe wants to know of what has come.
+            if self.events >= next_look {
+                next_look = self.events + STEP;
+                if cancel.is_requested() {
+                    return Ok(());
+                }
             }
             if self.events >= next_count {
                 next_count = self.events + PROGRESS_STEP;

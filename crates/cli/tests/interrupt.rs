@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -166,8 +166,9 @@ fn a_conversion_that_is_interrupted_leaves_nothing() {
 #[test]
 fn a_program_that_does_not_listen_is_killed_in_the_end() {
     let directory = tempfile::tempdir().unwrap();
-    let program = "trap '' INT; while :; do sleep 0.1; done";
+    let program = "trap '' INT; echo deaf; while :; do sleep 0.1; done";
     let mut child = start(&["run", "--no-config", "--", "sh", "-c", program], directory.path());
+    child.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
     // One request is the program's own affair.
     interrupt(&child);
     let asked = Instant::now();

@@ -227,8 +227,18 @@ final class ScissionArrays {
         }
     }
 
+    /** How much was taken since arrays that are gone were last looked for. Threads may lose what another one adds. */
+    private static long sinceForgotten;
+    /** When it is worth to look for them: words that nobody needs, and the places of their notes, are used again then. */
+    private static final long MOST_UNTIL_FORGOTTEN = 1L << 18;
+
     /** Whether so many bytes more may be taken; they are counted then. */
     private static boolean reserve(AtomicLong taken, long bytes, long most) {
+        sinceForgotten += bytes;
+        if (sinceForgotten > MOST_UNTIL_FORGOTTEN) {
+            sinceForgotten = 0;
+            ScissionObjects.forget();
+        }
         if (taken.addAndGet(bytes) <= most) {
             return true;
         }
