@@ -1,5 +1,7 @@
 //! What an edge or a race is about, and what it is called in findings.
 
+use std::collections::BTreeMap;
+
 use events::{ClassId, ObjectId, SiteEntry, SiteId, Tables, ThreadId, Variable};
 use findings::Site;
 
@@ -27,8 +29,7 @@ impl Subject {
     /// about.
     pub(crate) fn name(self, tables: &Tables, site: SiteId) -> String {
         let object = |object| object_name(tables, object);
-        let found_in_field =
-            |it| name_by_field(tables, it, site).or_else(|| object_name(tables, it));
+        let found_in_field = |it| name_by_field(tables, it).or_else(|| object_name(tables, it));
         let found = match self {
             Subject::Order | Subject::Omitted => None,
             Subject::Thread(thread) => {
@@ -77,14 +78,14 @@ impl Subject {
                     None => or("a field"),
                 }
             }
-            Subject::Variable(Variable::Element(..)) => {
-                field(tables, site).unwrap_or_else(|| or("an array element"))
+            Subject::Variable(Variable::Element(array, _)) => {
+                field(tables, array, site).unwrap_or_else(|| or("an array element"))
             }
-            Subject::Variable(Variable::Contents(_)) => {
-                field(tables, site).unwrap_or_else(|| called_or("a collection"))
+            Subject::Variable(Variable::Contents(it)) => {
+                field(tables, it, site).unwrap_or_else(|| called_or("a collection"))
             }
-            Subject::Lock(_) => field(tables, site).unwrap_or_else(|| or("a lock")),
-            Subject::Object(_) => field(tables, site).unwrap_or_else(|| or("a shared object")),
+            Subject::Lock(it) => field(tables, it, site).unwrap_or_else(|| or("a lock")),
+            Subject::Object(it) => field(tables, it, site).unwrap_or_else(|| or("a shared object")),
             Subject::Class(class) => match tables.classes.get(class.0 as usize) {
                 Some(entry) => entry.name.clone(),
                 None => or("a class"),
@@ -120,25 +121,86 @@ pub(crate) fn stable_owner_name(tables: &Tables, variable: Variable, site: SiteI
     .unwrap_or_else(|| Subject::Variable(variable).stable_name(tables, site))
 }
 
+/// What the variables that threads were seen to use are called in every run. A collection or array that no field names is
+/// known by its class and one of the methods that use it, which is the same wherever it is used: the least.
+#[derive(Debug)]
+pub(crate) struct StableNames<'a> {
+    tables: &'a Tables,
+    /// By object.
+    nameless: BTreeMap<ObjectId, String>,
+}
+
+impl<'a> StableNames<'a> {
+    /// The names of variables, with all places where each is used.
+    pub(crate) fn new(
+        tables: &'a Tables,
+        uses: impl Iterator<Item = (Variable, SiteId)>,
+    ) -> StableNames<'a> {
+        let mut nameless: BTreeMap<ObjectId, String> = BTreeMap::new();
+        for (variable, site) in uses {
+            let (Variable::Element(object, _) | Variable::Contents(object)) = variable else {
+                continue;
+            };
+            if field(tables, object, site).is_some() || tables.objects.named(object).is_some() {
+                continue;
+            }
+            let Some(class) = class_name(tables, object) else { continue };
+            let name = format!("{class} in {}", site_of(tables, site).method_name());
+            let known = nameless.entry(object).or_insert_with(|| name.clone());
+            if name < *known {
+                *known = name;
+            }
+        }
+        StableNames { tables, nameless }
+    }
+
+    pub(crate) fn of(&self, variable: Variable, site: SiteId) -> String {
+        let nameless = match variable {
+            Variable::Element(object, _) | Variable::Contents(object) => self.nameless.get(&object),
+            Variable::Field(..) | Variable::Static(_) => None,
+        };
+        let stable_name = || Subject::Variable(variable).stable_name(self.tables, site);
+        nameless.cloned().unwrap_or_else(stable_name)
+    }
+}
+
+/// `java.util.HashMap`, `int[]`.
+fn class_name(tables: &Tables, object: ObjectId) -> Option<String> {
+    let entry = tables.objects.get(object)?;
+    let name = &tables.classes.get(entry.class.0 as usize)?.name;
+    Some(if name.starts_with('[') { simple_name(name) } else { name.clone() })
+}
+
 /// `Account.balance`; traces of other tools know no classes.
 fn member(owner: &str, name: &str) -> String {
     if owner.is_empty() { name.to_string() } else { format!("{owner}.{name}") }
 }
 
-/// The field that the object at a site was read from: `shop.Stock.lock`.
-fn field(tables: &Tables, site: SiteId) -> Option<String> {
+/// The field that an object is called after: `shop.Stock.lock`. Of an object that is not remembered, the one that the site
+/// read it from.
+fn field(tables: &Tables, object: ObjectId, site: SiteId) -> Option<String> {
+    if let Some((field, _)) = tables.objects.field(object) {
+        return Some(field.to_string());
+    }
     tables.sites.get(site.0 as usize)?.origin().map(str::to_string)
 }
 
-/// `Stock.lock` instead of `Object#1`: what an object of the platform is called that was read from a field. Objects of the
-/// program's own classes are known by these.
-fn name_by_field(tables: &Tables, object: ObjectId, site: SiteId) -> Option<String> {
-    let field = field(tables, site)?;
+/// `Stock.lock` instead of `Object#1`: what an object of the platform is called that was read from a field, wherever it is
+/// used; `Stock.lock#2` if there are several. Objects of the program's own classes are known by these.
+fn name_by_field(tables: &Tables, object: ObjectId) -> Option<String> {
+    let (field, number) = tables.objects.field(object)?;
     let entry = tables.objects.get(object)?;
     let class = &tables.classes.get(entry.class.0 as usize)?.name;
     let is_platform = ["java.", "javax.", "jdk.", "sun."].iter().any(|it| class.starts_with(it));
+    if !is_platform && !class.starts_with('[') {
+        return None;
+    }
     let (owner, name) = field.rsplit_once('.')?;
-    (is_platform || class.starts_with('[')).then(|| member(&simple_name(owner), name))
+    let name = member(&simple_name(owner), name);
+    Some(match number {
+        Some(number) => format!("{name}#{number}"),
+        None => name,
+    })
 }
 
 /// `Account#3`, or what a text calls it, if the object is remembered.
@@ -235,7 +297,7 @@ pub(crate) fn site_of(tables: &Tables, site: SiteId) -> Site {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use events::{ClassEntry, FieldEntry, FieldId, SiteEntry, ThreadEntry};
+    use events::{Action, ClassEntry, Epoch, Event, FieldEntry, FieldId, SiteEntry, ThreadEntry};
 
     #[test]
     fn classes_are_named_as_in_the_source() {
@@ -308,15 +370,24 @@ mod tests {
         {
             tables.sites.push(SiteEntry { subject: subject.into(), ..SiteEntry::unknown() });
         }
+        tables.classes.push(ClassEntry { name: "java.util.ArrayList".to_string() });
+        tables.objects.add(ObjectId(7), ClassId(3));
+        for (object, site) in [(4, 0), (5, 0), (6, 1)] {
+            let action = Action::Acquire(ObjectId(object));
+            let (thread, epoch) = (ThreadId(0), Epoch(0));
+            tables.note(&Event { thread, site: SiteId(site), epoch, action, overlaps: 0 });
+        }
         let names = |subject: Subject, site| {
             (subject.name(&tables, SiteId(site)), subject.stable_name(&tables, SiteId(site)))
         };
-        let contents = Subject::Variable(Variable::Contents(ObjectId(6)));
+        let contents = |object| Subject::Variable(Variable::Contents(ObjectId(object)));
         for (subject, site, name, stable) in [
-            (Subject::Lock(ObjectId(4)), 0, "Stock.lock", "shop.Stock.lock"),
+            (Subject::Lock(ObjectId(4)), 0, "Stock.lock#1", "shop.Stock.lock"),
+            (Subject::Lock(ObjectId(4)), 2, "Stock.lock#1", "shop.Stock.lock"),
             (Subject::Lock(ObjectId(5)), 0, "Item#1", "shop.Stock.lock"),
-            (contents, 1, "Stock.items", "shop.Stock.items"),
-            (contents, 2, "HashMap#1", "java.util.Map.get()"),
+            (contents(6), 1, "Stock.items", "shop.Stock.items"),
+            (contents(6), 2, "Stock.items", "shop.Stock.items"),
+            (contents(7), 2, "ArrayList#1", "java.util.Map.get()"),
         ] {
             assert_eq!(names(subject, site), (name.to_string(), stable.to_string()));
         }

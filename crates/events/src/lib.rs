@@ -5,6 +5,7 @@
 
 pub mod binary;
 mod event;
+mod object_fields;
 mod operand;
 mod resolve;
 mod sink;

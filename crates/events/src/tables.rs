@@ -7,7 +7,8 @@ use std::sync::Arc;
 use findings::Site;
 use rustc_hash::FxHashMap;
 
-use crate::{Action, ClassId, Event, ObjectId};
+use crate::object_fields::{self, ObjectFields};
+use crate::{Action, ClassId, Event, ObjectId, SiteId};
 
 /// A row of the site table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -158,6 +159,8 @@ pub struct ObjectTable {
     count: usize,
     /// What a text calls its objects.
     names: BTreeMap<ObjectId, String>,
+    /// The fields that objects were read from.
+    fields: ObjectFields,
 }
 
 /// How many objects are remembered.
@@ -193,6 +196,21 @@ impl ObjectTable {
         self.names.get(&object).map(String::as_str)
     }
 
+    /// Notes the field that an object was read from at a place, if it is remembered.
+    #[inline]
+    fn note_field(&mut self, object: ObjectId, site: SiteId, sites: &[SiteEntry]) {
+        if self.get(object).is_some() {
+            self.fields.note(object, site, sites);
+        }
+    }
+
+    /// The field that an object is called after, the least of those that it was read from: `shop.Stock.lock`. With a number
+    /// if several objects are called after this field.
+    #[must_use]
+    pub fn field(&self, object: ObjectId) -> Option<(&str, Option<u32>)> {
+        self.fields.get(object)
+    }
+
     /// The class and the number of an object, if it is remembered.
     #[must_use]
     pub fn get(&self, object: ObjectId) -> Option<ObjectEntry> {
@@ -224,6 +242,8 @@ impl Tables {
     pub fn note(&mut self, event: &Event) {
         if let Action::Escape(object, class) = event.action {
             self.objects.add(object, class);
+        } else if let Some(object) = object_fields::used_object(event) {
+            self.objects.note_field(object, event.site, &self.sites);
         }
     }
 }

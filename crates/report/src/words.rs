@@ -32,7 +32,7 @@ pub(crate) fn label(finding: &Finding, step: &Step) -> String {
 /// did it.
 pub(crate) fn shown_site<'a>(finding: &'a Finding, step: &'a Step) -> &'a Site {
     match step.role {
-        "first" | "second" if splits_block(finding) => {
+        "first" | "second" if is_of_one_block(finding) => {
             frame_in_block(finding, step).map_or(&step.site, |(_, frame)| frame)
         }
         _ => &step.site,
@@ -42,6 +42,17 @@ pub(crate) fn shown_site<'a>(finding: &'a Finding, step: &'a Step) -> &'a Site {
 /// Whether a finding shows how a block was split.
 pub(crate) fn splits_block(finding: &Finding) -> bool {
     finding.witnesses.first().is_some_and(|witness| witness.cycle.is_some())
+}
+
+/// Whether the first and the second use are of one thread, in one block.
+fn is_of_one_block(finding: &Finding) -> bool {
+    let Some(witness) = finding.witnesses.first() else { return false };
+    let thread = |role: &str| {
+        witness.steps.iter().find(|step| step.role == role).and_then(|step| step.thread.as_ref())
+    };
+    let is_of_run = finding.evidence != Evidence::Possible;
+    splits_block(finding)
+        || is_of_run && thread("first").is_some_and(|it| thread("second") == Some(it))
 }
 
 /// The innermost frame of a step's stack that is in the blamed method and has a line, with its position.
@@ -106,11 +117,16 @@ fn advice_on_race(finding: &Finding) -> Option<&'static str> {
     None
 }
 
-/// The line a reader is sent to first: where the block breaks, which is the last step, in the blamed method if it is known
-/// how that got there; and the blamed method for a finding without steps.
+/// The line a reader is sent to first: where the block breaks, which is the last step. Of a run, it is the last that is in the
+/// blamed method, if one is, as far as it is known how that got there; and the blamed method for a finding without steps.
 pub(crate) fn primary_site(finding: &Finding) -> &Site {
     let steps = finding.witnesses.first().map_or(&[][..], |witness| &witness.steps);
-    steps.last().map_or(&finding.blame, |step| shown_site(finding, step))
+    let blame = &finding.blame;
+    let is_blamed = |site: &&Site| (&site.class, &site.method) == (&blame.class, &blame.method);
+    let mut shown = steps.iter().rev().map(|step| shown_site(finding, step));
+    let last = shown.clone().next();
+    let is_of_run = finding.evidence != Evidence::Possible;
+    shown.find(|site| is_of_run && is_blamed(site)).or(last).unwrap_or(blame)
 }
 
 /// The identity of a finding; one that was never ranked counts as the first of its kind.

@@ -8,7 +8,7 @@ use findings::{Evidence, Finding, Severity, Step, Witness};
 use super::RULE;
 use crate::locksets::ReportedAccess;
 use crate::stacks::Stacks;
-use crate::subject::{Subject, ThreadNames, site_of};
+use crate::subject::{StableNames, Subject, ThreadNames, site_of};
 
 /// A variable that no lock guards.
 #[derive(Clone, Debug)]
@@ -49,11 +49,16 @@ impl Races {
 
     pub(super) fn findings(&self, tables: &Tables) -> Vec<Finding> {
         let stacks = Stacks::new(tables);
-        self.pairs.values().map(|race| finding(race, tables, &stacks)).collect()
+        let uses = self.pairs.values().flat_map(|race| {
+            let accesses = race.first.iter().chain([&race.second]);
+            accesses.map(|access| (race.variable, access.site))
+        });
+        let names = StableNames::new(tables, uses);
+        self.pairs.values().map(|race| finding(race, tables, &stacks, &names)).collect()
     }
 }
 
-fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
+fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>, names: &StableNames<'_>) -> Finding {
     let variable = Subject::Variable(race.variable);
     let accesses = race.first.iter().chain([&race.second]);
     let threads = ThreadNames::new(tables, accesses.map(|access| access.thread));
@@ -68,7 +73,7 @@ fn finding(race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
         severity: Severity::Medium,
         blame: site_of(tables, site),
         subjects: BTreeMap::from([("variable", variable.name(tables, site))]),
-        stable_subjects: BTreeMap::from([("variable", variable.stable_name(tables, site))]),
+        stable_subjects: BTreeMap::from([("variable", names.of(race.variable, site))]),
         witnesses: vec![Witness::new(super::CHECKER.name, steps)],
         distance: 0,
         fingerprint: None,

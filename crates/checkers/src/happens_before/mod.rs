@@ -39,7 +39,7 @@ use rustc_hash::FxHashMap;
 
 use crate::operation_at::{ContextId, Contexts, OperationAt};
 use crate::stacks::Stacks;
-use crate::subject::{Subject, ThreadNames, site_of};
+use crate::subject::{StableNames, Subject, ThreadNames, site_of};
 use crate::table::{Key, Table};
 use crate::timeline::{ThreadSlot, ThreadSlots, ThreadTime, Timeline};
 use crate::verb::Verb;
@@ -581,7 +581,13 @@ impl HappensBefore {
         });
     }
 
-    fn finding(&self, race: &Race, tables: &Tables, stacks: &Stacks<'_>) -> Finding {
+    fn finding(
+        &self,
+        race: &Race,
+        tables: &Tables,
+        stacks: &Stacks<'_>,
+        names: &StableNames<'_>,
+    ) -> Finding {
         let variable = Subject::Variable(race.variable);
         let threads = ThreadNames::new(tables, [race.first.0, race.second.0].into_iter());
         let thread_time = |role, (thread, operation_at): (ThreadId, OperationAt)| {
@@ -602,7 +608,7 @@ impl HappensBefore {
             severity: Severity::High,
             blame: site_of(tables, site),
             subjects: BTreeMap::from([("variable", variable.name(tables, site))]),
-            stable_subjects: BTreeMap::from([("variable", variable.stable_name(tables, site))]),
+            stable_subjects: BTreeMap::from([("variable", names.of(race.variable, site))]),
             witnesses: vec![Witness::new(
                 CHECKER.name,
                 vec![thread_time("first", race.first), thread_time("second", race.second)],
@@ -788,7 +794,10 @@ impl Checker for HappensBefore {
 
     fn findings(&self, tables: &Tables) -> Vec<Finding> {
         let stacks = Stacks::new(tables);
-        self.races.values().map(|race| self.finding(race, tables, &stacks)).collect()
+        let places =
+            |race: &Race| [race.first, race.second].map(|(_, it)| (race.variable, it.site));
+        let names = StableNames::new(tables, self.races.values().flat_map(places));
+        self.races.values().map(|race| self.finding(race, tables, &stacks, &names)).collect()
     }
 }
 

@@ -14,7 +14,7 @@ use classes::bytecode::{Instruction, InvokeKind, Kind, StackOp};
 use classes::descriptor::{MethodType, Type, parse_method};
 use classes::{MemberRef, PoolIndex, access};
 use models::language::{self, OBJECT, THREAD};
-use models::{ClassProperty, MethodProperty, Model, Models, Sharing};
+use models::{ClassProperty, Effect, MethodProperty, Model, Models, Operand, Sharing};
 
 use crate::class_hierarchy::ReportedBy;
 use crate::error::InstrumentError;
@@ -82,6 +82,16 @@ impl Planner<'_> {
         let modelled = models.find(method.class, name, descriptor);
         modelled.or_else(|| models.row_by_name(MethodProperty::KnownByName, name, descriptor))
     }
+
+    /// Whether a method gives a view of the lock that it is called for.
+    pub(super) fn gives_view(&self, method: PoolIndex) -> bool {
+        let Ok(method) = self.file.pool.member_ref(method) else { return false };
+        self.model(&method).is_some_and(|model| {
+            let of_receiver =
+                |it: &Effect| matches!(it, Effect::LockView { of: Operand::Receiver, .. });
+            model.effects.iter().any(of_receiver)
+        })
+    }
 }
 
 /// Whether a call runs nothing but code of the library that depends on its arguments alone.
@@ -94,6 +104,21 @@ pub(super) fn is_pure(models: &Models, method: &MemberRef<'_>, types: &MethodTyp
     (models.is(method.class, ClassProperty::ComputesValues)
         || models.sharing(method.class) == Some(Sharing::Immutable))
         && types.params.iter().all(is_value)
+}
+
+/// The numbers of a call for the accesses to its arguments.
+#[derive(Debug, Default)]
+struct ArgumentSites(Vec<(Source, i32)>);
+
+impl ArgumentSites {
+    fn of(&self, op: Op, source: Source) -> Option<i32> {
+        let site = self.0.iter().find(|(of, _)| *of == source).map(|(_, site)| *site);
+        site.filter(|_| is_access_to_contents(op))
+    }
+}
+
+fn is_access_to_contents(op: Op) -> bool {
+    matches!(op, Op::CollectionRead | Op::CollectionWrite | Op::ContentsRead | Op::ContentsWrite)
 }
 
 impl MethodPlan<'_, '_> {
@@ -244,6 +269,7 @@ impl MethodPlan<'_, '_> {
     ) -> Result<(), InstrumentError> {
         let since = reports.join_by_class();
         let kinds = call.kinds();
+        let sites = self.sites_of_arguments(offset, call, &reports);
         let position = |source: Source| match source {
             Source::Position(position) => Some(position),
             Source::Result | Source::Class | Source::CurrentThread => None,
@@ -273,7 +299,7 @@ impl MethodPlan<'_, '_> {
                         }
                         None => self.push(&mut before, call, *source, &slots)?,
                     }
-                    self.report_before(&mut before, *op, site)?;
+                    self.report_before(&mut before, *op, sites.of(*op, *source).unwrap_or(site))?;
                 }
             }
             Some(deepest) => {
@@ -302,7 +328,7 @@ impl MethodPlan<'_, '_> {
                 }
                 for (op, source) in &reports.before {
                     self.push(&mut before, call, *source, &slots)?;
-                    self.report_before(&mut before, *op, site)?;
+                    self.report_before(&mut before, *op, sites.of(*op, *source).unwrap_or(site))?;
                 }
                 for (kind, slot) in spilled() {
                     before.load(kind, slot);
@@ -311,7 +337,7 @@ impl MethodPlan<'_, '_> {
             None => {
                 for (op, source) in &reports.before {
                     self.push(&mut before, call, *source, &slots)?;
-                    self.report_before(&mut before, *op, site)?;
+                    self.report_before(&mut before, *op, sites.of(*op, *source).unwrap_or(site))?;
                 }
             }
         }
@@ -364,6 +390,33 @@ impl MethodPlan<'_, '_> {
         self.before(offset, &before);
         self.after(offset, &after);
         Ok(())
+    }
+
+    /// The arguments whose contents a call accesses are other objects than its receiver, from other fields: each such access
+    /// has a number of its own for the call.
+    fn sites_of_arguments(
+        &mut self,
+        offset: u32,
+        call: &Call<'_>,
+        reports: &Reports,
+    ) -> ArgumentSites {
+        let mut sites = ArgumentSites::default();
+        let mut below = 0;
+        for (position, kind) in call.kinds().into_iter().enumerate() {
+            let source = Source::Position(position);
+            let is_accessed = |(op, of): &(Op, Source)| *of == source && is_access_to_contents(*op);
+            if position > 0 && reports.before.iter().any(is_accessed) {
+                let method = &call.method;
+                let called = format!("{}.{}", classes::binary_name(method.class), method.name);
+                let subject = self.with_origin_of(offset, below, &called);
+                let target = call_target(method, None, false);
+                if let Some(site) = self.site(Some(offset), subject, target) {
+                    sites.0.push((source, site));
+                }
+            }
+            below += kind.words();
+        }
+        sites
     }
 
     /// The report of an object that is on top of the stack, before a call.

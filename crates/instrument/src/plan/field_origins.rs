@@ -2,9 +2,9 @@
 //!
 //! The code of one method is followed in the order of its bytes, from each jump's target with an empty memory. A local
 //! variable that is only ever given what one field holds keeps that name throughout. What is not known has no name, which
-//! costs a report a word and nothing else.
+//! costs a report a word and nothing else. A view of a lock is known by the field of the lock.
 
-use classes::bytecode::{Instruction, Kind};
+use classes::bytecode::{Instruction, InvokeKind, Kind};
 use classes::{ClassFile, Code, PoolIndex};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,25 +16,27 @@ const MOST_INSTRUCTIONS: usize = 3000;
 /// The field that a word on the stack or a local variable was read from.
 type Origin = Option<PoolIndex>;
 
-/// For each instruction of interest, the field that its object was read from.
+/// For each instruction of interest, the fields that its operands were read from.
 #[derive(Debug, Default)]
 pub(super) struct FieldOrigins {
-    by_offset: FxHashMap<u32, PoolIndex>,
+    /// By offset, and by how many words of the operands lie below.
+    by_operand: FxHashMap<(u32, usize), PoolIndex>,
 }
 
 impl FieldOrigins {
-    /// Follows a method.
+    /// Follows a method. The result of a call of `is_view` stands for the object that it is called for.
     pub(super) fn of(
         file: &ClassFile,
         code: &Code,
         instructions: &[(u32, Instruction)],
+        is_view: &dyn Fn(PoolIndex) -> bool,
     ) -> FieldOrigins {
         if instructions.len() > MOST_INSTRUCTIONS {
             return FieldOrigins::default();
         }
         let targets = targets(code, instructions);
         // The first walk finds what each variable is given, the second uses it.
-        let mut walk = Walk::new(file, targets);
+        let mut walk = Walk::new(file, targets, is_view);
         walk.run(instructions);
         walk.lasting = walk
             .given
@@ -45,12 +47,13 @@ impl FieldOrigins {
             })
             .collect();
         walk.run(instructions);
-        FieldOrigins { by_offset: walk.found }
+        FieldOrigins { by_operand: walk.found }
     }
 
-    /// The field that the object at an instruction was read from: that of a monitor, of a call, or an array.
-    pub(super) fn at(&self, offset: u32) -> Option<PoolIndex> {
-        self.by_offset.get(&offset).copied()
+    /// The field that an operand of an instruction was read from: the object of a monitor or of a call, an argument, or an
+    /// array. `words_below` operands lie below it.
+    pub(super) fn at(&self, offset: u32, words_below: usize) -> Option<PoolIndex> {
+        self.by_operand.get(&(offset, words_below)).copied()
     }
 }
 
@@ -63,14 +66,20 @@ struct Walk<'a> {
     lasting: FxHashMap<u16, PoolIndex>,
     /// What each variable is given, each origin once.
     given: FxHashMap<u16, Vec<Origin>>,
-    found: FxHashMap<u32, PoolIndex>,
+    found: FxHashMap<(u32, usize), PoolIndex>,
+    is_view: &'a dyn Fn(PoolIndex) -> bool,
 }
 
 impl<'a> Walk<'a> {
-    fn new(file: &'a ClassFile, targets: FxHashSet<u32>) -> Walk<'a> {
+    fn new(
+        file: &'a ClassFile,
+        targets: FxHashSet<u32>,
+        is_view: &'a dyn Fn(PoolIndex) -> bool,
+    ) -> Walk<'a> {
         Walk {
             file,
             targets,
+            is_view,
             stack: Vec::new(),
             locals: FxHashMap::default(),
             lasting: FxHashMap::default(),
@@ -127,11 +136,17 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         let (pops, pushes) = words(self.file, instruction)?;
-        let object = self.pop(pops);
-        if let (true, Some(field)) = (uses_object(instruction), object) {
-            self.found.insert(offset, field);
+        if uses_objects(instruction) {
+            for (above, origin) in self.stack.iter().rev().take(pops).enumerate() {
+                if let Some(field) = origin {
+                    self.found.insert((offset, pops - 1 - above), *field);
+                }
+            }
         }
-        self.push(pushes, None);
+        let object = self.pop(pops);
+        let is_view = matches!(instruction, Instruction::Invoke { kind, method }
+            if *kind != InvokeKind::Static && (self.is_view)(*method));
+        self.push(pushes, object.filter(|_| is_view));
         Some(())
     }
 
@@ -151,16 +166,16 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the deepest word that an instruction takes is the object that it uses.
-fn uses_object(instruction: &Instruction) -> bool {
-    match instruction {
+/// Whether an instruction uses the objects among its operands.
+fn uses_objects(instruction: &Instruction) -> bool {
+    matches!(
+        instruction,
         Instruction::MonitorEnter
-        | Instruction::MonitorExit
-        | Instruction::ArrayLoad(_)
-        | Instruction::ArrayStore(_) => true,
-        Instruction::Invoke { kind, .. } => *kind != classes::bytecode::InvokeKind::Static,
-        _ => false,
-    }
+            | Instruction::MonitorExit
+            | Instruction::ArrayLoad(_)
+            | Instruction::ArrayStore(_)
+            | Instruction::Invoke { .. }
+    )
 }
 
 /// Where control may come from elsewhere.

@@ -418,14 +418,21 @@ impl MethodPlan<'_, '_> {
 
     /// What a place says it is about, with the field that its object was read from: `java.util.Map.get of shop.Stock.items`.
     fn with_origin(&mut self, offset: u32, said: &str) -> String {
+        self.with_origin_of(offset, 0, said)
+    }
+
+    /// The same about an operand that has this many words below it.
+    fn with_origin_of(&mut self, offset: u32, words_below: usize, said: &str) -> String {
         if !self.watches_accesses {
             return said.to_string();
         }
         let (file, code, instructions) = (self.planner.file, self.code, self.instructions);
-        let origins =
-            self.origins.get_or_insert_with(|| FieldOrigins::of(file, code, instructions));
-        let field = origins.at(offset).and_then(|field| file.pool.member_ref(field).ok());
-        match field {
+        let planner = &*self.planner;
+        let origins = self.origins.get_or_insert_with(|| {
+            FieldOrigins::of(file, code, instructions, &|method| planner.gives_view(method))
+        });
+        let field = origins.at(offset, words_below);
+        match field.and_then(|field| file.pool.member_ref(field).ok()) {
             Some(field) => {
                 let class = classes::binary_name(field.class);
                 format!("{said}{}{class}.{}", SiteEntry::ORIGIN, field.name)
