@@ -502,7 +502,7 @@ mod tests {
         let merged = merge_and_rank(vec![race, size("read", 3), size("look", 4), other, overlap]);
         assert_eq!(shown(&merged), [(RACE, "read", 1, 2), ("object-race", "look", 1, 0)]);
         let also: Vec<&str> = merged[0].also.iter().map(|it| it.rule).collect();
-        assert_eq!(also, ["object-race", "object-inconsistency"]);
+        assert_eq!(also, ["object-inconsistency", "object-race"]);
     }
 
     #[test]

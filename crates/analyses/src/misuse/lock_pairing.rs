@@ -282,6 +282,8 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
         return;
     }
     let mut seen = BTreeSet::new();
+    let asked = asked_alike(method, &flow);
+    leaks.retain(|it| it.3 != Severity::High || !asked.contains(&(it.0, it.1)));
     // The worst way out of the method stands for all of them.
     for severity in [Severity::High, Severity::Medium] {
         for (lock, offset, left, _) in leaks.iter().filter(|it| it.3 == severity) {
@@ -298,6 +300,35 @@ pub(super) fn search(method: &MethodFacts<'_>, findings: &mut Vec<Finding>) {
             }
         }
     }
+}
+
+/// The acquisitions, by lock and place, that a branch decides about which asks for the same values as one that decides about a
+/// release: `if (isShared) lock.lock(); … if (isShared) lock.unlock();`. Such paths hold the lock that do not release it, but
+/// none of them can be taken.
+fn asked_alike(
+    method: &MethodFacts<'_>,
+    flow: &Pairing<'_, '_>,
+) -> BTreeSet<(LockExpression, u32)> {
+    let dependence = ControlDependence::of(method.body);
+    let asked = |block: BlockId| -> BTreeSet<ValueId> {
+        let deciders = dependence.all_deciders(block);
+        deciders.iter().flat_map(|branch| method.tested(*branch)).collect()
+    };
+    let (mut acquired, mut released) = (Vec::new(), Vec::new());
+    for (block, instruction) in method.instructions() {
+        for event in flow.events(instruction) {
+            if let LockEvent::Acquire { lock: Some(lock), .. } = event {
+                acquired.push((lock, instruction.offset, asked(block)));
+            } else if let LockEvent::Release { lock: Some(lock), .. } = event {
+                released.push((lock, asked(block)));
+            }
+        }
+    }
+    let is_asked = |(lock, _, values): &&(LockExpression, u32, BTreeSet<ValueId>)| {
+        let is_alike = |it: &BTreeSet<ValueId>| !it.is_empty() && it.is_subset(values);
+        released.iter().any(|(other, it)| other == lock && is_alike(it))
+    };
+    acquired.iter().filter(is_asked).map(|(lock, offset, _)| (*lock, *offset)).collect()
 }
 
 /// Reports releases that come after a branch around the acquisition, whichever way it went.

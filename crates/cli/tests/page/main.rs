@@ -74,7 +74,7 @@ fn every_filter_lists_what_it_says() {
     let Some(browser) = Browser::start() else { return };
     browser.open(&written("filters", &results()), "");
     let all = [
-        "not-serializable, Account.java:19",
+        "not-serializable, Account.java:10",
         "deadlock, Pool.java:12",
         "reacquired-lock, Line0.java:8",
         "reacquired-lock, Line2.java:8",
